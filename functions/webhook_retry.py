@@ -1,0 +1,25 @@
+"""The retry queue: receipts that could not be recorded at once are recorded now, or go to the dead-letter queue."""
+
+from typing import Any
+
+from runledger import retries, runtime, telemetry  # isort: skip - telemetry decides how Powertools is loaded
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+ledger = runtime.ledger()
+processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    return process_partial_response(event=event, record_handler=_record, processor=processor, context=context)
+
+
+def _record(record: SQSRecord) -> None:
+    try:
+        receipt = retries.from_message(record.body)
+        telemetry.follow(receipt.delivery_id)
+        telemetry.recorded(ledger.record(receipt))
+    except Exception:
+        telemetry.logger.exception("not recorded", extra={"message_id": record.message_id})
+        raise

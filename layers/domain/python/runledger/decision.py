@@ -1,0 +1,100 @@
+"""The one pure function through which every input goes: what is known, what is said, what follows."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from runledger.model import Event, Job, Receipt
+
+
+class Outcome(StrEnum):
+    RECORDED = "recorded"
+    DUPLICATE = "duplicate"  # GitHub sent it again: a line of history and nothing else
+    REPEATED = "repeated"  # we retried what was already done: nothing at all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterInstallation:
+    """The reconciler must know whom to ask about."""
+
+    installation_id: int
+    org_name: str | None
+    first_seen_at: str
+
+
+Effect = RegisterInstallation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    outcome: Outcome
+    job: Job
+    event: Event
+    effects: tuple[Effect, ...] = ()
+
+
+# Who a job is never changes in its life, and what we keep for ourselves says nothing: history repeats neither.
+IDENTITY = {
+    *("installation_id", "job_id", "run_id", "run_attempt", "org_name", "repo_full_name", "repo_is_private"),
+    *("workflow_id", "workflow_name", "job_name", "head_sha", "head_branch", "default_branch", "job_html_url"),
+    *("labels", "custom_properties"),
+}
+BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs"}
+TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
+
+
+def decide(job: Job | None, receipt: Receipt) -> Decision:
+    if job is not None and job.has_taken(receipt):
+        return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
+    if job is not None and job.knows(receipt):
+        return Decision(outcome=Outcome.DUPLICATE, job=job, event=_event(receipt, job, duplicate=True))
+    after = (job or Job.opened_by(receipt)).absorb(receipt)
+    return Decision(
+        outcome=Outcome.RECORDED,
+        job=after,
+        event=_event(receipt, after, changes=_changes(job, after)),
+        effects=() if job else (_registration(receipt),),
+    )
+
+
+def _changes(before: Job | None, after: Job) -> Mapping[str, Mapping[str, Any]]:
+    """Absent is absent: a field that was not there has no `from`."""
+    changes = {}
+    for name in TRACKED:
+        old, new = getattr(before, name, None), getattr(after, name)
+        if old != new:
+            changes[name] = {side: value for side, value in (("from", old), ("to", new)) if value is not None}
+    return changes
+
+
+def _event(
+    receipt: Receipt,
+    job: Job,
+    *,
+    changes: Mapping[str, Mapping[str, Any]] | None = None,
+    duplicate: bool | None = None,
+) -> Event:
+    return Event(
+        installation_id=receipt.installation_id,
+        job_id=receipt.job_id,
+        timestamp=receipt.received_at,
+        event_type=receipt.event_type,
+        short_id=receipt.short_id,
+        source=receipt.source,
+        delivery_id=receipt.delivery_id,
+        status=job.status,
+        action=receipt.action,
+        changes=changes or None,
+        duplicate=duplicate,
+        received_by=receipt.received_by,
+    )
+
+
+def _registration(receipt: Receipt) -> RegisterInstallation:
+    return RegisterInstallation(
+        installation_id=receipt.installation_id,
+        org_name=receipt.facts.org_name,
+        first_seen_at=receipt.received_at,
+    )

@@ -1,0 +1,49 @@
+"""Everything that can go wrong on purpose.
+
+Refusal                 the sender is at fault; nothing was changed; sending the same again will not help
+├── BadSignature        nobody who knows the secret has sent this
+├── Malformed           a field is missing or not what it must be
+└── TooLarge
+LostRace                somebody else wrote first: decide again on what is there now
+UnavailableError        AWS did not do what it was asked, for a reason that may pass: try again later
+└── ContendedError      the race was lost again and again
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runledger.model import Job
+
+
+class Refusal(Exception):
+    """Carries the sentence that the sender is shown."""
+
+
+class BadSignature(Refusal):
+    pass
+
+
+class Malformed(Refusal):
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field} {problem}")
+        self.field = field
+
+
+class TooLarge(Refusal):
+    pass
+
+
+class LostRace(Exception):
+    """`current` is what stands there now, if the refused write said so."""
+
+    def __init__(self, current: "Job | None") -> None:
+        super().__init__("the item was changed by somebody else")
+        self.current = current
+
+
+class UnavailableError(Exception):
+    pass
+
+
+class ContendedError(UnavailableError):
+    pass

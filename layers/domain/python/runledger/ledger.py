@@ -1,0 +1,91 @@
+"""The write protocol: history first, state last, everything in between safe to do again.
+
+    read the job ── decide ── put the event ── apply effects ── save the job
+                      ▲                                            │
+                      └──────────── somebody was faster ◄──────────┘
+
+Until the job is saved nothing is done, and all of it can be done again; from there on the receipt is done. So a
+crash anywhere followed by a retry of the same receipt leaves the same tables as no crash.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runledger.decision import Decision, Effect, Outcome, RegisterInstallation, decide
+from runledger.errors import ContendedError, LostRace
+from runledger.model import EventType, Job, Receipt
+from runledger.tables.events import EventsTable
+from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.jobs import JobsTable
+
+TRIES = 30
+LONGEST_PAUSE_SECONDS = 0.2
+
+
+def pause(tries: int) -> None:
+    """Longer and more scattered the more often the race was lost."""
+    time.sleep(random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.005 * 2**tries)))  # noqa: S311
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    jobs: JobsTable
+    events: EventsTable
+    installations: InstallationsRegistry
+    pause: Callable[[int], None] = pause
+
+    def record(self, receipt: Receipt) -> Decision:
+        if receipt.event_type is EventType.WEBHOOK_QUEUED:
+            # Mostly the first that is heard of a job: worth a guess that saves the read.
+            try:
+                if opened := self._open(receipt):
+                    return opened
+                job = self._read(receipt)
+            except LostRace as lost:
+                job = lost.current or self._read(receipt, consistent=True)
+        else:
+            job = self._read(receipt)
+        return self._record_on(job, receipt)
+
+    def _open(self, receipt: Receipt) -> Decision | None:
+        decision = decide(None, receipt)
+        if not self.events.put_if_new(decision.event):
+            return None
+        return self._commit(None, decision)
+
+    def _record_on(self, job: Job | None, receipt: Receipt) -> Decision:
+        for tries in range(TRIES):
+            decision = decide(job, receipt)
+            if decision.outcome is Outcome.REPEATED:
+                return decision
+            self.events.put(decision.event)
+            if decision.outcome is Outcome.DUPLICATE:
+                return decision
+            try:
+                return self._commit(job, decision)
+            except LostRace:
+                # What the refusal brought is old again after a pause.
+                self.pause(tries)
+                job = self._read(receipt, consistent=True)
+        raise ContendedError(f"job {receipt.installation_id}#{receipt.job_id} was changed {TRIES} times meanwhile")
+
+    def _commit(self, before: Job | None, decision: Decision) -> Decision:
+        for effect in decision.effects:
+            self._apply(effect)
+        self.jobs.save(before, decision.job)
+        return decision
+
+    def _apply(self, effect: Effect) -> None:
+        match effect:
+            case RegisterInstallation():
+                self.installations.register(
+                    installation_id=effect.installation_id,
+                    org_name=effect.org_name,
+                    first_seen_at=effect.first_seen_at,
+                )
+
+    def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
+        """A first look may be behind, for half the price: who decides on an old job loses the race and looks again."""
+        return self.jobs.get(receipt.installation_id, receipt.job_id, consistent=consistent)

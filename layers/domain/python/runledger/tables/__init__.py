@@ -1,0 +1,1 @@
+"""One module per table; `schema` is what the stacks deploy and these modules read and write."""

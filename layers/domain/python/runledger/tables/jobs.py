@@ -1,0 +1,101 @@
+"""workflow_jobs: what is true now."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from runledger import times
+from runledger.errors import LostRace
+from runledger.model import Job, Status
+from runledger.tables import schema
+from runledger.tables.attributes import Attributes, from_attributes, is_refusal, reaching, to_attributes
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+ABSENT = "attribute_not_exists(PK)"
+UNCHANGED_SINCE_READ = "version = :version_read"
+FIELDS = tuple(each.name for each in dataclasses.fields(Job))
+
+
+class JobsTable:
+    def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
+        self._client = client
+        self._name = name
+        self._retention_days = retention_days
+
+    @reaching("workflow_jobs")
+    def get(self, installation_id: int, job_id: int, *, consistent: bool = False) -> Job | None:
+        answer = self._client.get_item(
+            TableName=self._name, Key=_key(installation_id, job_id), ConsistentRead=consistent
+        )
+        return _job(answer["Item"]) if "Item" in answer else None
+
+    @reaching("workflow_jobs")
+    def save(self, before: Job | None, after: Job) -> None:
+        """The commit point. LostRace if the job is no longer the one that was read."""
+        try:
+            if before is None:
+                self._create(after)
+            else:
+                self._update(before, after)
+        except ClientError as error:
+            if not is_refusal(error):
+                raise
+            current: Attributes | None = error.response.get("Item")  # type: ignore[assignment]
+            raise LostRace(_job(current) if current else None) from error
+
+    def _create(self, job: Job) -> None:
+        self._client.put_item(
+            TableName=self._name,
+            Item=to_attributes(self._item(job)),
+            ConditionExpression=ABSENT,
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+
+    def _update(self, before: Job, after: Job) -> None:
+        """Only what changed is named, so that attributes which a newer version of us wrote stay."""
+        was, becomes = to_attributes(self._item(before)), to_attributes(self._item(after))
+        changed = {name: value for name, value in becomes.items() if was.get(name) != value}
+        removed = sorted(was.keys() - becomes.keys())
+        expression = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
+        if removed:
+            expression += " REMOVE " + ", ".join(f"#{name}" for name in removed)
+        self._client.update_item(
+            TableName=self._name,
+            Key=_key(after.installation_id, after.job_id),
+            UpdateExpression=expression,
+            ConditionExpression=UNCHANGED_SINCE_READ,
+            ExpressionAttributeNames={f"#{name}": name for name in (*changed, *removed)},
+            ExpressionAttributeValues={
+                **{f":{name}": value for name, value in changed.items()},
+                ":version_read": {"N": str(before.version)},
+            },
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+
+    def _item(self, job: Job) -> dict[str, Any]:
+        scope = job.installation_id
+        return {
+            schema.PARTITION: f"{scope}#{job.job_id}",
+            schema.SORT: schema.ONLY,
+            **{name: getattr(job, name) for name in FIELDS},
+            schema.BY_STATUS.partition: f"{scope}#{job.status}",
+            schema.BY_REPO.partition: f"{scope}#{job.repo_full_name}" if job.repo_full_name else None,
+            schema.BY_RUN.partition: f"{scope}#{job.run_id}#{job.run_attempt}" if job.run_id is not None else None,
+            schema.EXPIRY: times.expiry(job.last_updated_at, self._retention_days),
+        }
+
+
+def _key(installation_id: int, job_id: int) -> Attributes:
+    return to_attributes({schema.PARTITION: f"{installation_id}#{job_id}", schema.SORT: schema.ONLY})
+
+
+def _job(attributes: Attributes) -> Job:
+    values = from_attributes({name: attributes[name] for name in FIELDS if name in attributes})
+    values["status"] = Status(values["status"])
+    for name in ("labels", "inputs"):
+        if name in values:
+            values[name] = tuple(values[name])
+    return Job(**values)

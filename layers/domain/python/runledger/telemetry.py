@@ -1,0 +1,76 @@
+"""Structured logs and EMF metrics, which CloudWatch makes from the log: no call, no wait, no extra cost per request."""
+
+import importlib.util
+import sys
+
+if "aws_lambda_powertools" not in sys.modules and (_spec := importlib.util.find_spec("aws_lambda_powertools")):
+    # Powertools' package file imports its Tracer, which we do not use: enter the package without running that file.
+    sys.modules["aws_lambda_powertools"] = importlib.util.module_from_spec(_spec)
+
+from aws_lambda_powertools.logging import Logger
+from aws_lambda_powertools.metrics import Metrics, MetricUnit
+
+from runledger.decision import Decision, Outcome
+from runledger.model import EventType, Receipt
+
+logger = Logger(utc=True)
+# One service name for all functions: each value of a dimension is a metric to pay for.
+metrics = Metrics(service="runledger", namespace="Runledger")
+
+EVENT_METRICS = {
+    EventType.WEBHOOK_QUEUED: "JobsQueued",
+    EventType.WEBHOOK_WAITING: "JobsWaiting",
+    EventType.WEBHOOK_IN_PROGRESS: "JobsStarted",
+    EventType.WEBHOOK_COMPLETED: "JobsCompleted",
+}
+FAILURES = {"failure", "timed_out", "startup_failure"}
+
+
+def follow(delivery_id: str) -> None:
+    """Every line from here on carries the delivery's id, in whichever function it is."""
+    logger.set_correlation_id(delivery_id)
+
+
+def recorded(decision: Decision) -> None:
+    job, event = decision.job, decision.event
+    about = {
+        "installation_id": job.installation_id,
+        "job_id": job.job_id,
+        "run_id": job.run_id,
+        "repo_full_name": job.repo_full_name,
+        "event_type": event.event_type,
+        "status": job.status,
+        "outcome": decision.outcome,
+    }
+    logger.info("job event", extra=about)
+    match decision.outcome:
+        case Outcome.REPEATED:
+            return
+        case Outcome.DUPLICATE:
+            metrics.add_metric("DuplicateDeliveries", MetricUnit.Count, 1)
+        case Outcome.RECORDED:
+            _measure(decision)
+    for name, value in about.items():
+        metrics.add_metadata(name, value)
+    metrics.flush_metrics()
+
+
+def deferred(receipt: Receipt, trouble: Exception) -> None:
+    logger.warning(
+        "recording must wait",
+        extra={"installation_id": receipt.installation_id, "job_id": receipt.job_id, "reason": str(trouble)},
+    )
+    metrics.add_metric("DeferredDeliveries", MetricUnit.Count, 1)
+    metrics.flush_metrics()
+
+
+def _measure(decision: Decision) -> None:
+    job = decision.job
+    metrics.add_metric(EVENT_METRICS[decision.event.event_type], MetricUnit.Count, 1)
+    if decision.event.event_type is not EventType.WEBHOOK_COMPLETED:
+        return
+    metrics.add_metric("JobsFailed", MetricUnit.Count, int(job.conclusion in FAILURES))
+    if job.overall_queue_duration_in_ms is not None:
+        metrics.add_metric("QueueTime", MetricUnit.Milliseconds, job.overall_queue_duration_in_ms)
+    if job.usage_in_seconds:
+        metrics.add_metric("JobDuration", MetricUnit.Seconds, job.usage_in_seconds)

@@ -1,0 +1,32 @@
+"""Instants as text of one fixed width (`2025-01-15T10:00:01.123Z`), so that text order is time order."""
+
+from datetime import UTC, datetime
+
+MS_PER_SECOND = 1000
+SECONDS_PER_DAY = 86_400
+
+
+def from_epoch_ms(epoch_ms: int) -> str:
+    return _text(datetime.fromtimestamp(epoch_ms / MS_PER_SECOND, UTC))
+
+
+def normalised(text: str) -> str:
+    """Any ISO 8601 instant in our form; ValueError if it is none."""
+    moment = datetime.fromisoformat(text)
+    try:
+        return _text(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC))
+    except OverflowError as overflow:
+        raise ValueError(f"{text} is out of range") from overflow
+
+
+def ms_between(earlier: str, later: str) -> int:
+    return round((datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds() * MS_PER_SECOND)
+
+
+def expiry(instant: str, days: int) -> int:
+    """The epoch second at which DynamoDB may forget an item that last changed at `instant`."""
+    return int(datetime.fromisoformat(instant).timestamp()) + days * SECONDS_PER_DAY
+
+
+def _text(moment: datetime) -> str:
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

@@ -1,0 +1,122 @@
+"""`python -m local up|down|run`: Runledger on this machine, behind the Makefile's targets of the same names."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from local import demo, deployment, emulator, simulator
+from local.deployment import ROOT
+from local.outputs import Outputs
+from local.processes import LocalError, Process, Server, free_port
+
+FOLDER = ROOT / ".local"
+OUTPUTS = FOLDER / deployment.OUTPUTS
+DEPLOYED = FOLDER / "deployed"
+EMULATOR = Server("emulated AWS", FOLDER / "aws")
+GITHUB = Server("simulated GitHub", FOLDER / "github")
+
+
+def up() -> Outputs:
+    """Bring up what is missing, and deploy only when there is something new to deploy."""
+    started = time.monotonic()
+    aws = _emulator(_port())
+    github = GITHUB.running() or simulator.start(GITHUB, free_port())
+    wanted = f"{deployment.fingerprint()} {aws.pid} {github.port}"
+    deployed = Outputs.load(OUTPUTS)
+    if deployed and _last_deployed() == wanted and not deployment.trouble(deployed):
+        print("The deployment is up to date: nothing changed since")
+    else:
+        print("Deploying with CDK (half a minute)")
+        DEPLOYED.unlink(missing_ok=True)
+        deployed = deployment.deploy(aws.url, FOLDER, github_api_url=github.url)
+        DEPLOYED.write_text(wanted)
+    print(f"Runledger is up after {time.monotonic() - started:.0f} s")
+    return deployed
+
+
+def down() -> None:
+    if not _stop(EMULATOR, GITHUB):
+        print("Nothing was running")
+
+
+def run() -> None:
+    """Play the demo and stay; Ctrl-C stops what this command started and leaves what an earlier `up` did."""
+    mine = [server for server in (EMULATOR, GITHUB) if not server.running()]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        deployed = up()
+        demo.send(deployed, now=datetime.now(UTC))
+        _describe(deployed)
+        print("Ctrl-C stops it" if mine else "It was up before: Ctrl-C leaves it running, `make down` stops it")
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    finally:
+        _stop(*mine)
+
+
+def _port() -> int:
+    given = os.environ.get("RUNLEDGER_PORT", "4566")
+    if not given.isdecimal() or not 0 < int(given) < 65536:
+        raise LocalError(f"RUNLEDGER_PORT is {given!r}; it takes the number of a port")
+    return int(given)
+
+
+def _emulator(port: int) -> Process:
+    aws = EMULATOR.running()
+    if not aws:
+        print(f"Starting the emulated AWS on port {port}")
+        return emulator.start(EMULATOR, port)
+    if aws.port != port:
+        raise LocalError(f"the emulated AWS runs on port {aws.port} already: `make down` stops it")
+    return aws
+
+
+def _stop(*servers: Server) -> int:
+    stopped = [server for server in servers if server.stop()]
+    for server in stopped:
+        print(f"Stopped the {server.name}")
+    if EMULATOR in stopped:
+        OUTPUTS.unlink(missing_ok=True)  # they point at nothing now
+    return len(stopped)
+
+
+def _last_deployed() -> str | None:
+    return DEPLOYED.read_text() if DEPLOYED.exists() else None
+
+
+def _describe(deployed: Outputs) -> None:
+    print(f"  AWS         {deployed.endpoint_url} ({deployed.region}, any access key)")
+    print(f"  webhook     {deployed.webhook_url}")
+    print(f"  API         {deployed.api_url}")
+    print(f"  token       {deployed.admin_token}")
+    print(f"  GitHub      {deployed.github_api_url}")
+    print(f"  all of it   {OUTPUTS.relative_to(ROOT)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
+    parser.add_argument("command", choices=["up", "down", "run"])
+    command = parser.parse_args().command
+    try:
+        if command == "up":
+            _describe(up())
+        elif command == "down":
+            down()
+        else:
+            run()
+    except LocalError as error:
+        sys.exit(f"runledger: {error}")
+    except KeyboardInterrupt:
+        sys.exit("runledger: interrupted")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""A simulated GitHub: the part of its REST API that Runledger uses, its webhooks, and trouble on demand."""
+
+from local.github.server import SimulatedGitHub
+
+__all__ = ["SimulatedGitHub"]

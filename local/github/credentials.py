@@ -1,0 +1,90 @@
+"""The App's key pair, the JWTs made with it, and the installation tokens given out for them."""
+
+import base64
+import json
+import secrets
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from local.github.messages import Refusal
+
+APP_ID = 1001
+CLIENT_ID = "Iv1.5f3c9d2e8a7b6c10"
+LONGEST_JWT = timedelta(minutes=10)
+
+
+class Credentials:
+    """Who may call; it outlives a reset, because clients keep their key and tokens through one."""
+
+    def __init__(self, key_file: Path | None = None) -> None:
+        self.private_key = _load_or_create(key_file)
+        self._public_key = serialization.load_pem_private_key(self.private_key.encode(), None).public_key()
+        self._tokens: dict[str, tuple[int, datetime]] = {}
+
+    def check_jwt(self, jwt: str, now: datetime) -> None:
+        claims = self._verified_claims(jwt)
+        expires, issued = claims.get("exp"), claims.get("iat")
+        if str(claims.get("iss")) not in (str(APP_ID), CLIENT_ID):
+            raise Refusal(404, "Integration not found")
+        if not isinstance(expires, int) or expires <= now.timestamp():
+            raise Refusal(
+                401,
+                "'Expiration time' claim ('exp') must be a numeric value representing the future time "
+                "at which the assertion expires",
+            )
+        if expires > (now + LONGEST_JWT).timestamp():
+            raise Refusal(401, "'Expiration time' claim ('exp') is too far in the future")
+        if not isinstance(issued, int) or issued > now.timestamp():
+            raise Refusal(
+                401, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
+            )
+
+    def issue_token(self, installation_id: int, expires: datetime) -> str:
+        token = f"ghs_{secrets.token_hex(18)}"
+        self._tokens[token] = (installation_id, expires)
+        return token
+
+    def installation_of(self, token: str, now: datetime) -> int:
+        installation_id, expires = self._tokens.get(token, (0, now))
+        if expires <= now:
+            raise Refusal(401, "Bad credentials")
+        return installation_id
+
+    def _verified_claims(self, jwt: str) -> dict[str, Any]:
+        try:
+            header, claims, signature = jwt.split(".")
+            if json.loads(_decoded(header))["alg"] != "RS256" or not isinstance(self._public_key, rsa.RSAPublicKey):
+                raise ValueError("only RS256 is taken")
+            self._public_key.verify(
+                _decoded(signature), f"{header}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256()
+            )
+            document = json.loads(_decoded(claims))
+        except (ValueError, KeyError, TypeError, InvalidSignature):
+            raise Refusal(401, "A JSON web token could not be decoded") from None
+        return document if isinstance(document, dict) else {}
+
+
+def _decoded(part: str) -> bytes:
+    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def _load_or_create(key_file: Path | None) -> str:
+    """A kept key lets the simulation restart without the deployed App credentials going stale."""
+    if key_file and key_file.exists():
+        return key_file.read_text()
+    pem = (
+        rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        .private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+        )
+        .decode()
+    )
+    if key_file:
+        key_file.touch(mode=0o600)
+        key_file.write_text(pem)
+    return pem

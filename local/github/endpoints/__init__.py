@@ -1,0 +1,13 @@
+"""One module for each family of resources; together they are the whole surface of the simulated GitHub."""
+
+from local.github.endpoints import app, deliveries, deployments, rate_limit, runners, runs, simulation
+
+GITHUB = [
+    *app.routes.all,
+    *deliveries.routes.all,
+    *runs.routes.all,
+    *deployments.routes.all,
+    *runners.routes.all,
+    *rate_limit.routes.all,
+]
+CONTROL = simulation.routes.all

@@ -1,0 +1,75 @@
+"""The control surface: what a test or the demo does to GitHub, rather than asks of it."""
+
+from dataclasses import asdict
+
+from local.github.credentials import APP_ID, CLIENT_ID
+from local.github.messages import Answer, Refusal, not_found
+from local.github.records import COLLECTIONS
+from local.github.routing import Call, Needs, Routes
+from local.github.shapes.apps import SLUG
+from local.github.shapes.deliveries import delivery_row
+
+routes = Routes(Needs.NOTHING)
+
+
+@routes.add("GET", "/_simulation/app")
+def get_credentials(call: Call) -> Answer:
+    """The one thing that GitHub shows only once, here for the deployment to pick up."""
+    key = call.state.credentials.private_key
+    return Answer(200, {"id": APP_ID, "client_id": CLIENT_ID, "slug": SLUG, "private_key": key})
+
+
+@routes.add("GET", "/_simulation/settings")
+def get_settings(call: Call) -> Answer:
+    return Answer(200, asdict(call.state.settings))
+
+
+@routes.add("PUT", "/_simulation/settings")
+def put_settings(call: Call) -> Answer:
+    return Answer(200, asdict(call.state.configure(**call.request.json())))
+
+
+@routes.add("POST", "/_simulation/webhooks")
+def send_webhook(call: Call) -> Answer:
+    """Answers when the receiver has answered, with the row of the log."""
+    wanted = call.request.json()
+    if not isinstance(wanted.get("event"), str) or not isinstance(wanted.get("payload"), dict):
+        raise Refusal(422, "A webhook needs an event (its name) and a payload (an object)")
+    return Answer(201, delivery_row(call.courier.send(wanted["event"], wanted["payload"], wanted.get("guid"))))
+
+
+@routes.add("GET", "/_simulation/deliveries")
+def list_deliveries(call: Call) -> Answer:
+    """The whole log, newest first, once everything under way has arrived."""
+    call.courier.settle()
+    return Answer(200, [delivery_row(row) for row in call.courier.log()])
+
+
+@routes.add("POST", "/_simulation/faults")
+def add_fault(call: Call) -> Answer:
+    return Answer(201, asdict(call.state.add_fault(**call.request.json())))
+
+
+@routes.add("DELETE", "/_simulation/faults")
+def clear_faults(call: Call) -> Answer:
+    call.state.clear_faults()
+    return Answer(204)
+
+
+@routes.add("GET", "/_simulation/calls")
+def count_calls(call: Call) -> Answer:
+    return Answer(200, call.state.calls_by_route())
+
+
+@routes.add("POST", "/_simulation/reset")
+def reset(call: Call) -> Answer:
+    call.courier.settle()
+    call.state.reset()
+    return Answer(204)
+
+
+@routes.add("PUT", "/_simulation/{collection}/{id}")
+def put_record(call: Call) -> Answer:
+    if call.values["collection"] not in COLLECTIONS:
+        raise not_found()
+    return Answer(200, asdict(call.state.put(call.values["collection"], call.number("id"), **call.request.json())))

@@ -1,0 +1,111 @@
+"""All that the simulated GitHub knows, behind one lock, with one way to put things in."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from threading import RLock
+from typing import Any
+
+from local.github.budget import Budget
+from local.github.clock import Clock, timestamp
+from local.github.credentials import Credentials
+from local.github.faults import Fault, Faults
+from local.github.messages import Refusal
+from local.github.records import COLLECTIONS, Delivery, Deployment, Installation, Job, Record, Run, Runner
+
+FIRST_OWN_ID = 90_000_000_000
+"""Ids that the simulation makes up start here, out of the way of those that tests choose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the simulation behaves until told otherwise."""
+
+    webhook_url: str | None = None
+    webhook_secret: str = ""
+    token_lifetime_seconds: int = 3600
+    rate_limit: int = 5000
+    give_up_seconds: float = 10
+
+
+class State:
+    """Shared by the server's threads: whoever reads or changes more than one thing holds `lock`."""
+
+    def __init__(self, clock: Clock, credentials: Credentials) -> None:
+        self.lock = RLock()
+        self.clock = clock
+        self.credentials = credentials
+        self.settings = Settings()
+        self._ids = itertools.count(FIRST_OWN_ID)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets what happened, but keeps how it is wired: a reset must not unplug a deployed application."""
+        with self.lock:
+            self.settings = Settings(webhook_url=self.settings.webhook_url, webhook_secret=self.settings.webhook_secret)
+            self.installations: dict[int, Installation] = {}
+            self.runs: dict[int, Run] = {}
+            self.jobs: dict[int, Job] = {}
+            self.runners: dict[int, Runner] = {}
+            self.deployments: dict[int, Deployment] = {}
+            self.deliveries: list[Delivery] = []
+            self.faults = Faults()
+            self.calls: Counter[tuple[str, int]] = Counter()
+            self.budget = Budget(self.settings.rate_limit)
+
+    def now(self) -> datetime:
+        return self.clock()
+
+    def new_id(self) -> int:
+        return next(self._ids)
+
+    def configure(self, **changes: Any) -> Settings:
+        with self.lock, _bad_names_refused():
+            self.settings = replace(self.settings, **changes)
+            self.budget.limit = self.settings.rate_limit
+            return self.settings
+
+    def put(self, collection: str, record_id: int, **values: Any) -> Record:
+        """Creates the record, or changes just the named values of the one that is there."""
+        record_type = COLLECTIONS[collection]
+        with self.lock, _bad_names_refused():
+            known: dict[int, Record] = getattr(self, collection)
+            if record_id in known:
+                record = replace(known[record_id], **values)
+            else:
+                if "created_at" in {field.name for field in fields(record_type)}:
+                    values.setdefault("created_at", timestamp(self.now()))
+                record = record_type(id=record_id, **values)
+            if isinstance(record, Job) and record.run_id not in self.runs:
+                raise Refusal(422, f"run {record.run_id} of job {record_id} is not known: put the run first")
+            known[record_id] = record
+            return record
+
+    def add_fault(self, **values: Any) -> Fault:
+        with self.lock, _bad_names_refused():
+            fault = Fault(**values)
+            self.faults.waiting.append(fault)
+            return fault
+
+    def clear_faults(self) -> None:
+        with self.lock:
+            self.faults = Faults()
+
+    def calls_by_route(self) -> dict[str, dict[str, int]]:
+        with self.lock:
+            totals: dict[str, dict[str, int]] = {}
+            for (route, status), count in self.calls.items():
+                totals.setdefault(route, {})[str(status)] = count
+            return totals
+
+
+@contextmanager
+def _bad_names_refused() -> Iterator[None]:
+    """A misspelt name in a test must fail there and then, not be ignored."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise Refusal(422, str(error)) from error

@@ -1,0 +1,171 @@
+"""The HTTP API: GitHub's webhooks come in here, are recorded at once, and are retried from a queue when that fails."""
+
+import json
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sqs as sqs
+from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks import compliance
+from stacks.function import LedgerFunction, log_group
+from stacks.layer import domain_layer
+from stacks.settings import Settings
+
+WEBHOOK_PATH = "/webhooks/github"
+TRIES_BEFORE_DEAD_LETTER = 5
+# No headers and no query string: either may carry a secret.
+ACCESS_LOG = {
+    "requestId": "$context.requestId",
+    "time": "$context.requestTimeEpoch",
+    "ip": "$context.identity.sourceIp",
+    "route": "$context.routeKey",
+    "status": "$context.status",
+    "bytes": "$context.responseLength",
+    "latencyMs": "$context.responseLatency",
+    "error": "$context.integrationErrorMessage",
+}
+
+
+class ApiStack(cdk.Stack):
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, tables: Mapping[str, dynamodb.Table]
+    ) -> None:
+        super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
+        self._settings = settings
+        self._tables = tables
+        self._layer = domain_layer(self, settings=settings)
+        self._dead_letters = self._queue("WebhookDeadLetters")
+        self._retries = self._queue(
+            "WebhookRetries",
+            dead_letter_queue=sqs.DeadLetterQueue(queue=self._dead_letters, max_receive_count=TRIES_BEFORE_DEAD_LETTER),
+            visibility_timeout=cdk.Duration.minutes(6),
+        )
+        self._webhook_secrets = self._secret(
+            "WebhookSecrets",
+            description="Webhook secrets of GitHub: a JSON object, name to secret. Every one of them is active.",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                secret_string_template="{}",  # noqa: S106
+                generate_string_key="current",
+                exclude_punctuation=True,
+                password_length=48,
+            ),
+        )
+        self._api_tokens = self._secret(
+            "ApiTokens",
+            description="Who may call the API: names, roles and SHA-256 of their tokens.",
+            secret_string_value=cdk.SecretValue.unsafe_plain_text(json.dumps({"tokens": []})),
+        )
+        self._webhook_retry()
+        self._http_api(self._webhook_intake())
+
+    def _webhook_intake(self) -> LedgerFunction:
+        intake = self._recorder(
+            "webhook_intake",
+            # GitHub hangs up after 10 seconds.
+            timeout=cdk.Duration.seconds(10),
+            environment={
+                "WEBHOOK_SECRETS": self._webhook_secrets.secret_arn,
+                "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
+            },
+        )
+        intake.allow(self._webhook_secrets.secret_arn, "secretsmanager:GetSecretValue")
+        intake.allow(self._retries.queue_arn, "sqs:SendMessage")
+        return intake
+
+    def _webhook_retry(self) -> None:
+        retry = self._recorder("webhook_retry", timeout=cdk.Duration.minutes(1), environment={})
+        retry.function.add_event_source(
+            event_sources.SqsEventSource(self._retries, batch_size=10, report_batch_item_failures=True)
+        )
+
+    def _recorder(self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str]) -> LedgerFunction:
+        """A function that records what it receives in the ledger."""
+        jobs = self._tables[schema.WORKFLOW_JOBS.name]
+        history = self._tables[schema.WORKFLOW_JOB_EVENTS.name]
+        function = LedgerFunction(
+            self,
+            name,
+            settings=self._settings,
+            layer=self._layer,
+            timeout=timeout,
+            environment={
+                "JOBS_TABLE": jobs.table_name,
+                "JOB_EVENTS_TABLE": history.table_name,
+                "JOBS_RETENTION_DAYS": str(self._settings.retention_days[schema.WORKFLOW_JOBS.name]),
+                "JOB_EVENTS_RETENTION_DAYS": str(self._settings.retention_days[schema.WORKFLOW_JOB_EVENTS.name]),
+                **environment,
+            },
+        )
+        function.allow(jobs.table_arn, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+        function.allow(history.table_arn, "dynamodb:PutItem")
+        return function
+
+    def _http_api(self, intake: LedgerFunction) -> None:
+        api = apigateway.HttpApi(self, "HttpApi", create_default_stage=False, description="Runledger")
+        routes = api.add_routes(
+            path=WEBHOOK_PATH,
+            methods=[apigateway.HttpMethod.POST],
+            integration=HttpLambdaIntegration("WebhookIntegration", intake.function),
+        )
+        for route in routes:
+            compliance.accept(
+                route, "AwsSolutions-APIG4", "GitHub cannot sign in: the function verifies its signature on every call."
+            )
+        stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=api,
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=self._settings.webhook_rate_limit, burst_limit=self._settings.webhook_burst_limit
+            ),
+        )
+        access_logs: logs.LogGroup = log_group(self, "AccessLogs", settings=self._settings)
+        deployed = stage.node.default_child
+        assert isinstance(deployed, apigateway.CfnStage)
+        deployed.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            destination_arn=access_logs.log_group_arn, format=json.dumps(ACCESS_LOG)
+        )
+        for name, value in {
+            "ApiId": api.api_id,
+            "ApiUrl": api.api_endpoint,
+            "WebhookUrl": f"{api.api_endpoint}{WEBHOOK_PATH}",
+            "WebhookSecretArn": self._webhook_secrets.secret_arn,
+            "ApiTokensSecretArn": self._api_tokens.secret_arn,
+            "WebhookRetriesQueueUrl": self._retries.queue_url,
+            "WebhookDeadLettersQueueUrl": self._dead_letters.queue_url,
+        }.items():
+            cdk.CfnOutput(self, name, value=value)
+
+    def _queue(self, name: str, **options: object) -> sqs.Queue:
+        return sqs.Queue(
+            self,
+            name,
+            enforce_ssl=True,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            retention_period=cdk.Duration.days(14),
+            removal_policy=self._removal_policy,
+            **options,  # type: ignore[arg-type]
+        )
+
+    def _secret(self, name: str, **options: object) -> secretsmanager.Secret:
+        secret = secretsmanager.Secret(self, name, removal_policy=self._removal_policy, **options)  # type: ignore[arg-type]
+        compliance.accept(
+            secret,
+            "AwsSolutions-SMG4",
+            "GitHub or a person holds the other half: docs/operating.md tells how to rotate it without downtime.",
+        )
+        return secret
+
+    @property
+    def _removal_policy(self) -> cdk.RemovalPolicy:
+        return cdk.RemovalPolicy.DESTROY if self._settings.throw_away else cdk.RemovalPolicy.RETAIN

@@ -1,0 +1,8 @@
+"""Findings of cdk-nag that we live with, each said where it arises and with its reason."""
+
+import aws_cdk as cdk
+from constructs import IConstruct
+
+
+def accept(construct: IConstruct, rule: str, reason: str) -> None:
+    cdk.Validations.of(construct).acknowledge(cdk.Acknowledgment(id=rule, reason=reason))

@@ -1,0 +1,79 @@
+"""The tables, exactly as `runledger.tables.schema` describes them."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks import compliance
+from stacks.settings import Capacity, Settings
+
+TARGET_UTILIZATION_PERCENT = 70
+
+
+class DataStack(cdk.Stack):
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
+        self.tables: Mapping[str, dynamodb.Table] = {
+            table.name: self._table(table, settings) for table in schema.TABLES
+        }
+
+    def _table(self, table: schema.Table, settings: Settings) -> dynamodb.Table:
+        name = _camel(table.name)
+        deployed = dynamodb.Table(
+            self,
+            name,
+            partition_key=_text(schema.PARTITION),
+            sort_key=_text(schema.SORT),
+            time_to_live_attribute=schema.EXPIRY,
+            billing_mode=dynamodb.BillingMode.PROVISIONED
+            if settings.provisioned
+            else dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=settings.point_in_time_recovery
+            ),
+            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if settings.streams else None,
+            deletion_protection=not settings.throw_away,
+            removal_policy=cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN,
+        )
+        for index in table.indexes:
+            deployed.add_global_secondary_index(
+                index_name=index.name,
+                partition_key=_text(index.partition),
+                sort_key=_text(index.sort),
+                projection_type=dynamodb.ProjectionType.INCLUDE if index.include else dynamodb.ProjectionType.KEYS_ONLY,
+                non_key_attributes=list(index.include) or None,
+            )
+        if settings.provisioned:
+            _scale(deployed, table, settings.provisioned)
+        if not settings.point_in_time_recovery:
+            compliance.accept(
+                deployed,
+                "AwsSolutions-DDB3",
+                "The ledger can be rebuilt from GitHub and expires within 90 days; "
+                "point_in_time_recovery is a setting for those who want to pay for it.",
+            )
+        cdk.CfnOutput(self, f"{name}Table", value=deployed.table_name)
+        return deployed
+
+
+def _scale(deployed: dynamodb.Table, table: schema.Table, capacity: Capacity) -> None:
+    reads = {"min_capacity": capacity.read_min, "max_capacity": capacity.read_max}
+    writes = {"min_capacity": capacity.write_min, "max_capacity": capacity.write_max}
+    scaled = [deployed.auto_scale_read_capacity(**reads), deployed.auto_scale_write_capacity(**writes)]
+    for index in table.indexes:
+        scaled.append(deployed.auto_scale_global_secondary_index_read_capacity(index.name, **reads))
+        scaled.append(deployed.auto_scale_global_secondary_index_write_capacity(index.name, **writes))
+    for dimension in scaled:
+        dimension.scale_on_utilization(target_utilization_percent=TARGET_UTILIZATION_PERCENT)
+
+
+def _text(name: str) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))

@@ -1,0 +1,71 @@
+"""One construct for every function: its own role with exact actions, its own log group, the domain layer."""
+
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from stacks import compliance
+from stacks.layer import ROOT, RUNTIME, architecture
+from stacks.settings import Settings
+
+
+class LedgerFunction(Construct):
+    """`name` is the file in functions/ that holds the handler; nothing else of that folder is deployed with it."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        layer: lambda_.ILayerVersion,
+        environment: Mapping[str, str],
+        timeout: cdk.Duration,
+        memory_mb: int = 512,
+    ) -> None:
+        super().__init__(scope, "".join(word.capitalize() for word in name.split("_")))
+        written = log_group(self, "Logs", settings=settings)
+        role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        written.grant_write(role)
+        self.timeout = timeout
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            runtime=RUNTIME,
+            architecture=architecture(settings),
+            code=lambda_.Code.from_asset(str(ROOT / "functions"), exclude=["*", f"!{name}.py"]),
+            handler=f"{name}.handler",
+            layers=[layer],
+            environment={
+                "POWERTOOLS_SERVICE_NAME": name,
+                "POWERTOOLS_METRICS_NAMESPACE": "Runledger",
+                "POWERTOOLS_LOG_LEVEL": settings.log_level,
+                **environment,
+            },
+            memory_size=memory_mb,
+            timeout=timeout,
+            log_group=written,
+            role=role,
+        )
+        compliance.accept(
+            self.function,
+            "AwsSolutions-L1",
+            "python3.13 is the newest runtime that every dependency is tested on.",
+        )
+        cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
+
+    def allow(self, resource_arn: str, *actions: str) -> None:
+        self.function.add_to_role_policy(iam.PolicyStatement(actions=list(actions), resources=[resource_arn]))
+
+
+def log_group(scope: Construct, name: str, *, settings: Settings) -> logs.LogGroup:
+    group = logs.LogGroup(scope, name, removal_policy=cdk.RemovalPolicy.DESTROY)
+    deployed = group.node.default_child
+    assert isinstance(deployed, logs.CfnLogGroup)
+    # CDK names the periods in words, of which our setting would need a table.
+    deployed.retention_in_days = settings.log_retention_days
+    return group

@@ -1,0 +1,115 @@
+"""What a user may set in the context of cdk.json or with `cdk -c name=value`, checked before anything is deployed."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from runledger.tables import schema
+
+
+class BadSetting(ValueError):
+    """A setting cannot be used as it is given."""
+
+
+# The retention periods that CloudWatch Logs accepts.
+LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3653)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """Bounds between which the auto-scaling of provisioned capacity moves, for every table and index alike."""
+
+    read_min: int
+    read_max: int
+    write_min: int
+    write_max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    stage: str
+    throw_away: bool
+    architecture: Literal["arm64", "host"]
+    retention_days: Mapping[str, int]
+    point_in_time_recovery: bool
+    streams: bool
+    provisioned: Capacity | None
+    webhook_rate_limit: int
+    webhook_burst_limit: int
+    log_retention_days: int
+    log_level: str
+
+    @classmethod
+    def read(cls, context: Callable[[str], Any]) -> "Settings":
+        """`context` answers None for a name that is not set; values from the command line arrive as strings."""
+        read = _Reader(context)
+        capacity = Capacity(
+            read_min=read.whole("read_capacity_min", 5, at_least=1, at_most=40_000),
+            read_max=read.whole("read_capacity_max", 1000, at_least=1, at_most=40_000),
+            write_min=read.whole("write_capacity_min", 5, at_least=1, at_most=40_000),
+            write_max=read.whole("write_capacity_max", 1000, at_least=1, at_most=40_000),
+        )
+        for kind, low, high in (
+            ("read", capacity.read_min, capacity.read_max),
+            ("write", capacity.write_min, capacity.write_max),
+        ):
+            if low > high:
+                raise BadSetting(f"{kind}_capacity_min is {low}, above {kind}_capacity_max, which is {high}")
+        mode = read.choice("capacity", "on-demand", ("on-demand", "provisioned"))
+        log_retention_days = read.whole("log_retention_days", 30, at_least=1, at_most=3653)
+        if log_retention_days not in LOG_RETENTION_DAYS:
+            days = ", ".join(map(str, LOG_RETENTION_DAYS))
+            raise BadSetting(f"log_retention_days is {log_retention_days}; CloudWatch Logs takes one of {days}")
+        return cls(
+            stage=read.matching("stage", "prod", r"[a-z][a-z0-9]{0,15}", "a lower-case word of at most 16 characters"),
+            throw_away=read.boolean("throw_away", default=False),
+            architecture=read.choice("architecture", "arm64", ("arm64", "host")),  # type: ignore[arg-type]
+            retention_days={
+                table.name: read.whole(f"{table.name}_retention_days", table.retention_days, at_least=1, at_most=3650)
+                for table in schema.TABLES
+            },
+            point_in_time_recovery=read.boolean("point_in_time_recovery", default=False),
+            streams=read.boolean("streams", default=False),
+            provisioned=capacity if mode == "provisioned" else None,
+            webhook_rate_limit=read.whole("webhook_rate_limit", 500, at_least=1, at_most=10_000),
+            webhook_burst_limit=read.whole("webhook_burst_limit", 1000, at_least=1, at_most=5_000),
+            log_retention_days=log_retention_days,
+            log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        )
+
+
+class _Reader:
+    """Reads one value at a time; each error names the setting, what was given and what would do."""
+
+    def __init__(self, context: Callable[[str], Any]) -> None:
+        self._context = context
+
+    def whole(self, name: str, default: int, *, at_least: int, at_most: int) -> int:
+        given = self._given(name, default)
+        text = str(given)
+        if isinstance(given, bool) or not re.fullmatch(r"-?\d+", text) or not at_least <= int(text) <= at_most:
+            raise BadSetting(f"{name} is {given!r}; it takes a whole number from {at_least} to {at_most}")
+        return int(text)
+
+    def boolean(self, name: str, *, default: bool) -> bool:
+        given = self._given(name, default)
+        if str(given).lower() not in ("true", "false"):
+            raise BadSetting(f"{name} is {given!r}; it takes true or false")
+        return str(given).lower() == "true"
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        given = self._given(name, default)
+        if given not in choices:
+            raise BadSetting(f"{name} is {given!r}; it takes one of {', '.join(choices)}")
+        return str(given)
+
+    def matching(self, name: str, default: str, pattern: str, meaning: str) -> str:
+        given = self._given(name, default)
+        if not isinstance(given, str) or not re.fullmatch(pattern, given):
+            raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
+        return given
+
+    def _given(self, name: str, default: object) -> object:
+        value = self._context(name)
+        return default if value is None else value

@@ -1,0 +1,40 @@
+"""Tables on a test bed, made from the synthesised template: a drift of the schema breaks the tests."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes
+
+from tests.synthesis import Template
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+CREATED_WITH = ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "BillingMode")
+
+
+def create_tables(client: "DynamoDBClient", template: Template) -> None:
+    """Physical names are the tables' own, as in `schema`."""
+    for table in schema.TABLES:
+        output = "".join(word.capitalize() for word in table.name.split("_")) + "Table"
+        properties = template["Resources"][template["Outputs"][output]["Value"]["Ref"]]["Properties"]
+        client.create_table(
+            TableName=table.name, **{name: properties[name] for name in CREATED_WITH if name in properties}
+        )
+
+
+def delete_tables(client: "DynamoDBClient") -> None:
+    for table in schema.TABLES:
+        client.delete_table(TableName=table.name)
+
+
+def items(client: "DynamoDBClient", table: str) -> list[dict[str, Any]]:
+    """All of a small table, in order of its keys."""
+    pages: Iterator[Any] = iter(client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True))
+    found = [from_attributes(item) for page in pages for item in page["Items"]]
+    return sorted(found, key=lambda item: (item["PK"], item["SK"]))
+
+
+def dump(client: "DynamoDBClient") -> dict[str, list[dict[str, Any]]]:
+    return {table.name: items(client, table.name) for table in schema.TABLES}

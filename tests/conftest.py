@@ -1,0 +1,36 @@
+"""What every tier shares: an environment without secrets or AWS, and the templates that would be deployed."""
+
+import os
+
+# Before anything of AWS is imported: nothing here may ever reach a real account.
+os.environ.update(
+    AWS_ACCESS_KEY_ID="test",
+    AWS_SECRET_ACCESS_KEY="test",
+    AWS_DEFAULT_REGION="us-east-1",
+)
+for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):
+    os.environ.pop(name, None)
+
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+
+from local import dynamodb
+from tests.synthesis import Templates, synthesise
+
+# The same examples in every run, and no test that fails because a machine is slow.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def templates() -> Templates:
+    """The production configuration, by stack."""
+    return synthesise()
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with dynamodb.running(tmp_path_factory.mktemp("dynamodb")) as url:
+        yield url

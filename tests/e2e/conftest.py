@@ -1,0 +1,33 @@
+"""The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run's own."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import boto3
+import pytest
+
+from local import deployment, emulator, simulator
+from local.outputs import Outputs
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/e2e/" in item.nodeid:
+            item.add_marker(pytest.mark.server)
+
+
+@pytest.fixture(scope="session")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outputs]:
+    folder = tmp_path_factory.mktemp("deployed")
+    with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
+        yield deployment.deploy(aws_url, folder, github_api_url=github_url)
+
+
+@pytest.fixture(scope="session")
+def dynamodb(outputs: Outputs) -> Iterator["DynamoDBClient"]:
+    client = boto3.client("dynamodb", endpoint_url=outputs.endpoint_url, region_name=outputs.region)
+    yield client
+    client.close()

@@ -1,0 +1,73 @@
+"""The real handlers in an AWS of moto's: tables from the template, a secret, a queue."""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+from runledger import runtime
+
+from tests.beds import create_tables
+from tests.ledgers import EVENTS, JOBS
+from tests.synthesis import Templates
+from tests.webhooks import SECRET
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_sqs import SQSClient
+
+
+@dataclass
+class World:
+    dynamodb: "DynamoDBClient"
+    sqs: "SQSClient"
+    secrets: "SecretsManagerClient"
+    queue_url: str
+    secret_arn: str
+    start: Callable[[str], ModuleType]
+
+    def invoke(self, function: str, event: dict[str, Any]) -> Any:
+        """A warm function: started by the first call, and kept."""
+        module = sys.modules.get(function) or self.start(function)
+        return module.handler(event, object())
+
+    def deferred(self) -> list[dict[str, str]]:
+        messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
+        return [{"messageId": each["MessageId"], "body": each["Body"]} for each in messages]
+
+
+@pytest.fixture
+def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    with mock_aws():
+        dynamodb, sqs, secrets = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("secretsmanager")
+        create_tables(dynamodb, templates["data"])
+        queue_url = sqs.create_queue(QueueName="retries")["QueueUrl"]
+        secret_arn = secrets.create_secret(Name="webhook", SecretString=json.dumps({"current": SECRET}))["ARN"]
+        for name, value in {
+            "JOBS_TABLE": JOBS,
+            "JOB_EVENTS_TABLE": EVENTS,
+            "JOBS_RETENTION_DAYS": "90",
+            "JOB_EVENTS_RETENTION_DAYS": "14",
+            "WEBHOOK_SECRETS": secret_arn,
+            "WEBHOOK_RETRIES_QUEUE": queue_url,
+        }.items():
+            monkeypatch.setenv(name, value)
+
+        def start(function: str) -> ModuleType:
+            """A cold start: nothing is kept from an earlier one (but the clients, which take long to make)."""
+            for cached in (runtime.ledger, runtime.intake):
+                cached.cache_clear()
+            sys.modules.pop(function, None)
+            return importlib.import_module(function)
+
+        runtime.client.cache_clear()
+        yield World(dynamodb, sqs, secrets, queue_url, secret_arn, start)
+        for function in ("webhook_intake", "webhook_retry"):
+            sys.modules.pop(function, None)

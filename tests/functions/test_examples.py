@@ -1,0 +1,57 @@
+"""Every workflow_job example that GitHub publishes, github.com's and Enterprise Server's, through the handler."""
+
+import json
+from typing import Any
+
+import pytest
+
+from local.examples import payloads
+from tests.beds import items
+from tests.functions.conftest import World
+from tests.ledgers import EVENTS, JOBS
+from tests.webhooks import http_event
+
+EXAMPLES = payloads("workflow_job")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[f"{n}-{each['action']}" for n, each in enumerate(EXAMPLES)])
+def test_an_example_is_found_in_the_tables_with_all_that_it_says(world: World, example: dict[str, Any]) -> None:
+    answer = world.invoke("webhook_intake", http_event(json.dumps(example).encode()))
+    assert answer["statusCode"] == 202
+    job = next(item for item in items(world.dynamodb, JOBS) if item["SK"] == "v")
+    (line,) = items(world.dynamodb, EVENTS)
+    said, repository = example["workflow_job"], example["repository"]
+    installation = (example.get("installation") or {"id": 0})["id"]
+    assert job["PK"] == line["PK"] == f"{installation}#{said['id']}"
+    expected = {
+        "run_id": said["run_id"],
+        "run_attempt": said.get("run_attempt", 1),
+        "repo_full_name": repository["full_name"],
+        "org_name": repository["owner"]["login"],
+        "repo_is_private": repository["private"],
+        "default_branch": repository["default_branch"],
+        "job_name": said["name"],
+        "head_sha": said["head_sha"],
+        "head_branch": said.get("head_branch"),
+        "workflow_name": said.get("workflow_name"),
+        "job_html_url": said["html_url"],
+        "labels": said["labels"],
+        "status": said["status"],
+        "conclusion": said["conclusion"],
+        "deployment_id": example.get("deployment", {}).get("id"),
+    }
+    assert {name: job.get(name) for name in expected} == expected
+    assert job["created_at"][:19] == (said.get("created_at") or said["started_at"])[:19]
+    if said["status"] in ("in_progress", "completed"):
+        assert (job["runner_id"], job["runner_name"]) == (said["runner_id"], said["runner_name"])
+        assert job["started_at"][:19] == said["started_at"][:19]
+    if said["status"] == "completed":
+        assert job["completed_at"][:19] == said["completed_at"][:19]
+        assert job["usage_in_seconds"] == 198
+        assert job["overall_queue_duration_in_ms"] == 60_000
+    assert (line["event_type"], line["action"]) == (f"webhook_{example['action']}", example["action"])
+    assert (line["source"], line["status"]) == ("github_webhook", job["status"])
+
+
+def test_all_sets_are_here() -> None:
+    assert len(EXAMPLES) == 11

@@ -1,0 +1,140 @@
+"""Stopped at any of its AWS calls and then delivered again, intake leaves the tables of one that was left alone."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.beds import dump, items
+from tests.functions.conftest import World
+from tests.ledgers import EVENTS
+from tests.webhooks import COMPLETED, IN_PROGRESS, LIFE, QUEUED, QUEUED_AGAIN, WAITING, http_event, payload
+
+TEN_O_CLOCK = 1_736_935_200_123
+
+
+class Stopped(BaseException):
+    """The process is gone; nothing may catch it."""
+
+
+class Stopper:
+    """Stands before a client and ends the process at its n-th call, before or after the call takes effect."""
+
+    def __init__(self, client: Any, *, at_call: int, after: bool) -> None:
+        self._client = client
+        self._calls = count(1)
+        self._at_call = at_call
+        self._after = after
+        self.stopped = False
+
+    def __getattr__(self, name: str) -> Any:
+        def call(**arguments: Any) -> Any:
+            mine = next(self._calls) == self._at_call
+            if mine and not self._after:
+                self._stop()
+            try:
+                return getattr(self._client, name)(**arguments)
+            finally:
+                if mine:
+                    self._stop()
+
+        return call
+
+    def _stop(self) -> None:
+        self.stopped = True
+        raise Stopped
+
+
+def delivered(step: str, *, minute: int) -> dict[str, Any]:
+    return http_event(
+        json.dumps(payload(step)).encode(), guid=f"guid of {step}", at_epoch_ms=TEN_O_CLOCK + minute * 60_000
+    )
+
+
+# What came before, and what is then delivered: each kind of delivery on each path through the protocol.
+KINDS = {
+    "queued, the first that is heard of a job": ((), QUEUED),
+    "waiting, the first that is heard of a job": ((), WAITING),
+    "completed, the first and only (skipped)": ((), COMPLETED),
+    "waiting after queued": ((QUEUED,), WAITING),
+    "queued again": ((QUEUED, WAITING), QUEUED_AGAIN),
+    "in_progress": ((QUEUED,), IN_PROGRESS),
+    "completed": ((QUEUED, IN_PROGRESS), COMPLETED),
+    "late queued": ((COMPLETED,), QUEUED),
+    "late in_progress": ((COMPLETED,), IN_PROGRESS),
+    "redelivered queued": ((QUEUED,), QUEUED),
+    "redelivered queued of a finished job": (LIFE, QUEUED),
+    "redelivered queued again": ((QUEUED, WAITING, QUEUED_AGAIN), QUEUED_AGAIN),
+    "redelivered completed": (LIFE, COMPLETED),
+}
+
+
+def stopping_points(world: World, past: tuple[str, ...], step: str) -> Iterator[tuple[int, bool]]:
+    """Every call of the delivery, until one that it does not make any more; each in a world of its own."""
+    for at_call in count(1):
+        for after in (False, True):
+            intake = world.start("webhook_intake")
+            for minute, each in enumerate(past):
+                intake.handler(delivered(each, minute=minute), object())
+            client = intake.intake.ledger.jobs._client
+            stopper = Stopper(client, at_call=at_call, after=after)
+            _reach_through(intake.intake.ledger, stopper)
+            try:
+                intake.handler(delivered(step, minute=30), object())
+            except Stopped:
+                yield at_call, after
+            if not stopper.stopped:
+                return
+
+
+def _reach_through(ledger: Any, client: Any) -> None:
+    ledger.jobs._client = ledger.events._client = ledger.installations._client = client
+
+
+@pytest.mark.parametrize(("past", "step"), KINDS.values(), ids=KINDS)
+def test_a_stop_anywhere_and_the_same_receipt_again(world: World, past: tuple[str, ...], step: str) -> None:
+    undisturbed = _play(world, past, delivered(step, minute=30))
+    points = 0
+    for _point in stopping_points(_emptied(world), past, step):
+        again = world.start("webhook_intake").handler(delivered(step, minute=30), object())
+        assert again["statusCode"] == 202
+        assert dump(world.dynamodb) == undisturbed
+        points += 1
+        _emptied(world)
+    assert points >= 4
+
+
+@pytest.mark.parametrize(("past", "step"), KINDS.values(), ids=KINDS)
+def test_a_stop_anywhere_and_a_redelivery_by_github_later(world: World, past: tuple[str, ...], step: str) -> None:
+    """The stopped receipt may have left its line; the job is as if it had come once, and nothing is missing."""
+    undisturbed = _play(world, past, delivered(step, minute=45))
+    for _point in stopping_points(_emptied(world), past, step):
+        world.start("webhook_intake").handler(delivered(step, minute=45), object())
+        ended = dump(world.dynamodb)
+        assert _timeless(ended["workflow_jobs"]) == _timeless(undisturbed["workflow_jobs"])
+        lines = {line["SK"] for line in items(world.dynamodb, EVENTS)}
+        assert lines >= {line["SK"] for line in undisturbed[EVENTS]}
+        assert len(lines) <= len(undisturbed[EVENTS]) + 1
+        _emptied(world)
+
+
+def _play(world: World, past: tuple[str, ...], event: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    intake = world.start("webhook_intake")
+    for minute, step in enumerate(past):
+        intake.handler(delivered(step, minute=minute), object())
+    intake.handler(event, object())
+    return dump(world.dynamodb)
+
+
+def _emptied(world: World) -> World:
+    for table, found in dump(world.dynamodb).items():
+        for item in found:
+            world.dynamodb.delete_item(TableName=table, Key={"PK": {"S": item["PK"]}, "SK": {"S": item["SK"]}})
+    return world
+
+
+def _timeless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    about_receipt = {"received_at", "last_updated_at", "inputs", "ttl", "first_seen_at"}
+    return [{name: value for name, value in item.items() if name not in about_receipt} for item in found]

@@ -1,0 +1,83 @@
+"""What the log says: one correlation id through every function, a metric for each event, and never a secret."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from runledger import telemetry
+from runledger.retries import to_message
+
+from tests.functions.conftest import World
+from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http_event, payload, receipt, sign
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """The logger keeps the stream that was there when it was made."""
+    stream = io.StringIO()
+    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    return stream
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for line in logged:
+        for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
+            assert directive["Dimensions"] == [["service"]]
+            found |= {metric["Name"]: line[metric["Name"]][0] for metric in directive["Metrics"]}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        (QUEUED, {"JobsQueued": 1}),
+        (WAITING, {"JobsWaiting": 1}),
+        (IN_PROGRESS, {"JobsStarted": 1}),
+        (COMPLETED, {"JobsCompleted": 1, "JobsFailed": 0, "QueueTime": 150_000, "JobDuration": 615}),
+    ],
+)
+def test_each_job_event_is_a_metric(
+    world: World, capsys: pytest.CaptureFixture[str], step: str, expected: dict[str, float]
+) -> None:
+    world.invoke("webhook_intake", http_event(json.dumps(payload(step)).encode()))
+    assert metrics(lines(capsys.readouterr().out)) == expected
+
+
+def test_a_duplicate_is_counted_and_our_own_retry_is_not(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    event = http_event(json.dumps(payload(QUEUED)).encode())
+    world.invoke("webhook_intake", event)
+    capsys.readouterr()
+    world.invoke("webhook_intake", event)
+    assert metrics(lines(capsys.readouterr().out)) == {}
+    world.invoke("webhook_intake", http_event(event["body"].encode(), at_epoch_ms=1_736_938_800_000))
+    assert metrics(lines(capsys.readouterr().out)) == {"DuplicateDeliveries": 1}
+
+
+def test_the_delivery_follows_the_job_through_both_functions(world: World, log: io.StringIO) -> None:
+    world.invoke("webhook_intake", http_event(json.dumps(payload(QUEUED)).encode(), guid="first"))
+    message = {"messageId": "m", "eventSource": "aws:sqs", "body": to_message(receipt(COMPLETED, guid="second"))}
+    world.invoke("webhook_retry", {"Records": [message]})
+    logged = [line for line in lines(log.getvalue()) if line["message"] == "job event"]
+    assert [line["correlation_id"] for line in logged] == ["first", "second"]
+
+
+def test_no_secret_signature_or_body_is_logged(
+    world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sent = json.dumps(payload(QUEUED)).encode()
+    for event in (
+        http_event(sent),
+        http_event(sent, signature="sha256=wrong"),
+        http_event(b"{", signature=sign(b"{")),
+    ):
+        world.invoke("webhook_intake", event)
+    said = log.getvalue() + capsys.readouterr().out
+    assert said.count("delivery refused") == 2
+    for secret in (SECRET, sign(sent), "sha256=wrong", "node_id"):
+        assert secret not in said

@@ -1,0 +1,64 @@
+"""A setting that cannot be used is refused by name, before anything is deployed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacks.settings import BadSetting, Settings
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def read(**given: object) -> Settings:
+    return Settings.read(given.get)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("workflow_jobs_retention_days", "a week", "workflow_jobs_retention_days is 'a week'; it takes a whole number"),
+        (
+            "workflow_jobs_retention_days",
+            0,
+            "workflow_jobs_retention_days is 0; it takes a whole number from 1 to 3650",
+        ),
+        ("runners_retention_days", True, "runners_retention_days is True"),
+        ("runners_retention_days", 1.5, "runners_retention_days is 1.5"),
+        ("throw_away", "perhaps", "throw_away is 'perhaps'; it takes true or false"),
+        ("capacity", "plenty", "capacity is 'plenty'; it takes one of on-demand, provisioned"),
+        ("architecture", "x86", "architecture is 'x86'; it takes one of arm64, host"),
+        ("stage", "Prod!", "stage is 'Prod!'; it takes a lower-case word"),
+        ("log_retention_days", 8, "log_retention_days is 8; CloudWatch Logs takes one of 1, 3, 5, 7"),
+        ("log_level", "LOUD", "log_level is 'LOUD'; it takes one of DEBUG"),
+        ("read_capacity_min", 2000, "read_capacity_min is 2000, above read_capacity_max, which is 1000"),
+        ("write_capacity_max", 1, "write_capacity_min is 5, above write_capacity_max, which is 1"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_name(name: str, value: object, said: str) -> None:
+    with pytest.raises(BadSetting, match="^" + said.replace("(", r"\(")):
+        read(**{name: value})
+
+
+def test_values_from_the_command_line_are_strings() -> None:
+    settings = read(throw_away="true", workflow_jobs_retention_days="30", webhook_rate_limit="7")
+    assert settings.throw_away is True
+    assert settings.retention_days["workflow_jobs"] == 30
+    assert settings.webhook_rate_limit == 7
+
+
+def test_cdk_json_holds_exactly_the_defaults() -> None:
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    asked: set[str] = set()
+
+    def remember(name: str) -> None:
+        asked.add(name)
+
+    assert Settings.read(remember) == read(**context)
+    assert asked == context.keys()
+
+
+def test_every_setting_is_documented() -> None:
+    documented = (ROOT / "docs" / "settings.md").read_text()
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    assert [name for name in context if f"`{name}`" not in documented] == []

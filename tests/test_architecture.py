@@ -1,0 +1,75 @@
+"""Arrows point inward: functions, then runtime, then use cases, then tables, then the model."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOMAIN = ROOT / "layers" / "domain" / "python"
+
+# What each module of the layer may import of the layer. `runtime` wires, so it may import anything.
+MAY_IMPORT = {
+    "runledger": set(),
+    "runledger.times": set(),
+    "runledger.model": {"times"},
+    "runledger.errors": {"model"},
+    "runledger.decision": {"model"},
+    "runledger.tables": set(),
+    "runledger.tables.schema": set(),
+    "runledger.tables.attributes": {"errors"},
+    "runledger.tables.jobs": {"errors", "model", "times", "tables.schema", "tables.attributes"},
+    "runledger.tables.events": {"errors", "model", "times", "tables.schema", "tables.attributes"},
+    "runledger.tables.installations": {"errors", "model", "tables.schema", "tables.attributes"},
+    "runledger.payload": {"errors", "times"},
+    "runledger.deliveries": {"errors", "model", "payload"},
+    "runledger.signatures": {"errors", "tables.attributes"},
+    "runledger.retries": {"model", "tables.attributes"},
+    "runledger.ledger": {"decision", "errors", "model", "tables.jobs", "tables.events", "tables.installations"},
+    "runledger.telemetry": {"decision", "model"},
+    "runledger.intake": {"deliveries", "errors", "ledger", "model", "retries", "signatures", "telemetry"},
+}
+STANDARD_LIBRARY_ONLY = {"runledger.times", "runledger.model", "runledger.errors", "runledger.decision"}
+
+
+def module_name(file: Path, root: Path) -> str:
+    return ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(file: Path) -> set[str]:
+    """Full names; `from package import module` counts as the module."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = {name for name in inside if name in MODULES}
+            found |= modules or {node.module}
+    return found
+
+
+MODULES = {module_name(file, DOMAIN): file for file in DOMAIN.rglob("*.py")}
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - {"runledger.runtime"}))
+def test_a_module_imports_only_what_lies_further_in(module: str) -> None:
+    ours = {name.removeprefix("runledger.") for name in imports(MODULES[module]) if name.startswith("runledger")}
+    assert ours <= MAY_IMPORT[module]
+
+
+@pytest.mark.parametrize("module", sorted(STANDARD_LIBRARY_ONLY))
+def test_the_heart_needs_nothing_but_python(module: str) -> None:
+    foreign = {"boto3", "botocore", "aws_lambda_powertools", "aws_cdk"}
+    assert not {name.partition(".")[0] for name in imports(MODULES[module])} & foreign
+
+
+def test_nothing_in_the_layer_knows_functions_stacks_or_tests() -> None:
+    for file in MODULES.values():
+        assert not {name.partition(".")[0] for name in imports(file)} & {"functions", "stacks", "tests", "local"}
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "functions").glob("*.py")), ids=lambda file: file.stem)
+def test_a_function_stays_small_and_reaches_no_table(file: Path) -> None:
+    assert len(file.read_text().splitlines()) <= 70
+    assert not any(name.startswith("runledger.tables") or name == "boto3" for name in imports(file))
