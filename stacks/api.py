@@ -72,11 +72,11 @@ class ApiStack(cdk.Stack):
             # GitHub hangs up after 10 seconds.
             timeout=cdk.Duration.seconds(10),
             environment={
-                "WEBHOOK_SECRETS": self._webhook_secrets.secret_arn,
+                "WEBHOOK_SECRETS": self._webhook_secrets,
                 "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
             },
         )
-        intake.allow(self._webhook_secrets.secret_arn, "secretsmanager:GetSecretValue")
+        intake.allow(self._webhook_secrets, "secretsmanager:GetSecretValue")
         intake.allow(self._retries.queue_arn, "sqs:SendMessage")
         return intake
 
@@ -139,8 +139,8 @@ class ApiStack(cdk.Stack):
             "ApiId": api.api_id,
             "ApiUrl": api.api_endpoint,
             "WebhookUrl": f"{api.api_endpoint}{WEBHOOK_PATH}",
-            "WebhookSecretArn": self._webhook_secrets.secret_arn,
-            "ApiTokensSecretArn": self._api_tokens.secret_arn,
+            "WebhookSecretArn": self._webhook_secrets,
+            "ApiTokensSecretArn": self._api_tokens,
             "WebhookRetriesQueueUrl": self._retries.queue_url,
             "WebhookDeadLettersQueueUrl": self._dead_letters.queue_url,
         }.items():
@@ -157,14 +157,17 @@ class ApiStack(cdk.Stack):
             **options,  # type: ignore[arg-type]
         )
 
-    def _secret(self, name: str, **options: object) -> secretsmanager.Secret:
+    def _secret(self, name: str, **options: object) -> str:
+        """Its ARN, as an attribute: the `Ref` that CDK would use is only the name on the emulated AWS."""
         secret = secretsmanager.Secret(self, name, removal_policy=self._removal_policy, **options)  # type: ignore[arg-type]
         compliance.accept(
             secret,
             "AwsSolutions-SMG4",
             "GitHub or a person holds the other half: docs/operating.md tells how to rotate it without downtime.",
         )
-        return secret
+        deployed = secret.node.default_child
+        assert isinstance(deployed, secretsmanager.CfnSecret)
+        return deployed.attr_id
 
     @property
     def _removal_policy(self) -> cdk.RemovalPolicy:

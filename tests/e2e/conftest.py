@@ -1,6 +1,7 @@
 """The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run's own."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
@@ -20,10 +21,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outputs]:
-    folder = tmp_path_factory.mktemp("deployed")
-    with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
-        yield deployment.deploy(aws_url, folder, github_api_url=github_url)
+def deployed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("deployed")
+
+
+@pytest.fixture(scope="session")
+def outputs(deployed_folder: Path) -> Iterator[Outputs]:
+    with emulator.running(deployed_folder) as aws_url, simulator.running(deployed_folder) as github_url:
+        yield deployment.deploy(aws_url, deployed_folder, github_api_url=github_url)
 
 
 @pytest.fixture(scope="session")
