@@ -2,7 +2,7 @@
 # Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
-REQUIREMENTS := requirements/runtime.txt requirements/infrastructure.txt requirements/tests.txt
+REQUIREMENTS := requirements/runtime.txt requirements/github.txt requirements/infrastructure.txt requirements/tests.txt
 CONSTRAINTS := requirements/constraints.txt
 VENV := .venv/.installed
 TOOLS := .venv/tools/.installed

@@ -17,9 +17,9 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _record(record: SQSRecord) -> None:
     try:
-        receipt = retries.from_message(record.body)
-        telemetry.follow(receipt.delivery_id)
-        telemetry.recorded(ledger.record(receipt))
+        said = retries.from_message(record.body)
+        telemetry.follow(getattr(said, "delivery_id", record.message_id))
+        telemetry.taken(said, ledger.take(said))
     except Exception:
         telemetry.logger.exception("not recorded", extra={"message_id": record.message_id})
         raise

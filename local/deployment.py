@@ -7,6 +7,7 @@ import json
 import secrets
 import subprocess
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ Progress = Callable[[str], None]
 def deploy(endpoint_url: str, folder: Path, *, github_api_url: str, say: Progress = print) -> Outputs:
     """Bootstrap and deploy every stack, and write `outputs.json` into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    cdk = _Cdk(endpoint_url, folder, say)
+    cdk = _Cdk(endpoint_url, folder, say, context=CONTEXT | {"github_api_url": github_api_url})
     # Away from cdk.json, because it would synthesise the app only to ignore it.
     cdk.run("bootstrap", f"aws://{_ACCOUNT}/{REGION}", working_folder=folder)
     stacks_file = folder / "stacks.json"
@@ -47,7 +48,7 @@ def deploy(endpoint_url: str, folder: Path, *, github_api_url: str, say: Progres
         stacks,
         endpoint_url=endpoint_url,
         github_api_url=github_api_url,
-        webhook_secret=_exchange_secrets(endpoint_url, outputs.merge(stacks), token),
+        webhook_secret=_exchange_secrets(endpoint_url, outputs.merge(stacks), token, _app(github_api_url)),
         admin_token=token,
     )
     if said := trouble(deployed):
@@ -78,7 +79,8 @@ def fingerprint() -> str:
 
 
 class _Cdk:
-    def __init__(self, endpoint_url: str, folder: Path, say: Progress) -> None:
+    def __init__(self, endpoint_url: str, folder: Path, say: Progress, *, context: dict[str, str]) -> None:
+        self._context = [part for name, value in context.items() for part in ("-c", f"{name}={value}")]
         self._folder = folder
         self._log = folder / "cdk.log"
         self._log.write_bytes(b"")
@@ -98,12 +100,11 @@ class _Cdk:
     def run(self, command: str, *arguments: str, working_folder: Path = ROOT) -> None:
         """Show a line for each stack that is done; everything else goes to the log."""
         options = ["--no-notices", "--output", str(self._folder / "cdk.out")]
-        context = [part for name, value in CONTEXT.items() for part in ("-c", f"{name}={value}")]
         started = time.monotonic()
         with (
             self._log.open("a") as log,
             subprocess.Popen(
-                [ROOT / "node_modules" / ".bin" / "cdk", command, *arguments, *options, *context],
+                [ROOT / "node_modules" / ".bin" / "cdk", command, *arguments, *options, *self._context],
                 cwd=working_folder,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -122,8 +123,15 @@ class _Cdk:
             raise LocalError(f"cdk {command} failed:\n{tail(self._log)}")
 
 
-def _exchange_secrets(endpoint_url: str, values: dict[str, str], admin_token: str) -> str:
-    """Let the operator's token in, and return the secret that webhooks are to be signed with."""
+def _app(github_api_url: str) -> dict[str, str]:
+    """The simulated GitHub's App, as somebody would put it into the secret."""
+    with urllib.request.urlopen(f"{github_api_url}/_simulation/app") as answer:
+        app = json.load(answer)
+    return {"app_id": str(app["id"]), "private_key": app["private_key"]}
+
+
+def _exchange_secrets(endpoint_url: str, values: dict[str, str], admin_token: str, app: dict[str, str]) -> str:
+    """Let the operator's token and the GitHub App in, and return the secret that webhooks are to be signed with."""
     client: SecretsManagerClient = boto3.client(
         "secretsmanager",
         endpoint_url=endpoint_url,
@@ -134,5 +142,6 @@ def _exchange_secrets(endpoint_url: str, values: dict[str, str], admin_token: st
     digest = hashlib.sha256(admin_token.encode()).hexdigest()
     tokens = {"tokens": [{"name": "local-admin", "role": "operator", "sha256": digest}]}
     client.put_secret_value(SecretId=values["ApiTokensSecretArn"], SecretString=json.dumps(tokens))
+    client.put_secret_value(SecretId=values["GitHubAppSecretArn"], SecretString=json.dumps(app))
     active = json.loads(client.get_secret_value(SecretId=values["WebhookSecretArn"])["SecretString"])
     return str(next(iter(active.values())))

@@ -67,7 +67,7 @@ def merge(stacks: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     values = {
         key: value for stack in stacks.values() for key, value in stack.items() if not key.startswith("ExportsOutput")
     }
-    wanted = {"ApiId", "EventBusName", "WebhookSecretArn", "ApiTokensSecretArn"}
+    wanted = {"ApiId", "EventBusName", "WebhookSecretArn", "ApiTokensSecretArn", "GitHubAppSecretArn"}
     if missing := wanted - values.keys():
         raise LocalError(f"the stacks have no output {', '.join(sorted(missing))}")
     return values

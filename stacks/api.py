@@ -17,6 +17,7 @@ from runledger.tables import schema
 from stacks import compliance
 from stacks.function import LedgerFunction, log_group
 from stacks.layer import domain_layer
+from stacks.parts import queue, secret
 from stacks.settings import Settings
 
 WEBHOOK_PATH = "/webhooks/github"
@@ -42,14 +43,18 @@ class ApiStack(cdk.Stack):
         self._settings = settings
         self._tables = tables
         self._layer = domain_layer(self, settings=settings)
-        self._dead_letters = self._queue("WebhookDeadLetters")
-        self._retries = self._queue(
+        self._dead_letters = queue(self, "WebhookDeadLetters", settings=settings)
+        self._retries = queue(
+            self,
             "WebhookRetries",
+            settings=settings,
             dead_letter_queue=sqs.DeadLetterQueue(queue=self._dead_letters, max_receive_count=TRIES_BEFORE_DEAD_LETTER),
             visibility_timeout=cdk.Duration.minutes(6),
         )
-        self._webhook_secrets = self._secret(
+        self._webhook_secrets = secret(
+            self,
             "WebhookSecrets",
+            settings=settings,
             description="Webhook secrets of GitHub: a JSON object, name to secret. Every one of them is active.",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 secret_string_template="{}",  # noqa: S106
@@ -58,8 +63,10 @@ class ApiStack(cdk.Stack):
                 password_length=48,
             ),
         )
-        self._api_tokens = self._secret(
+        self._api_tokens = secret(
+            self,
             "ApiTokens",
+            settings=settings,
             description="Who may call the API: names, roles and SHA-256 of their tokens.",
             secret_string_value=cdk.SecretValue.unsafe_plain_text(json.dumps({"tokens": []})),
         )
@@ -88,24 +95,31 @@ class ApiStack(cdk.Stack):
 
     def _recorder(self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str]) -> LedgerFunction:
         """A function that records what it receives in the ledger."""
-        jobs = self._tables[schema.WORKFLOW_JOBS.name]
-        history = self._tables[schema.WORKFLOW_JOB_EVENTS.name]
+        kept = {
+            "JOBS": schema.WORKFLOW_JOBS.name,
+            "JOB_EVENTS": schema.WORKFLOW_JOB_EVENTS.name,
+            "RUNS": schema.WORKFLOW_RUNS.name,
+            "DEPLOYMENTS": schema.DEPLOYMENTS.name,
+        }
         function = LedgerFunction(
             self,
             name,
             settings=self._settings,
-            layer=self._layer,
+            layers=[self._layer],
             timeout=timeout,
             environment={
-                "JOBS_TABLE": jobs.table_name,
-                "JOB_EVENTS_TABLE": history.table_name,
-                "JOBS_RETENTION_DAYS": str(self._settings.retention_days[schema.WORKFLOW_JOBS.name]),
-                "JOB_EVENTS_RETENTION_DAYS": str(self._settings.retention_days[schema.WORKFLOW_JOB_EVENTS.name]),
+                **{f"{word}_TABLE": self._tables[name].table_name for word, name in kept.items()},
+                **{f"{word}_RETENTION_DAYS": str(self._settings.retention_days[name]) for word, name in kept.items()},
                 **environment,
             },
         )
-        function.allow(jobs.table_arn, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
-        function.allow(history.table_arn, "dynamodb:PutItem")
+        for word, actions in {
+            "JOBS": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+            "JOB_EVENTS": ("dynamodb:PutItem",),
+            "RUNS": ("dynamodb:UpdateItem",),
+            "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+        }.items():
+            function.allow(self._tables[kept[word]].table_arn, *actions)
         return function
 
     def _http_api(self, intake: LedgerFunction) -> None:
@@ -145,30 +159,3 @@ class ApiStack(cdk.Stack):
             "WebhookDeadLettersQueueUrl": self._dead_letters.queue_url,
         }.items():
             cdk.CfnOutput(self, name, value=value)
-
-    def _queue(self, name: str, **options: object) -> sqs.Queue:
-        return sqs.Queue(
-            self,
-            name,
-            enforce_ssl=True,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            retention_period=cdk.Duration.days(14),
-            removal_policy=self._removal_policy,
-            **options,  # type: ignore[arg-type]
-        )
-
-    def _secret(self, name: str, **options: object) -> str:
-        """Its ARN, as an attribute: the `Ref` that CDK would use is only the name on the emulated AWS."""
-        secret = secretsmanager.Secret(self, name, removal_policy=self._removal_policy, **options)  # type: ignore[arg-type]
-        compliance.accept(
-            secret,
-            "AwsSolutions-SMG4",
-            "GitHub or a person holds the other half: docs/operating.md tells how to rotate it without downtime.",
-        )
-        deployed = secret.node.default_child
-        assert isinstance(deployed, secretsmanager.CfnSecret)
-        return deployed.attr_id
-
-    @property
-    def _removal_policy(self) -> cdk.RemovalPolicy:
-        return cdk.RemovalPolicy.DESTROY if self._settings.throw_away else cdk.RemovalPolicy.RETAIN

@@ -8,6 +8,7 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks import compliance
+from stacks.parts import removal_policy
 from stacks.settings import Capacity, Settings
 
 TARGET_UTILIZATION_PERCENT = 70
@@ -37,7 +38,7 @@ class DataStack(cdk.Stack):
             ),
             stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if settings.streams else None,
             deletion_protection=not settings.throw_away,
-            removal_policy=cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN,
+            removal_policy=removal_policy(settings),
         )
         for index in table.indexes:
             deployed.add_global_secondary_index(

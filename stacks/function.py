@@ -1,6 +1,6 @@
-"""One construct for every function: its own role with exact actions, its own log group, the domain layer."""
+"""One construct for every function: its own role with exact actions, its own log group, the layers it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -22,7 +22,7 @@ class LedgerFunction(Construct):
         name: str,
         *,
         settings: Settings,
-        layer: lambda_.ILayerVersion,
+        layers: Sequence[lambda_.ILayerVersion],
         environment: Mapping[str, str],
         timeout: cdk.Duration,
         memory_mb: int = 512,
@@ -39,7 +39,7 @@ class LedgerFunction(Construct):
             architecture=architecture(settings),
             code=lambda_.Code.from_asset(str(ROOT / "functions"), exclude=["*", f"!{name}.py"]),
             handler=f"{name}.handler",
-            layers=[layer],
+            layers=list(layers),
             environment={
                 "POWERTOOLS_SERVICE_NAME": name,
                 "POWERTOOLS_METRICS_NAMESPACE": "Runledger",

@@ -12,10 +12,10 @@ import jsii
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from stacks.parts import removal_policy
 from stacks.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
 CONSTRAINTS = ROOT / "requirements" / "constraints.txt"
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ON_LAMBDA = (
@@ -25,23 +25,31 @@ ON_LAMBDA = (
 
 
 def domain_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
+    """runledger, which every function runs."""
+    return _layer(scope, "domain", requirements="runtime.txt", settings=settings)
+
+
+def github_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
+    """The GitHub client, for the functions that ask GitHub: its cryptography is heavy, and intake stays light."""
+    return _layer(scope, "github", requirements="github.txt", settings=settings)
+
+
+def _layer(scope: Construct, name: str, *, requirements: str, settings: Settings) -> lambda_.LayerVersion:
     """Made anew in each stack: a layer shared across stacks cannot be updated, for its export is in use."""
-    source = ROOT / "layers" / "domain"
+    source = ROOT / "layers" / name
     wheels = () if settings.architecture == "host" else ON_LAMBDA
+    bundling = _PipBundling(source / "python", ROOT / "requirements" / requirements, wheels)
     return lambda_.LayerVersion(
         scope,
-        "DomainLayer",
-        description="runledger and the libraries that its functions need",
+        f"{name.capitalize()}Layer",
+        description=f"runledger: {name}",
         compatible_runtimes=[RUNTIME],
         compatible_architectures=[architecture(settings)],
-        removal_policy=cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN,
+        removal_policy=removal_policy(settings),
         code=lambda_.Code.from_asset(
             str(source),
-            asset_hash=_fingerprint(source / "python", wheels),
-            bundling=cdk.BundlingOptions(
-                image=cdk.DockerImage.from_registry("never-used"),
-                local=_PipBundling(source / "python", wheels),
-            ),
+            asset_hash=bundling.fingerprint(),
+            bundling=cdk.BundlingOptions(image=cdk.DockerImage.from_registry("never-used"), local=bundling),
         ),
     )
 
@@ -55,22 +63,22 @@ def architecture(settings: Settings) -> lambda_.Architecture:
 
 @jsii.implements(cdk.ILocalBundling)
 class _PipBundling:
-    def __init__(self, source: Path, wheels: tuple[str, ...]) -> None:
+    def __init__(self, source: Path, requirements: Path, wheels: tuple[str, ...]) -> None:
         self._source = source
+        self._requirements = requirements
         self._wheels = wheels
 
     def try_bundle(self, output_dir: str, *_: object, **__: object) -> bool:
         target = Path(output_dir) / "python"
         shutil.copytree(self._source, target, ignore=shutil.ignore_patterns("__pycache__"))
         pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
-        files = ("--requirement", str(REQUIREMENTS), "--constraint", str(CONSTRAINTS))
+        files = ("--requirement", str(self._requirements), "--constraint", str(CONSTRAINTS))
         subprocess.run((*pip, *files, *self._wheels, "--target", str(target)), check=True)  # noqa: S603
         return True
 
-
-def _fingerprint(source: Path, wheels: tuple[str, ...]) -> str:
-    """Changes when the result would: then pip runs again, and only then."""
-    digest = hashlib.sha256(repr(wheels).encode())
-    for file in (*sorted(source.rglob("*.py")), REQUIREMENTS, CONSTRAINTS):
-        digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+    def fingerprint(self) -> str:
+        """Changes when the result would: then pip runs again, and only then."""
+        digest = hashlib.sha256(repr(self._wheels).encode())
+        for file in (*sorted(self._source.rglob("*.py")), self._requirements, CONSTRAINTS):
+            digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+        return digest.hexdigest()

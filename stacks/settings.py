@@ -37,6 +37,8 @@ class Settings:
     provisioned: Capacity | None
     webhook_rate_limit: int
     webhook_burst_limit: int
+    github_api_url: str
+    forgotten_approval_hours: int
     log_retention_days: int
     log_level: str
 
@@ -74,6 +76,13 @@ class Settings:
             provisioned=capacity if mode == "provisioned" else None,
             webhook_rate_limit=read.whole("webhook_rate_limit", 500, at_least=1, at_most=10_000),
             webhook_burst_limit=read.whole("webhook_burst_limit", 1000, at_least=1, at_most=5_000),
+            github_api_url=read.matching(
+                "github_api_url",
+                "https://api.github.com",
+                r"https?://[^\s/]+(/[^\s]*[^\s/])?",
+                "the address of GitHub's REST API, for an Enterprise Server https://HOST/api/v3",
+            ),
+            forgotten_approval_hours=read.whole("forgotten_approval_hours", 24, at_least=1, at_most=24 * 90),
             log_retention_days=log_retention_days,
             log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         )

@@ -38,3 +38,9 @@ def items(client: "DynamoDBClient", table: str) -> list[dict[str, Any]]:
 
 def dump(client: "DynamoDBClient") -> dict[str, list[dict[str, Any]]]:
     return {table.name: items(client, table.name) for table in schema.TABLES}
+
+
+def empty(client: "DynamoDBClient") -> None:
+    for table, found in dump(client).items():
+        for item in found:
+            client.delete_item(TableName=table, Key={"PK": {"S": item["PK"]}, "SK": {"S": item["SK"]}})

@@ -4,14 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.ledger import Ledger
 from runledger.tables import schema
+from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
+from runledger.tables.gates import Gates
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
+from runledger.tables.runs import RunsTable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 JOBS, EVENTS = schema.WORKFLOW_JOBS.name, schema.WORKFLOW_JOB_EVENTS.name
+RUNS, DEPLOYMENTS = schema.WORKFLOW_RUNS.name, schema.DEPLOYMENTS.name
 
 
 def ledger_on(client: "DynamoDBClient", **options: Any) -> Ledger:
@@ -19,5 +23,8 @@ def ledger_on(client: "DynamoDBClient", **options: Any) -> Ledger:
         jobs=JobsTable(client, JOBS, retention_days=90),
         events=EventsTable(client, EVENTS, retention_days=14),
         installations=InstallationsRegistry(client, JOBS),
+        runs=RunsTable(client, RUNS, retention_days=90),
+        deployments=DeploymentsTable(client, DEPLOYMENTS, retention_days=90),
+        gates=Gates(client, DEPLOYMENTS, retention_days=90),
         **options,
     )

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from runledger import deliveries
 from runledger.deliveries import Delivery
 from runledger.model import Receipt
+from runledger.reading import webhooks
 
 from local.examples import payloads
 
@@ -57,8 +57,8 @@ def delivery(message: object, *, guid: str, at: int = 0, event: str = "workflow_
 
 
 def receipt(step: str, *, at: int = 0, guid: str | None = None, job_id: int = JOB, **changes: object) -> Receipt:
-    found = deliveries.read(delivery(payload(step, job_id=job_id, **changes), guid=guid or f"guid of {step}", at=at))
-    assert found is not None
+    (found,) = webhooks.read(delivery(payload(step, job_id=job_id, **changes), guid=guid or f"guid of {step}", at=at))
+    assert isinstance(found, Receipt)
     return found
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def test_outputs_are_complete(outputs: Outputs) -> None:
     assert outputs.tables.keys() == {table.name for table in schema.TABLES}
-    assert outputs.functions.keys() == {"webhook_intake", "webhook_retry"}
+    assert outputs.functions.keys() == {"webhook_intake", "webhook_retry", "forgotten_approvals"}
     for value in (outputs.webhook_url, outputs.api_url, outputs.github_api_url, outputs.endpoint_url):
         assert value.startswith("http://127.0.0.1:")
     assert all((outputs.admin_token, outputs.webhook_secret, outputs.event_bus, outputs.region))

@@ -10,6 +10,7 @@ import pytest
 from local.outputs import Outputs
 
 ROOT = Path(__file__).parent.parent.parent
+PACKAGES = {"runledger", "runledger_github"}
 BROUGHT_BY_LAMBDA = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py")
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -17,32 +18,53 @@ ENVIRONMENT = {
     "JOB_EVENTS_TABLE": "events",
     "JOBS_RETENTION_DAYS": "90",
     "JOB_EVENTS_RETENTION_DAYS": "14",
+    "RUNS_TABLE": "runs",
+    "RUNS_RETENTION_DAYS": "90",
+    "DEPLOYMENTS_TABLE": "deployments",
+    "DEPLOYMENTS_RETENTION_DAYS": "90",
     "WEBHOOK_SECRETS": "secret",
     "WEBHOOK_RETRIES_QUEUE": "queue",
 }
 
 
+FUNCTIONS = {
+    "webhook_intake": ("runledger",),
+    "webhook_retry": ("runledger",),
+    "forgotten_approvals": ("runledger", "runledger_github"),
+}
+# What is wired at the first call loads the rest, without calling anybody.
+LOAD_ALL = {"forgotten_approvals": "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger_github.truth"}
+
+
 @pytest.fixture(scope="session")
-def layer(outputs: Outputs, deployed_folder: Path) -> Path:
+def layers(outputs: Outputs, deployed_folder: Path) -> dict[str, Path]:
+    """By the package of ours that each carries."""
     assert outputs
-    (built,) = deployed_folder.glob("cdk.out/asset.*/python")
-    return built
+    built = deployed_folder.glob("cdk.out/asset.*/python")
+    return {package.name: layer for layer in built for package in layer.iterdir() if package.name in PACKAGES}
 
 
-@pytest.mark.parametrize("function", ["webhook_intake", "webhook_retry"])
-def test_a_function_starts_with_nothing_but_the_layer_and_lambdas_own_boto3(
-    layer: Path, function: str, tmp_path: Path
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_starts_with_nothing_but_its_layers_and_lambdas_own_boto3(
+    layers: dict[str, Path], function: str, tmp_path: Path
 ) -> None:
     for name in BROUGHT_BY_LAMBDA:
         (tmp_path / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
-    paths = [str(ROOT / "functions"), str(layer), str(tmp_path)]
-    code = f"import sys; sys.path[:0] = {paths!r}; import {function}; print({function}.handler.__name__)"
+    paths = [str(ROOT / "functions"), *(str(layers[package]) for package in FUNCTIONS[function]), str(tmp_path)]
+    start = LOAD_ALL.get(function, f"import {function}; {function}.handler")
     started = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code], env=ENVIRONMENT, check=False, capture_output=True, text=True
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {paths!r}; {start}"],
+        env=ENVIRONMENT,
+        check=False,
+        capture_output=True,
+        text=True,
     )
-    assert (started.returncode, started.stdout, started.stderr) == (0, "handler\n", "")
+    assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
 
 
-def test_the_layer_carries_no_second_boto3_and_no_pydantic(layer: Path) -> None:
-    assert {"runledger", "aws_lambda_powertools"} <= {each.name for each in layer.iterdir()}
-    assert not {"boto3", "botocore", "pydantic"} & {each.name for each in layer.iterdir()}
+def test_layers_carry_no_second_boto3_and_the_domain_no_cryptography(layers: dict[str, Path]) -> None:
+    carried = {name: {each.name for each in layer.iterdir()} for name, layer in layers.items()}
+    assert {"runledger", "aws_lambda_powertools"} <= carried["runledger"]
+    assert {"runledger_github", "jwt", "cryptography"} <= carried["runledger_github"]
+    assert not {"boto3", "botocore", "pydantic", "cryptography"} & carried["runledger"]
+    assert not {"boto3", "botocore", "urllib3"} & carried["runledger_github"]

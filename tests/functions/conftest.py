@@ -5,7 +5,8 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import ModuleType
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -14,7 +15,7 @@ from moto import mock_aws
 from runledger import runtime
 
 from tests.beds import create_tables
-from tests.ledgers import EVENTS, JOBS
+from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNS
 from tests.synthesis import Templates
 from tests.webhooks import SECRET
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
+
+FUNCTIONS = [file.stem for file in (Path(__file__).parent.parent.parent / "functions").glob("*.py")]
 
 
 @dataclass
@@ -36,7 +39,7 @@ class World:
     def invoke(self, function: str, event: dict[str, Any]) -> Any:
         """A warm function: started by the first call, and kept."""
         module = sys.modules.get(function) or self.start(function)
-        return module.handler(event, object())
+        return module.handler(event, SimpleNamespace(aws_request_id="a-request"))
 
     def deferred(self) -> list[dict[str, str]]:
         messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
@@ -55,6 +58,10 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
             "JOB_EVENTS_TABLE": EVENTS,
             "JOBS_RETENTION_DAYS": "90",
             "JOB_EVENTS_RETENTION_DAYS": "14",
+            "RUNS_TABLE": RUNS,
+            "RUNS_RETENTION_DAYS": "90",
+            "DEPLOYMENTS_TABLE": DEPLOYMENTS,
+            "DEPLOYMENTS_RETENTION_DAYS": "90",
             "WEBHOOK_SECRETS": secret_arn,
             "WEBHOOK_RETRIES_QUEUE": queue_url,
         }.items():
@@ -62,12 +69,13 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
 
         def start(function: str) -> ModuleType:
             """A cold start: nothing is kept from an earlier one (but the clients, which take long to make)."""
-            for cached in (runtime.ledger, runtime.intake):
-                cached.cache_clear()
+            for wired in vars(runtime).values():
+                if wired is not runtime.client and hasattr(wired, "cache_clear"):
+                    wired.cache_clear()
             sys.modules.pop(function, None)
             return importlib.import_module(function)
 
         runtime.client.cache_clear()
         yield World(dynamodb, sqs, secrets, queue_url, secret_arn, start)
-        for function in ("webhook_intake", "webhook_retry"):
+        for function in FUNCTIONS:
             sys.modules.pop(function, None)

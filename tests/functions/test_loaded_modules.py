@@ -9,7 +9,8 @@ LOAD = """
 import os, sys
 sys.path[:0] = ["functions", "layers/domain/python"]
 os.environ.update(AWS_DEFAULT_REGION="us-east-1", JOBS_TABLE="j", JOB_EVENTS_TABLE="e", JOBS_RETENTION_DAYS="90",
-    JOB_EVENTS_RETENTION_DAYS="14", WEBHOOK_SECRETS="s", WEBHOOK_RETRIES_QUEUE="q")
+    JOB_EVENTS_RETENTION_DAYS="14", RUNS_TABLE="r", RUNS_RETENTION_DAYS="90", DEPLOYMENTS_TABLE="d",
+    DEPLOYMENTS_RETENTION_DAYS="90", WEBHOOK_SECRETS="s", WEBHOOK_RETRIES_QUEUE="q")
 import webhook_intake
 print("\\n".join(sys.modules))
 """

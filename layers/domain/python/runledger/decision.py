@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from runledger.model import Event, Job, Receipt
+from runledger.model import Event, Job, Receipt, Status
+from runledger.reports import Waiting
 
 
 class Outcome(StrEnum):
@@ -24,7 +25,15 @@ class RegisterInstallation:
     first_seen_at: str
 
 
-Effect = RegisterInstallation
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountJob:
+    """In the counters of its run: when it is first seen, and when it completes."""
+
+    job: Job
+    first: bool
+
+
+Effect = RegisterInstallation | CountJob | Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +48,7 @@ class Decision:
 IDENTITY = {
     *("installation_id", "job_id", "run_id", "run_attempt", "org_name", "repo_full_name", "repo_is_private"),
     *("workflow_id", "workflow_name", "job_name", "head_sha", "head_branch", "default_branch", "job_html_url"),
-    *("labels", "custom_properties"),
+    *("labels", "custom_properties", "environment"),
 }
 BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs"}
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
@@ -55,8 +64,19 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
         outcome=Outcome.RECORDED,
         job=after,
         event=_event(receipt, after, changes=_changes(job, after)),
-        effects=() if job else (_registration(receipt),),
+        effects=_effects(job, after, receipt),
     )
+
+
+def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, ...]:
+    effects: list[Effect] = []
+    if before is None:
+        effects.append(_registration(receipt))
+    if before is None or _completes(before, after):
+        effects.append(CountJob(job=after, first=before is None))
+    if (waiting := _waiting(after)) and (before is None or _waiting(before) is None):
+        effects.append(waiting)
+    return tuple(effects)
 
 
 def _changes(before: Job | None, after: Job) -> Mapping[str, Mapping[str, Any]]:
@@ -89,6 +109,27 @@ def _event(
         changes=changes or None,
         duplicate=duplicate,
         received_by=receipt.received_by,
+    )
+
+
+def _completes(before: Job, after: Job) -> bool:
+    return before.status is not Status.COMPLETED and after.status is Status.COMPLETED
+
+
+def _waiting(job: Job) -> Waiting | None:
+    if job.deployment_id is None or job.environment is None:
+        return None
+    if job.run_id is None or job.run_attempt is None or job.repo_full_name is None:
+        return None
+    return Waiting(
+        installation_id=job.installation_id,
+        run_id=job.run_id,
+        run_attempt=job.run_attempt,
+        environment=job.environment,
+        deployment_id=job.deployment_id,
+        job_id=job.job_id,
+        repo_full_name=job.repo_full_name,
+        at=job.last_updated_at,
     )
 
 

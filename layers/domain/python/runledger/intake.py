@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from runledger import deliveries, telemetry
+from runledger import telemetry
 from runledger.deliveries import Delivery
 from runledger.errors import Malformed, TooLarge, UnavailableError
 from runledger.ledger import Ledger
 from runledger.model import Receipt
+from runledger.reading import webhooks
+from runledger.reports import Report
 from runledger.retries import RetryQueue
 from runledger.signatures import WebhookSecrets
 
@@ -37,18 +39,18 @@ class Intake:
         _check_headers(delivery)
         if delivery.event == "ping":
             return Answer.PONG
-        receipt = deliveries.read(delivery)
-        return self._record(receipt) if receipt else Answer.IGNORED
+        answers = [self._take(said) for said in webhooks.read(delivery)]
+        return answers[0] if answers else Answer.IGNORED
 
-    def _record(self, receipt: Receipt) -> Answer:
+    def _take(self, said: Receipt | Report) -> Answer:
         try:
-            decision = self.ledger.record(receipt)
+            decision = self.ledger.take(said)
         except UnavailableError as trouble:
-            telemetry.deferred(receipt, trouble)
-            self.retries.put(receipt)
+            telemetry.deferred(said, trouble)
+            self.retries.put(said)
             return Answer.DEFERRED
-        telemetry.recorded(decision)
-        return Answer(decision.outcome)
+        telemetry.taken(said, decision)
+        return Answer(decision.outcome) if decision else Answer.RECORDED
 
 
 def _check_headers(delivery: Delivery) -> None:

@@ -13,12 +13,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runledger.decision import Decision, Effect, Outcome, RegisterInstallation, decide
+from runledger import approvals
+from runledger.decision import CountJob, Decision, Effect, Outcome, RegisterInstallation, decide
 from runledger.errors import ContendedError, LostRace
 from runledger.model import EventType, Job, Receipt
+from runledger.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
+from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
+from runledger.tables.gates import Gates
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
+from runledger.tables.runs import RunsTable
 
 TRIES = 30
 LONGEST_PAUSE_SECONDS = 0.2
@@ -34,7 +39,25 @@ class Ledger:
     jobs: JobsTable
     events: EventsTable
     installations: InstallationsRegistry
+    runs: RunsTable
+    deployments: DeploymentsTable
+    gates: Gates
     pause: Callable[[int], None] = pause
+
+    def take(self, said: Receipt | Report) -> Decision | None:
+        """Any input: a receipt is decided on, a report is one guarded write."""
+        match said:
+            case Receipt():
+                return self.record(said)
+            case RunReport():
+                self.runs.absorb(said)
+            case DeploymentReport():
+                self.deployments.absorb(said)
+            case Review():
+                approvals.review(said, self.gates, self.deployments, self.record)
+            case InstallationReport():
+                self.installations.absorb(said)
+        return None
 
     def record(self, receipt: Receipt) -> Decision:
         if receipt.event_type is EventType.WEBHOOK_QUEUED:
@@ -85,6 +108,10 @@ class Ledger:
                     org_name=effect.org_name,
                     first_seen_at=effect.first_seen_at,
                 )
+            case CountJob():
+                self.runs.count(effect.job, first=effect.first)
+            case Waiting():
+                approvals.join(effect, self.gates, self.deployments, self.record)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
         """A first look may be behind, for half the price: who decides on an old job loses the race and looks again."""

@@ -11,6 +11,7 @@ from runledger import times
 
 INPUTS_KEPT = 50
 NEVER = "9999"  # sorts behind every instant
+FAILURES = {"failure", "timed_out", "startup_failure"}
 
 
 class Status(StrEnum):
@@ -34,6 +35,9 @@ class EventType(StrEnum):
     WEBHOOK_WAITING = "webhook_waiting"
     WEBHOOK_IN_PROGRESS = "webhook_in_progress"
     WEBHOOK_COMPLETED = "webhook_completed"
+    DEPLOYMENT_REQUESTED = "deployment_requested"
+    DEPLOYMENT_APPROVED = "deployment_approved"
+    DEPLOYMENT_REJECTED = "deployment_rejected"
 
 
 class Source(StrEnum):
@@ -60,6 +64,7 @@ class Facts:
     labels: tuple[str, ...] | None = None
     custom_properties: Mapping[str, Any] | None = None
     deployment_id: int | None = None
+    environment: str | None = None
     created_at: str | None = None
     scheduled_at: str | None = None
     started_at: str | None = None
@@ -165,6 +170,10 @@ class Job(Facts):
                 "inputs": (*self.inputs, receipt.token)[-INPUTS_KEPT:],
             },
         )._measured()
+
+    @property
+    def failed(self) -> bool:
+        return self.conclusion in FAILURES
 
     def has_taken(self, receipt: Receipt) -> bool:
         return receipt.token in self.inputs

@@ -25,6 +25,13 @@ def parse(body: bytes) -> Json:
     return payload
 
 
+def action(payload: Json) -> str:
+    found = payload.get("action")
+    if not isinstance(found, str):
+        raise Malformed("action", "must be a text")
+    return found
+
+
 def section(payload: Json, path: str) -> Json:
     """An object that must be there."""
     found = payload.get(_last(path))

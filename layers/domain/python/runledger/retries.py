@@ -1,52 +1,53 @@
-"""The queue of receipts that could not be recorded at once: what intake puts there is what the retry takes out."""
+"""The queue of what could not be recorded at once: what intake puts there is what the retry takes out."""
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+import types
+import typing
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-from runledger.model import EventType, Facts, Receipt, Source, Status
+from runledger.model import Receipt
+from runledger.reports import DeploymentReport, InstallationReport, Report, Review, RunReport
 from runledger.tables.attributes import reaching
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+KINDS: dict[str, type[Receipt | Report]] = {
+    kind.__name__: kind for kind in (Receipt, RunReport, DeploymentReport, Review, InstallationReport)
+}
+
 
 class RetryQueue:
-    """Carries the receipt and not the body: a payload may be larger than a message, what we keep of it never is."""
+    """Carries what was said and not the body: a payload may be larger than a message, what we keep of it never is."""
 
     def __init__(self, client: "SQSClient", url: str) -> None:
         self._client = client
         self._url = url
 
     @reaching("retry queue")
-    def put(self, receipt: Receipt) -> None:
-        self._client.send_message(QueueUrl=self._url, MessageBody=to_message(receipt))
+    def put(self, said: Receipt | Report) -> None:
+        self._client.send_message(QueueUrl=self._url, MessageBody=to_message(said))
 
 
-def to_message(receipt: Receipt) -> str:
-    return json.dumps(_known(dataclasses.asdict(receipt)))
+def to_message(said: Receipt | Report) -> str:
+    return json.dumps({"kind": type(said).__name__, "said": dataclasses.asdict(said)})
 
 
-def from_message(message: str) -> Receipt:
+def from_message(message: str) -> Receipt | Report:
     values = json.loads(message)
-    facts = values.pop("facts")
-    if "labels" in facts:
-        facts["labels"] = tuple(facts["labels"])
-    if "status" in values:
-        values["status"] = Status(values["status"])
-    return Receipt(
-        **values
-        | {
-            "event_type": EventType(values["event_type"]),
-            "source": Source(values["source"]),
-            "facts": Facts(**facts),
-        }
-    )
+    said: Receipt | Report = _revive(KINDS[values["kind"]], values["said"])
+    return said
 
 
-def _known(values: dict[str, object]) -> dict[str, object]:
-    return {
-        name: _known(value) if name == "facts" and isinstance(value, dict) else value
-        for name, value in values.items()
-        if value is not None
-    }
+def _revive(kind: Any, value: Any) -> Any:
+    """JSON knows no dataclasses, enums and tuples: the fields' types tell what a value was."""
+    if isinstance(kind, types.UnionType):
+        return None if value is None else _revive(next(each for each in kind.__args__ if each is not type(None)), value)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return kind(**{name: _revive(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(value)
+    return tuple(value) if typing.get_origin(kind) is tuple else value

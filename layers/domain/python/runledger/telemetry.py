@@ -2,6 +2,8 @@
 
 import importlib.util
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 if "aws_lambda_powertools" not in sys.modules and (_spec := importlib.util.find_spec("aws_lambda_powertools")):
     # Powertools' package file imports its Tracer, which we do not use: enter the package without running that file.
@@ -12,6 +14,7 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
 from runledger.decision import Decision, Outcome
 from runledger.model import EventType, Receipt
+from runledger.reports import Report
 
 logger = Logger(utc=True)
 # One service name for all functions: each value of a dimension is a metric to pay for.
@@ -22,8 +25,10 @@ EVENT_METRICS = {
     EventType.WEBHOOK_WAITING: "JobsWaiting",
     EventType.WEBHOOK_IN_PROGRESS: "JobsStarted",
     EventType.WEBHOOK_COMPLETED: "JobsCompleted",
+    EventType.DEPLOYMENT_REQUESTED: "ApprovalsRequested",
+    EventType.DEPLOYMENT_APPROVED: "ApprovalsGiven",
+    EventType.DEPLOYMENT_REJECTED: "ApprovalsRefused",
 }
-FAILURES = {"failure", "timed_out", "startup_failure"}
 
 
 def follow(delivery_id: str) -> None:
@@ -31,7 +36,15 @@ def follow(delivery_id: str) -> None:
     logger.set_correlation_id(delivery_id)
 
 
-def recorded(decision: Decision) -> None:
+def taken(said: Receipt | Report, decision: Decision | None) -> None:
+    """Reports are logged; what is counted is what happens to jobs."""
+    if decision:
+        _recorded(decision)
+    else:
+        logger.info("report", extra=_about(said))
+
+
+def _recorded(decision: Decision) -> None:
     job, event = decision.job, decision.event
     about = {
         "installation_id": job.installation_id,
@@ -55,13 +68,24 @@ def recorded(decision: Decision) -> None:
     metrics.flush_metrics()
 
 
-def deferred(receipt: Receipt, trouble: Exception) -> None:
-    logger.warning(
-        "recording must wait",
-        extra={"installation_id": receipt.installation_id, "job_id": receipt.job_id, "reason": str(trouble)},
-    )
+def deferred(said: Receipt | Report, trouble: Exception) -> None:
+    logger.warning("recording must wait", extra=_about(said) | {"reason": str(trouble)})
     metrics.add_metric("DeferredDeliveries", MetricUnit.Count, 1)
     metrics.flush_metrics()
+
+
+def forgotten(found: Sequence[Mapping[str, Any]]) -> None:
+    for approval in found:
+        logger.warning("approval forgotten", extra=dict(approval))
+    metrics.add_metric("ForgottenApprovals", MetricUnit.Count, len(found))
+    metrics.flush_metrics()
+
+
+def _about(said: Receipt | Report) -> dict[str, Any]:
+    """The ids and the status that it names."""
+    names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
+    found = {name: getattr(said, name, None) for name in names} | {"kind": type(said).__name__}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _measure(decision: Decision) -> None:
@@ -69,7 +93,7 @@ def _measure(decision: Decision) -> None:
     metrics.add_metric(EVENT_METRICS[decision.event.event_type], MetricUnit.Count, 1)
     if decision.event.event_type is not EventType.WEBHOOK_COMPLETED:
         return
-    metrics.add_metric("JobsFailed", MetricUnit.Count, int(job.conclusion in FAILURES))
+    metrics.add_metric("JobsFailed", MetricUnit.Count, int(job.failed))
     if job.overall_queue_duration_in_ms is not None:
         metrics.add_metric("QueueTime", MetricUnit.Milliseconds, job.overall_queue_duration_in_ms)
     if job.usage_in_seconds:

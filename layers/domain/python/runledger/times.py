@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 MS_PER_SECOND = 1000
+MS_PER_HOUR = 3_600_000
 SECONDS_PER_DAY = 86_400
 
 

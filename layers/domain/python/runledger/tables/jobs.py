@@ -1,6 +1,7 @@
 """workflow_jobs: what is true now."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -10,10 +11,12 @@ from runledger.errors import LostRace
 from runledger.model import Job, Status
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_refusal, reaching, to_attributes
+from runledger.tables.updates import update
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+MOST_IN_A_BATCH = 100
 ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "version = :version_read"
 FIELDS = tuple(each.name for each in dataclasses.fields(Job))
@@ -28,7 +31,7 @@ class JobsTable:
     @reaching("workflow_jobs")
     def get(self, installation_id: int, job_id: int, *, consistent: bool = False) -> Job | None:
         answer = self._client.get_item(
-            TableName=self._name, Key=_key(installation_id, job_id), ConsistentRead=consistent
+            TableName=self._name, Key=to_attributes(_key(installation_id, job_id)), ConsistentRead=consistent
         )
         return _job(answer["Item"]) if "Item" in answer else None
 
@@ -46,6 +49,31 @@ class JobsTable:
             current: Attributes | None = error.response.get("Item")  # type: ignore[assignment]
             raise LostRace(_job(current) if current else None) from error
 
+    @reaching("workflow_jobs")
+    def in_status(self, installation_id: int, status: Status, *, created_before: str) -> Iterator[Job]:
+        """Oldest first: a query of keys, and the jobs by the hundred."""
+        pages = self._client.get_paginator("query").paginate(
+            TableName=self._name,
+            IndexName=schema.BY_STATUS.name,
+            KeyConditionExpression="by_status = :status AND created_at < :before",
+            ExpressionAttributeValues={
+                ":status": {"S": f"{installation_id}#{status}"},
+                ":before": {"S": created_before},
+            },
+            PaginationConfig={"PageSize": MOST_IN_A_BATCH},
+        )
+        for page in pages:
+            keys = [{name: item[name] for name in (schema.PARTITION, schema.SORT)} for item in page["Items"]]
+            found = {job.job_id: job for job in self._batch(keys)}
+            yield from sorted(found.values(), key=lambda job: job.created_at)
+
+    def _batch(self, keys: list[Attributes]) -> Iterator[Job]:
+        while keys:
+            answer = self._client.batch_get_item(RequestItems={self._name: {"Keys": keys}})
+            yield from (_job(item) for item in answer["Responses"][self._name])
+            left = answer["UnprocessedKeys"].get(self._name)
+            keys = [dict(key) for key in left["Keys"]] if left else []
+
     def _create(self, job: Job) -> None:
         self._client.put_item(
             TableName=self._name,
@@ -56,23 +84,15 @@ class JobsTable:
 
     def _update(self, before: Job, after: Job) -> None:
         """Only what changed is named, so that attributes which a newer version of us wrote stay."""
-        was, becomes = to_attributes(self._item(before)), to_attributes(self._item(after))
-        changed = {name: value for name, value in becomes.items() if was.get(name) != value}
-        removed = sorted(was.keys() - becomes.keys())
-        expression = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
-        if removed:
-            expression += " REMOVE " + ", ".join(f"#{name}" for name in removed)
-        self._client.update_item(
-            TableName=self._name,
-            Key=_key(after.installation_id, after.job_id),
-            UpdateExpression=expression,
-            ConditionExpression=UNCHANGED_SINCE_READ,
-            ExpressionAttributeNames={f"#{name}": name for name in (*changed, *removed)},
-            ExpressionAttributeValues={
-                **{f":{name}": value for name, value in changed.items()},
-                ":version_read": {"N": str(before.version)},
-            },
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        was, becomes = self._item(before), self._item(after)
+        update(
+            self._client,
+            self._name,
+            _key(after.installation_id, after.job_id),
+            put={name: value for name, value in becomes.items() if was[name] != value},
+            remove=[name for name, value in becomes.items() if value is None and was[name] is not None],
+            condition=UNCHANGED_SINCE_READ,
+            given={"version_read": before.version},
         )
 
     def _item(self, job: Job) -> dict[str, Any]:
@@ -88,8 +108,8 @@ class JobsTable:
         }
 
 
-def _key(installation_id: int, job_id: int) -> Attributes:
-    return to_attributes({schema.PARTITION: f"{installation_id}#{job_id}", schema.SORT: schema.ONLY})
+def _key(installation_id: int, job_id: int) -> dict[str, str]:
+    return {schema.PARTITION: f"{installation_id}#{job_id}", schema.SORT: schema.ONLY}
 
 
 def _job(attributes: Attributes) -> Job:

@@ -1,0 +1,83 @@
+"""What a workflow_job says of a job, and what of it is believed."""
+
+from runledger import payload
+from runledger.deliveries import Delivery, installation_id
+from runledger.model import EventType, Facts, Receipt, Source, Status
+from runledger.payload import Json
+
+_EVENT_TYPES = {
+    "queued": EventType.WEBHOOK_QUEUED,
+    "waiting": EventType.WEBHOOK_WAITING,
+    "in_progress": EventType.WEBHOOK_IN_PROGRESS,
+    "completed": EventType.WEBHOOK_COMPLETED,
+}
+
+
+def _furthest(action: str, said: object) -> Status:
+    """GitHub writes the payload after the event: a job that was queued may be waiting by then, or further."""
+    by_action = Status(action)
+    if not isinstance(said, str) or said not in _EVENT_TYPES:
+        return by_action
+    return max(Status(said), by_action, key=lambda status: status.rank)
+
+
+def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
+    """Nothing for an action that we do not use."""
+    action = payload.action(message)
+    if action not in _EVENT_TYPES:
+        return ()
+    job = payload.section(message, "workflow_job")
+    status = _furthest(action, job.get("status"))
+    return (
+        Receipt(
+            installation_id=installation_id(message),
+            job_id=payload.identifier(job, "workflow_job.id"),
+            delivery_id=delivery.delivery_id,
+            received_at=delivery.received_at,
+            event_type=_EVENT_TYPES[action],
+            source=Source.GITHUB_WEBHOOK,
+            status=status,
+            action=action,
+            received_by=delivery.received_by,
+            facts=_facts(message, job, status),
+        ),
+    )
+
+
+def _facts(message: Json, job: Json, status: Status) -> Facts:
+    repository = payload.section(message, "repository")
+    owner = payload.optional_section(message, "organization") or payload.optional_section(repository, "owner")
+    deployment = payload.optional_section(message, "deployment")
+    started_at = payload.instant(job, "started_at")
+    created_at = payload.instant(job, "created_at")
+    runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")
+    # Before it runs, a job's `started_at` is its `created_at` and its runner a leftover; a job that was cancelled in
+    # the queue names no runner and says that it started when it ended.
+    ran = status.rank >= Status.IN_PROGRESS.rank and (runner_id is not None or runner_name is not None)
+    done = status is Status.COMPLETED
+    return Facts(
+        run_id=payload.identifier(job, "workflow_job.run_id"),
+        run_attempt=payload.identifier(job, "workflow_job.run_attempt", default=1),
+        org_name=payload.text(owner, "login"),
+        repo_full_name=payload.required_text(repository, "repository.full_name"),
+        repo_is_private=payload.flag(repository, "private"),
+        workflow_id=payload.whole(job, "workflow_id"),
+        workflow_name=payload.text(job, "workflow_name"),
+        job_name=payload.text(job, "name"),
+        head_sha=payload.text(job, "head_sha"),
+        head_branch=payload.text(job, "head_branch"),
+        default_branch=payload.text(repository, "default_branch"),
+        job_html_url=payload.text(job, "html_url"),
+        labels=payload.texts(job, "labels"),
+        custom_properties=payload.properties(repository, "custom_properties"),
+        deployment_id=payload.whole(deployment, "id"),
+        environment=payload.text(deployment, "environment"),
+        # GitHub Enterprise Server before 3.6 says no creation; nothing of a job is older than its start.
+        created_at=created_at or started_at,
+        started_at=started_at if ran else None,
+        completed_at=payload.instant(job, "completed_at") if done else None,
+        conclusion=payload.text(job, "conclusion") if done else None,
+        runner_id=runner_id if ran else None,
+        runner_name=runner_name if ran else None,
+        runner_group_id=payload.whole(job, "runner_group_id") if ran else None,
+    )

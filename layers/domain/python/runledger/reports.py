@@ -1,0 +1,103 @@
+"""What is said about everything that is not a job: runs, deployments, reviews, installations.
+
+A job's inputs depend on one another and are decided one by one. These do not: each is one guarded write of its own,
+which may be done again and in any order, so a report needs no token and no version.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RunStatus(StrEnum):
+    """In order of precedence: a completed run is never taken back."""
+
+    QUEUED = "queued"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+
+
+class Approval(StrEnum):
+    """In order of precedence: a rejection is final, and only a pending deployment waits for anybody."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class InstallationStatus(StrEnum):
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    installation_id: int
+    run_id: int
+    run_attempt: int
+    reported_at: str
+    status: RunStatus
+    repo_full_name: str
+    conclusion: str | None = None
+    workflow_name: str | None = None
+    head_sha: str | None = None
+    head_branch: str | None = None
+    run_html_url: str | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeploymentReport:
+    installation_id: int
+    deployment_id: int
+    reported_at: str
+    repo_full_name: str
+    environment: str | None = None
+    created_at: str | None = None
+    status: Approval | None = None
+    requires_approval: bool | None = None
+    reviewed_at: str | None = None
+    job_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """Somebody was asked, or has decided, about an environment of a run. It names neither job nor deployment."""
+
+    installation_id: int
+    run_id: int
+    run_attempt: int
+    environment: str
+    status: Approval
+    reviewed_at: str
+    repo_full_name: str
+    delivery_id: str
+    reported_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A job whose deployment is known waits, or has waited, at an environment of its run."""
+
+    installation_id: int
+    run_id: int
+    run_attempt: int
+    environment: str
+    deployment_id: int
+    job_id: int
+    repo_full_name: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallationReport:
+    installation_id: int
+    status: InstallationStatus
+    changed_at: str
+    reported_at: str
+    org_name: str | None = None
+    repository_selection: str | None = None
+
+
+Report = RunReport | DeploymentReport | Review | InstallationReport

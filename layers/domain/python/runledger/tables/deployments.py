@@ -1,0 +1,73 @@
+"""deployments: a cache of approvals."""
+
+from typing import TYPE_CHECKING, Any
+
+from runledger import times
+from runledger.reports import Approval, DeploymentReport
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.updates import advance, claim, update
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+DECIDED_AT = {Approval.APPROVED: "approved_at", Approval.REJECTED: "rejected_at"}
+
+
+class DeploymentsTable:
+    def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
+        self._client = client
+        self._name = name
+        self._retention_days = retention_days
+
+    @reaching("deployments")
+    def get(self, installation_id: int, deployment_id: int) -> dict[str, Any] | None:
+        key = to_attributes(_key(installation_id, deployment_id))
+        answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
+        return from_attributes(answer["Item"]) if "Item" in answer else None
+
+    @reaching("deployments")
+    def absorb(self, report: DeploymentReport) -> None:
+        key = _key(report.installation_id, report.deployment_id)
+        put: dict[str, Any] = {
+            "installation_id": report.installation_id,
+            "deployment_id": report.deployment_id,
+            "repo_full_name": report.repo_full_name,
+            "environment": report.environment,
+        }
+        fill: dict[str, Any] = {}
+        (put if report.created_at else fill)["created_at"] = report.created_at or report.reported_at
+        if report.status in DECIDED_AT:
+            fill[DECIDED_AT[report.status]] = report.reviewed_at
+        # Once required, always required: who does not know of it says nothing against it.
+        (put if report.requires_approval else fill)["requires_approval"] = bool(report.requires_approval)
+        add = {"job_ids": {report.job_id} if report.job_id is not None else None}
+        expiry = {schema.EXPIRY: times.expiry(report.reported_at, self._retention_days)}
+        if report.status is None:
+            # A job that is redelivered joins again: that must change nothing, not even how long this is kept.
+            fill |= expiry
+            update(self._client, self._name, key, put=put, fill=fill | {"status": Approval.PENDING}, add=add)
+            return
+        put |= expiry | {"checked_at": report.reported_at}
+        if advance(self._client, self._name, key, report.status, put=put, fill=fill, add=add) is None:
+            update(self._client, self._name, key, put=put, fill=fill, add=add)
+
+    @reaching("deployments")
+    def claim(self, installation_id: int, deployment_id: int, *, at: str, until: str) -> bool:
+        return claim(
+            self._client,
+            self._name,
+            _key(installation_id, deployment_id),
+            at=at,
+            until=until,
+            expiry=times.expiry(at, self._retention_days),
+        )
+
+    @reaching("deployments")
+    def note_unknown(self, installation_id: int, deployment_id: int, *, at: str) -> None:
+        """GitHub knows no such deployment: an answer, too."""
+        update(self._client, self._name, _key(installation_id, deployment_id), put={"checked_at": at})
+
+
+def _key(installation_id: int, deployment_id: int) -> dict[str, str]:
+    return {schema.PARTITION: f"{installation_id}#{deployment_id}", schema.SORT: schema.ONLY}

@@ -1,0 +1,122 @@
+"""workflow_runs: a cache of the run, and exact counters of its jobs.
+
+A counter and the set that guards it change in one write, on the condition that the set does not hold the job yet: so
+a second try is a refused condition, which is success, and no transaction is needed. A job is in one of two sets, so
+that the item grows by one id a job and not by two.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from runledger import times
+from runledger.model import Job, Status
+from runledger.reports import RunReport, RunStatus
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.updates import advance, claim, update, update_if
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+NOT_COUNTED = "NOT contains(open_job_ids, :job_id) AND NOT contains(done_job_ids, :job_id)"
+NOT_COUNTED_AS_DONE = "NOT contains(done_job_ids, :job_id)"
+
+_COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
+_IDENTITY = (
+    *("installation_id", "run_id", "run_attempt", "repo_full_name", "workflow_name", "head_sha", "head_branch"),
+    *("run_html_url", "created_at"),
+)
+
+
+class RunsTable:
+    def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
+        self._client = client
+        self._name = name
+        self._retention_days = retention_days
+
+    @reaching("workflow_runs")
+    def get(self, installation_id: int, run_id: int, run_attempt: int) -> dict[str, Any] | None:
+        key = to_attributes(_key(installation_id, run_id, run_attempt))
+        answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
+        return from_attributes(answer["Item"]) if "Item" in answer else None
+
+    def count(self, job: Job, *, first: bool) -> None:
+        """`first` says that nobody has counted this job in the run's total, as far as we know."""
+        if job.run_id is None:
+            return
+        if job.status is not Status.COMPLETED:
+            self._count_opened(job)
+        elif not first or not self._count_done(job, total=1, condition=NOT_COUNTED):
+            self._count_done(job, total=0, condition=NOT_COUNTED_AS_DONE)
+
+    @reaching("workflow_runs")
+    def absorb(self, report: RunReport) -> None:
+        """Who the run is, always; how far it is, only if that is news."""
+        key = _key(report.installation_id, report.run_id, report.run_attempt)
+        identity = {name: getattr(report, name) for name in _IDENTITY} | self._expiry(report.reported_at)
+        identity["checked_at"] = report.reported_at
+        progress = {"conclusion": report.conclusion, "updated_at": report.updated_at or report.reported_at}
+        if advance(self._client, self._name, key, report.status, put=identity | progress, add=_COUNTERS) is None:
+            update(self._client, self._name, key, put=identity, add=_COUNTERS)
+
+    @reaching("workflow_runs")
+    def claim(self, installation_id: int, run_id: int, run_attempt: int, *, at: str, until: str) -> bool:
+        return claim(
+            self._client,
+            self._name,
+            _key(installation_id, run_id, run_attempt),
+            at=at,
+            until=until,
+            expiry=times.expiry(at, self._retention_days),
+        )
+
+    @reaching("workflow_runs")
+    def note_unknown(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
+        """GitHub knows no such run: an answer, too."""
+        update(self._client, self._name, _key(installation_id, run_id, run_attempt), put={"checked_at": at})
+
+    def _count_opened(self, job: Job) -> None:
+        self._count(
+            job,
+            fill=_known_from(job) | {"status": RunStatus.IN_PROGRESS if job.started_at else RunStatus.QUEUED},
+            add=_COUNTERS | {"open_job_ids": {job.job_id}, "total_jobs": 1},
+            condition=NOT_COUNTED,
+        )
+
+    def _count_done(self, job: Job, *, total: int, condition: str) -> bool:
+        return self._count(
+            job,
+            fill=_known_from(job) | {"status": RunStatus.IN_PROGRESS},
+            add={
+                "done_job_ids": {job.job_id},
+                "total_jobs": total,
+                "completed_jobs": 1,
+                "failed_jobs": int(job.failed),
+            },
+            discard={"open_job_ids": {job.job_id}},
+            condition=condition,
+        )
+
+    @reaching("workflow_runs")
+    def _count(self, job: Job, **arguments: Any) -> bool:
+        """False if the condition was refused: then it is counted already."""
+        counted = update_if(
+            self._client,
+            self._name,
+            _key(job.installation_id, job.run_id or 0, job.run_attempt or 1),
+            put=self._expiry(job.last_updated_at),
+            given={"job_id": job.job_id},
+            **arguments,
+        )
+        return counted is not None
+
+    def _expiry(self, at: str) -> dict[str, int]:
+        return {schema.EXPIRY: times.expiry(at, self._retention_days)}
+
+
+def _known_from(job: Job) -> dict[str, Any]:
+    """A run may be known from its jobs alone, until a report of its own fills in the rest."""
+    return {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
+
+
+def _key(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
+    return {schema.PARTITION: f"{installation_id}#{run_id}#{run_attempt}", schema.SORT: schema.ONLY}

@@ -1,0 +1,102 @@
+"""UpdateItem, said in words: what is put, filled, added, discarded and removed, and on which condition."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from runledger.tables import schema
+from runledger.tables.attributes import Attributes, from_attributes, is_refusal, to_attributes
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.literals import ReturnValueType
+
+NOTHING: Mapping[str, Any] = {}
+
+
+def update(
+    client: "DynamoDBClient",
+    table: str,
+    key: Mapping[str, str],
+    *,
+    put: Mapping[str, Any] = NOTHING,
+    fill: Mapping[str, Any] = NOTHING,
+    add: Mapping[str, Any] = NOTHING,
+    discard: Mapping[str, Any] = NOTHING,
+    remove: Iterable[str] = (),
+    condition: str | None = None,
+    given: Mapping[str, Any] = NOTHING,
+    returning: "ReturnValueType" = "NONE",
+) -> dict[str, Any]:
+    """`fill` sets what is absent; `add` and `discard` change counters and sets; a None says nothing.
+
+    In `condition`, `#name` is any attribute that is touched and `:name` its new value or one of `given`.
+    """
+    put, fill, add, discard = (_said(values) for values in (put, fill, add, discard))
+    removed = tuple(remove)
+    clauses = {
+        "SET": [f"#{name} = :{name}" for name in put] + [f"#{name} = if_not_exists(#{name}, :{name})" for name in fill],
+        "ADD": [f"#{name} :{name}" for name in add],
+        "DELETE": [f"#{name} :{name}" for name in discard],
+        "REMOVE": [f"#{name}" for name in removed],
+    }
+    arguments: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
+    answer = client.update_item(
+        TableName=table,
+        Key=to_attributes(key),
+        UpdateExpression=" ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts),
+        ExpressionAttributeNames={f"#{name}": name for name in (*put, *fill, *add, *discard, *removed)},
+        ExpressionAttributeValues=_values({**put, **fill, **add, **discard, **given}),
+        ReturnValues=returning,
+        ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        **arguments,
+    )
+    return from_attributes(answer.get("Attributes", {}))
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _values(values: Mapping[str, Any]) -> Attributes:
+    return {f":{name}": value for name, value in to_attributes(values).items()}
+
+
+def update_if(client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any) -> dict[str, Any] | None:
+    """None if the condition is refused."""
+    try:
+        return update(client, table, key, **about)
+    except ClientError as error:
+        if is_refusal(error):
+            return None
+        raise
+
+
+def advance(
+    client: "DynamoDBClient", table: str, key: Mapping[str, str], status: StrEnum, **about: Any
+) -> dict[str, Any] | None:
+    """An update that also puts `status`, or None and no change at all if what stands there is further.
+
+    A status is as far as its place among its kind: what is defined first may be replaced by what is defined later.
+    """
+    order = tuple(type(status))
+    replaceable = {f"status{n}": each for n, each in enumerate(order[: order.index(status) + 1])}
+    about["put"] = {**about.get("put", NOTHING), "status": status}
+    news = f"attribute_not_exists(#status) OR #status IN ({', '.join(f':{name}' for name in replaceable)})"
+    return update_if(client, table, key, condition=news, given=replaceable, **about)
+
+
+def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
+    """The right to ask GitHub about an item, for a short while: False if somebody else has it."""
+    claimed = update_if(
+        client,
+        table,
+        key,
+        put={"claimed_until": until},
+        fill={schema.EXPIRY: expiry},
+        condition="attribute_not_exists(#claimed_until) OR #claimed_until <= :now",
+        given={"now": at},
+    )
+    return claimed is not None

@@ -1,0 +1,91 @@
+"""The GitHub App, and where the client is put together."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from runledger_github.connection import Connection
+from runledger_github.credentials import AppKey, InstallationToken
+from runledger_github.etags import ETags
+from runledger_github.installation import PAGE, Installation
+from runledger_github.messages import Call, Json
+from runledger_github.retries import Patience, Retries
+from runledger_github.session import Credential, Session
+
+GITHUB_COM = "https://api.github.com"
+USUAL_PATIENCE = Patience()
+READ_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryPage:
+    """`next_cursor` leads to older deliveries, now or in a later invocation; None at the end of the log."""
+
+    deliveries: Sequence[Json]
+    next_cursor: str | None
+
+
+class GitHubApp:
+    """One for each process: it holds tokens, budgets and answers that are worth keeping between invocations."""
+
+    def __init__(self, key: AppKey, *, connection: Connection, retries: Retries, clock: Callable[[], float]) -> None:
+        self._connection = connection
+        self._retries = retries
+        self._clock = clock
+        self._etags = ETags()
+        self._session = self._session_of("the App", key)
+        self._installations: dict[int, Installation] = {}
+
+    @classmethod
+    def from_secret(
+        cls,
+        secret_json: str,
+        *,
+        api_url: str = GITHUB_COM,
+        patience: Patience = USUAL_PATIENCE,
+        read_seconds: float = READ_SECONDS,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> Self:
+        """BadCredentials if the secret is not `{"app_id": ..., "private_key": "PEM"}`."""
+        return cls(
+            AppKey.from_secret(secret_json, clock=clock),
+            connection=Connection(api_url, read_seconds=read_seconds),
+            retries=Retries(patience, clock=clock, sleep=sleep),
+            clock=clock,
+        )
+
+    def installation(self, installation_id: int) -> Installation:
+        """Calls nobody; the same object each time, because it holds the installation's token and budget."""
+        if installation_id not in self._installations:
+            token = InstallationToken(installation_id, app=self._session, clock=self._clock)
+            session = self._session_of(f"installation {installation_id}", token)
+            self._installations[installation_id] = Installation(installation_id, session)
+        return self._installations[installation_id]
+
+    def installations(self) -> Iterator[Json]:
+        """Suspended ones too."""
+        for page in self._session.pages(Call(method="GET", path="/app/installations", query=PAGE)):
+            yield from page.document
+
+    def hook_deliveries(self, cursor: str | None = None) -> Iterator[DeliveryPage]:
+        """Newest first, page by page, so that a long log can be read on in another invocation."""
+        query = PAGE if cursor is None else {**PAGE, "cursor": cursor}
+        for page in self._session.pages(Call(method="GET", path="/app/hook/deliveries", query=query)):
+            yield DeliveryPage(deliveries=page.document, next_cursor=(page.next_query or {}).get("cursor"))
+
+    def redeliver(self, delivery_id: int) -> None:
+        """After a NoAnswerError GitHub may send it or not: look at the log before asking again."""
+        path = f"/app/hook/deliveries/{delivery_id}/attempts"
+        self._session.ask(Call(method="POST", path=path, repeatable=False))
+
+    def _session_of(self, caller: str, credential: Credential) -> Session:
+        return Session(
+            caller,
+            credential,
+            connection=self._connection,
+            retries=self._retries,
+            etags=self._etags,
+            clock=self._clock,
+        )

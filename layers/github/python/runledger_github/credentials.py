@@ -1,0 +1,99 @@
+"""Who we are: the App by a signed JWT, an installation by a token that the App asks for."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+from runledger_github.errors import BadCredentials
+from runledger_github.messages import Call
+from runledger_github.session import Session
+
+# GitHub takes at most ten minutes ahead, and nothing signed in its future: a minute is left for clocks that disagree.
+JWT_BACKDATED_SECONDS = 60
+JWT_SECONDS = 540
+RENEW_JWT_SECONDS = 60
+RENEW_TOKEN_SECONDS = 300
+EXPECTED = 'store {"app_id": 12345, "private_key": "-----BEGIN RSA PRIVATE KEY-----\\n..."} there'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    bearer: str = field(repr=False)
+    renew_at: float
+
+
+class AppKey:
+    """Keeps its JWT: loading the key and signing takes 40 ms, and the delivery log alone may take many calls."""
+
+    def __init__(self, app_id: str, private_key: str, *, clock: Callable[[], float]) -> None:
+        self._app_id = app_id
+        self._private_key = private_key
+        self._clock = clock
+        self._held: Held | None = None
+
+    @classmethod
+    def from_secret(cls, secret_json: str, *, clock: Callable[[], float]) -> Self:
+        """Says what is wrong with the secret without a letter of what is in it."""
+        if not secret_json.strip():
+            raise BadCredentials(f"the GitHub App's secret is empty: {EXPECTED}")
+        stored = _parsed(secret_json)
+        if not isinstance(stored, dict):
+            raise BadCredentials(f"the GitHub App's secret is not a JSON object: {EXPECTED}")
+        app_id, private_key = stored.get("app_id"), stored.get("private_key")
+        if not isinstance(app_id, int | str) or not app_id:
+            raise BadCredentials(f"app_id is missing from the GitHub App's secret: {EXPECTED}")
+        if not isinstance(private_key, str) or not private_key.lstrip().startswith("-----BEGIN"):
+            raise BadCredentials(f"private_key in the GitHub App's secret is not a PEM file's content: {EXPECTED}")
+        return cls(str(app_id), private_key, clock=clock)
+
+    def bearer(self) -> str:
+        now = self._clock()
+        if self._held is None or now >= self._held.renew_at:
+            expires = int(now) + JWT_SECONDS
+            claims = {"iss": self._app_id, "iat": int(now) - JWT_BACKDATED_SECONDS, "exp": expires}
+            self._held = Held(bearer=self._signed(claims), renew_at=expires - RENEW_JWT_SECONDS)
+        return self._held.bearer
+
+    def renew(self) -> bool:
+        """Never: what the key has signed once it would sign again."""
+        return False
+
+    def _signed(self, claims: dict[str, Any]) -> str:
+        import jwt  # noqa: PLC0415 - it loads cryptography, and many invocations find all they need without GitHub
+
+        try:
+            return jwt.encode(claims, self._private_key, algorithm="RS256")
+        except (ValueError, TypeError, jwt.PyJWTError):
+            raise BadCredentials("private_key in the GitHub App's secret is not an RSA key") from None
+
+
+class InstallationToken:
+    """Renewed before it expires, and when GitHub no longer takes it: an owner may revoke it at any time."""
+
+    def __init__(self, installation_id: int, *, app: Session, clock: Callable[[], float]) -> None:
+        self._path = f"/app/installations/{installation_id}/access_tokens"
+        self._app = app
+        self._clock = clock
+        self._held: Held | None = None
+
+    def bearer(self) -> str:
+        if self._held is None or self._clock() >= self._held.renew_at:
+            # Once: whoever needs the token has patience of its own, and two kinds of patience would multiply.
+            issued = self._app.once(Call(method="POST", path=self._path)).document
+            expires = datetime.fromisoformat(issued["expires_at"]).timestamp()
+            self._held = Held(bearer=issued["token"], renew_at=expires - RENEW_TOKEN_SECONDS)
+        return self._held.bearer
+
+    def renew(self) -> bool:
+        self._held = None
+        return True
+
+
+def _parsed(text: str) -> Any:
+    """A decoding error would carry the whole text along."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

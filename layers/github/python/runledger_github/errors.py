@@ -1,0 +1,49 @@
+"""Everything that GitHub can do instead of what it was asked.
+
+UnavailableError        (the domain's) for a reason that may pass: try again later
+├── NoAnswerError       no connection, a time-out, a 5xx, or an answer that cannot be read
+└── RateLimited         no more calls before `until`
+GitHubRefusal           asking again will not help
+├── BadCredentials      the App's secret is of no use, or GitHub does not accept what was signed with it
+├── NotFound            it does not exist, or this installation may not see it: GitHub does not say which
+└── Refused             any other 4xx, with GitHub's own `status` and `message`
+"""
+
+from datetime import UTC, datetime
+
+from runledger.errors import UnavailableError
+
+
+class NoAnswerError(UnavailableError):
+    """`repeatable` if GitHub surely did nothing, or if doing it twice is the same as once."""
+
+    def __init__(self, problem: str, *, repeatable: bool) -> None:
+        super().__init__(problem)
+        self.repeatable = repeatable
+
+
+class RateLimited(UnavailableError):
+    """`until` is in seconds since 1970, as GitHub's own headers are."""
+
+    def __init__(self, caller: str, *, until: float) -> None:
+        super().__init__(f"GitHub takes no more calls of {caller} before {datetime.fromtimestamp(until, UTC)}")
+        self.until = until
+
+
+class GitHubRefusal(Exception):
+    pass
+
+
+class BadCredentials(GitHubRefusal):
+    pass
+
+
+class NotFound(GitHubRefusal):
+    pass
+
+
+class Refused(GitHubRefusal):
+    def __init__(self, call: str, *, status: int, message: str) -> None:
+        super().__init__(f"{call}: {status} {message}")
+        self.status = status
+        self.message = message

@@ -1,0 +1,78 @@
+"""The simulated GitHub with a memory of what it was asked, and GitHub's own description as a judge of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.github import SimulatedGitHub
+from local.github.clock import Clock
+from local.github.endpoints import GITHUB
+from local.github.messages import Answer, Request
+from local.github.routing import find
+from tests.local import github_description
+
+TOKENS = "/access_tokens"
+EVERY_CALL = {
+    "accept": "application/vnd.github+json",
+    "x-github-api-version": "2022-11-28",
+    "user-agent": "runledger",
+}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    request: Request
+    answer: Answer
+
+
+class RecordedGitHub(SimulatedGitHub):
+    def __init__(self, *, clock: Clock, key_file: Path) -> None:
+        super().__init__(clock=clock, key_file=key_file)
+        self.requests: list[Request] = []
+        self.exchanges: list[Exchange] = []
+
+    @property
+    def asked(self) -> list[str]:
+        """Method and target of every call but those for tokens."""
+        return [f"{one.method} {one.target}" for one in self.requests if not one.path.endswith(TOKENS)]
+
+    @property
+    def statuses(self) -> list[int]:
+        return [one.answer.status for one in self.exchanges if not one.request.path.endswith(TOKENS)]
+
+    @property
+    def tokens_issued(self) -> int:
+        return sum(one.request.path.endswith(TOKENS) for one in self.exchanges)
+
+    @property
+    def bearers(self) -> set[str]:
+        return {one.headers["authorization"].removeprefix("Bearer ") for one in self.requests}
+
+    def judge(self) -> None:
+        """Fails unless every call is one that GitHub describes, and every good answer what it says it answers."""
+        for exchange in self.exchanges:
+            _judge(exchange.request, exchange.answer)
+
+    def _answer(self, request: Request) -> Answer:
+        self.requests.append(request)
+        answer = super()._answer(request)
+        self.exchanges.append(Exchange(request, answer))
+        return answer
+
+
+def _judge(request: Request, answer: Answer) -> None:
+    assert EVERY_CALL.items() <= request.headers.items()
+    found = find(GITHUB, request.method, request.path)
+    assert found is not None, f"GitHub has no {request.method} {request.path}"
+    route = found[0]
+    described = github_description._description()["paths"][route.template][request.method.lower()]
+    assert request.query.keys() <= {_parameter(one)["name"] for one in described["parameters"]}
+    if answer.status < 300 and answer.document is not None:
+        github_description.validate(route.name, answer.status, answer.document)
+
+
+def _parameter(described: dict[str, str]) -> dict[str, str]:
+    """Parameters that many routes share are described once, under a name."""
+    if "$ref" not in described:
+        return described
+    shared: dict[str, dict[str, str]] = github_description._description()["components"]["parameters"]
+    return shared[described["$ref"].rpartition("/")[2]]

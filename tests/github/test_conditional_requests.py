@@ -1,0 +1,63 @@
+"""What has not changed since we last asked costs nothing."""
+
+from typing import Any
+
+import pytest
+from runledger_github.app import GitHubApp
+from runledger_github.etags import ETags
+from runledger_github.installation import Installation
+from runledger_github.messages import Answer
+
+from tests.github.recorded_github import RecordedGitHub
+
+
+@pytest.mark.usefixtures("finished_run")
+def test_unchanged_runs_jobs_and_deployments_cost_no_budget(acme: Installation, github: RecordedGitHub) -> None:
+    github.state.put("deployments", 3, repository="acme/web", environment="prod")
+
+    def look() -> list[Any]:
+        return [acme.run("acme/web", 1), acme.job("acme/web", 11), acme.deployment("acme/web", 3)]
+
+    first, budget = look(), acme.budget
+    assert look() == first
+    assert github.statuses == [200, 200, 200, 304, 304, 304]
+    assert acme.budget == budget
+
+
+@pytest.mark.usefixtures("finished_run")
+def test_change_is_seen(acme: Installation, github: RecordedGitHub) -> None:
+    acme.job("acme/web", 11)
+    github.state.put("jobs", 11, conclusion="cancelled")
+    assert acme.job("acme/web", 11)["conclusion"] == "cancelled"
+    assert acme.job("acme/web", 11)["conclusion"] == "cancelled"
+    assert github.statuses == [200, 200, 304]
+
+
+@pytest.mark.usefixtures("finished_run")
+def test_what_a_caller_does_to_an_answer_is_not_remembered(acme: Installation) -> None:
+    job = acme.job("acme/web", 11)
+    assert isinstance(job, dict)
+    job.clear()
+    assert acme.job("acme/web", 11)["name"] == "lint"
+
+
+@pytest.mark.usefixtures("finished_run")
+def test_answer_for_one_installation_is_not_shown_to_another(app: GitHubApp, github: RecordedGitHub) -> None:
+    github.state.put("installations", 8, account="acme")
+    assert app.installation(7).run("acme/web", 1) == app.installation(8).run("acme/web", 1)
+    assert github.statuses == [200, 200]
+
+
+def test_answers_used_last_are_kept() -> None:
+    etags = ETags(capacity=2)
+    for name in ("/a", "/b"):
+        etags.keep("us", name, Answer(status=200, headers={"etag": name}, body=b""))
+    etags.find("us", "/a")
+    etags.keep("us", "/c", Answer(status=200, headers={"etag": "/c"}, body=b""))
+    assert [etags.find("us", name) is not None for name in ("/a", "/b", "/c")] == [True, False, True]
+
+
+def test_answer_without_an_etag_is_not_kept() -> None:
+    etags = ETags()
+    etags.keep("us", "/a", Answer(status=200, headers={}, body=b""))
+    assert etags.find("us", "/a") is None

@@ -1,0 +1,23 @@
+"""A function that may never call GitHub in its life does not pay for cryptography when it starts."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LOAD = """
+import json, sys
+sys.path[:0] = ["layers/domain/python", "layers/github/python"]
+from runledger_github.app import GitHubApp
+GitHubApp.from_secret(json.dumps({"app_id": 1, "private_key": "-----BEGIN RSA PRIVATE KEY-----"})).installation(7)
+print("\\n".join(sys.modules))
+"""
+
+
+def test_client_is_made_without_cryptography_aws_and_all_of_the_domain_but_its_errors() -> None:
+    command = [sys.executable, "-c", LOAD]
+    loaded = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert "runledger_github.app" in loaded
+    assert [name for name in loaded if name.startswith("runledger.")] == ["runledger.errors"]
+    unwanted = ("jwt", "cryptography", "boto", "requests", "pydantic", "aws_lambda_powertools")
+    assert [name for name in loaded if name.startswith(unwanted)] == []

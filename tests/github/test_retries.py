@@ -1,0 +1,125 @@
+"""Trouble that passes is waited out within a set patience; what GitHub may have done already is not asked for twice."""
+
+import socket
+
+import pytest
+from runledger.errors import UnavailableError
+from runledger_github.app import GitHubApp
+from runledger_github.errors import NoAnswerError
+from runledger_github.installation import Installation
+from runledger_github.retries import Patience
+
+from tests.github.canned_server import CannedServer, http
+from tests.github.conftest import Connect
+from tests.github.recorded_github import RecordedGitHub
+
+RERUN = "/repos/acme/web/actions/runs/1/rerun-failed-jobs"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_server_error_is_survived(acme: Installation, github: RecordedGitHub, naps: list[float], status: int) -> None:
+    github.state.add_fault(kind="error", status=status, path="/orgs/*", times=2)
+    assert list(acme.org_runners("acme")) == []
+    assert github.statuses == [status, status, 200]
+    assert 0.25 <= naps[0] <= 0.5 <= naps[1] <= 1
+
+
+def test_server_error_while_asking_for_a_token_is_survived(acme: Installation, github: RecordedGitHub) -> None:
+    github.state.add_fault(kind="error", path="*/access_tokens")
+    assert list(acme.org_runners("acme")) == []
+
+
+@pytest.mark.usefixtures("finished_run")
+def test_rerun_may_wait_for_its_token(acme: Installation, github: RecordedGitHub) -> None:
+    github.state.add_fault(kind="error", path="*/access_tokens")
+    acme.rerun_failed_jobs("acme/web", 1)
+    assert github.statuses == [201]
+
+
+def test_number_of_tries_is_bounded_also_while_there_is_no_token(
+    connect: Connect, github: RecordedGitHub, naps: list[float]
+) -> None:
+    github.state.add_fault(kind="error", path="*/access_tokens", times=None)
+    with pytest.raises(UnavailableError, match="502 Server Error"):
+        connect(patience=Patience(tries=3)).installation(7).rate_limit()
+    assert (github.tokens_issued, len(naps)) == (3, 2)
+
+
+def test_total_patience_is_bounded(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
+    github.state.add_fault(kind="error", times=None)
+    with pytest.raises(NoAnswerError):
+        list(connect(patience=Patience(tries=100, seconds=10)).installations())
+    assert sum(naps) <= 10
+    assert len(naps) < 10
+
+
+@pytest.mark.usefixtures("finished_run")
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_rerun_is_not_repeated_after_an_answer_that_leaves_open_whether_it_was_done(
+    acme: Installation, github: RecordedGitHub, naps: list[float], status: int
+) -> None:
+    github.state.add_fault(kind="error", status=status, path=RERUN)
+    with pytest.raises(NoAnswerError) as trouble:
+        acme.rerun_failed_jobs("acme/web", 1)
+    assert not trouble.value.repeatable
+    assert (github.asked, naps) == ([f"POST {RERUN}"], [])
+
+
+@pytest.mark.usefixtures("finished_run")
+def test_rerun_that_takes_too_long_is_done_once(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
+    github.state.add_fault(kind="slow", seconds=3600, path=RERUN)
+    acme = connect(read_seconds=0.1).installation(7)
+    with pytest.raises(NoAnswerError, match="timed out"):
+        acme.rerun_failed_jobs("acme/web", 1)
+    assert acme.run("acme/web", 1)["run_attempt"] == 2
+    assert naps == []
+
+
+def test_redelivery_is_not_repeated_either(app: GitHubApp, github: RecordedGitHub) -> None:
+    github.state.add_fault(kind="error", method="POST")
+    with pytest.raises(NoAnswerError):
+        app.redeliver(1)
+    assert github.statuses == [502]
+
+
+def test_read_that_takes_too_long_is_repeated(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
+    github.state.add_fault(kind="slow", seconds=3600, path="/orgs/*")
+    assert list(connect(read_seconds=0.1).installation(7).org_runners("acme")) == []
+    assert len(naps) == 1
+
+
+def test_deletion_that_takes_too_long_is_repeated_and_finds_the_runner_gone(
+    connect: Connect, github: RecordedGitHub
+) -> None:
+    github.state.put("runners", 5, scope="acme", name="i-0abc")
+    github.state.add_fault(kind="slow", seconds=3600, path="/orgs/*")
+    connect(read_seconds=0.1).installation(7).delete_org_runner("acme", 5)
+    assert github.statuses == [404]
+    assert github.asked == ["DELETE /orgs/acme/actions/runners/5"] * 2
+
+
+def test_refused_connection_is_tried_again_whatever_was_asked(connect: Connect, naps: list[float]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with pytest.raises(NoAnswerError, match="refused"):
+        connect(url, patience=Patience(tries=3)).redeliver(1)
+    assert len(naps) == 2
+
+
+def test_connection_that_breaks_is_tried_again_only_where_twice_is_the_same_as_once(
+    connect: Connect, naps: list[float]
+) -> None:
+    with CannedServer(b"", b"", http("200 OK", b"[]")) as server:
+        app = connect(server.url)
+        with pytest.raises(NoAnswerError):
+            app.redeliver(1)
+        assert naps == []
+        assert list(app.installations()) == []
+    assert len(naps) == 1
+
+
+def test_page_of_html_is_trouble_whatever_its_status(connect: Connect) -> None:
+    unicorn = b"<html>Unicorn!</html>"
+    with CannedServer(http("200 OK", unicorn), http("502 Bad Gateway", unicorn), http("200 OK", b"[]")) as server:
+        assert list(connect(server.url).installations()) == []
+    assert len(server.requests) == 3

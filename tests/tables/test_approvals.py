@@ -1,0 +1,88 @@
+"""Approvals reach deployments and the histories of the jobs that wait, whoever comes first."""
+
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import messages
+from tests.beds import empty, items
+from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, ledger_on
+from tests.messages import Message
+from tests.tables.test_runs import take
+from tests.webhooks import COMPLETED, DEPLOYMENT, INSTALLATION, JOB, QUEUED_AGAIN, REPO, WAITING, payload
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+BOOKKEEPING = {"ttl", "checked_at", "delivery_id", "reported_at"}
+WITH_DEPLOYMENT = payload(WAITING) | {"deployment": {"id": DEPLOYMENT, "environment": messages.ENVIRONMENT}}
+
+STORIES: dict[str, dict[str, Message]] = {
+    "approved": {
+        "job waiting": ("workflow_job", WITH_DEPLOYMENT),
+        "deployment": messages.deployment(),
+        "status waiting": messages.deployment_status("waiting", job_id=JOB),
+        "review requested": messages.review("requested"),
+        "review approved": messages.review("approved"),
+    },
+    "rejected": {
+        "job waiting": ("workflow_job", WITH_DEPLOYMENT),
+        "protection rule": messages.protection_rule(),
+        "review rejected": messages.review("rejected"),
+        "status failure": messages.deployment_status("failure"),
+        "job completed": ("workflow_job", payload(COMPLETED, conclusion="failure", runner_id=0, runner_name=None)),
+    },
+}
+
+
+def deployment(dynamodb: "DynamoDBClient") -> dict[str, Any]:
+    (found,) = [item for item in items(dynamodb, DEPLOYMENTS) if item["SK"] == "v"]
+    return {name: value for name, value in found.items() if name not in BOOKKEEPING}
+
+
+@pytest.mark.parametrize("ending", STORIES)
+def test_any_order_of_a_story_ends_alike_and_reaches_the_jobs_history(dynamodb: "DynamoDBClient", ending: str) -> None:
+    story = STORIES[ending]
+    ended = []
+    for order in list(permutations(story))[::7]:
+        ledger = ledger_on(dynamodb)
+        for second, step in enumerate([*order, *order]):
+            take(ledger, story[step], guid=step, at=second)
+        ended.append(deployment(dynamodb))
+        (job,) = [item for item in items(dynamodb, JOBS) if item["SK"] == "v"]
+        assert (job["deployment_id"], job["environment"]) == (DEPLOYMENT, "production")
+        lines = [line["event_type"] for line in items(dynamodb, EVENTS) if line["PK"] == f"{INSTALLATION}#{JOB}"]
+        assert f"deployment_{ending}" in lines
+        empty(dynamodb)
+    assert ended == [ended[0]] * len(ended)
+    assert ended[0] == {
+        "PK": f"{INSTALLATION}#{DEPLOYMENT}",
+        "SK": "v",
+        "installation_id": INSTALLATION,
+        "deployment_id": DEPLOYMENT,
+        "repo_full_name": REPO,
+        "environment": "production",
+        "status": ending,
+        "requires_approval": True,
+        "created_at": "2025-01-15T10:00:05.000Z",
+        f"{ending}_at": "2025-01-15T10:01:00.000Z",
+        "job_ids": {JOB},
+    }
+
+
+def test_a_deployment_that_needed_nobody_is_approved_when_it_goes_on(dynamodb: "DynamoDBClient") -> None:
+    ledger = ledger_on(dynamodb)
+    take(ledger, messages.deployment(), guid="d", at=0)
+    assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("pending", False)
+    take(ledger, messages.deployment_status("in_progress"), guid="s", at=1)
+    assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("approved", False)
+
+
+def test_a_review_of_another_environment_or_attempt_reaches_nobody_here(dynamodb: "DynamoDBClient") -> None:
+    ledger = ledger_on(dynamodb)
+    take(ledger, ("workflow_job", payload(QUEUED_AGAIN)), guid="job", at=0)
+    take(ledger, messages.review("approved", environment="staging"), guid="other", at=1)
+    take(ledger, messages.review("approved", attempt=2), guid="later", at=2)
+    assert deployment(dynamodb)["status"] == "pending"
+    assert [line["event_type"] for line in items(dynamodb, EVENTS)] == ["webhook_queued"]

@@ -1,0 +1,170 @@
+"""Read-through caches: GitHub is asked when it must be, and once for all who wait."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import boto3
+import pytest
+from botocore.config import Config
+from runledger.caches import DeploymentCache, RunCache, Time
+from runledger.errors import UnavailableError
+from runledger_github.app import GitHubApp
+from runledger_github.truth import Truth
+
+from local.github import SimulatedGitHub
+from local.github.credentials import APP_ID
+from tests.beds import items
+from tests.ledgers import DEPLOYMENTS, ledger_on
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+INSTALLATION, REPO, RUN, DEPLOYMENT = 7, "acme/shop", 1, 5
+
+
+@dataclass
+class Clock:
+    """Moves only when somebody waits, or a test says so."""
+
+    seconds: float = 1_736_935_200.0
+    naps: list[float] = field(default_factory=list)
+
+    def now(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.naps.append(seconds)
+        self.seconds += seconds
+
+    @property
+    def time(self) -> Time:
+        return Time(now=self.now, sleep=self.sleep)
+
+
+@pytest.fixture(scope="module")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("github") / "app.pem"
+
+
+@pytest.fixture
+def github(key_file: Path) -> Iterator[SimulatedGitHub]:
+    with SimulatedGitHub(key_file=key_file) as simulated:
+        simulated.state.put("installations", INSTALLATION, account="acme")
+        simulated.state.put("runs", RUN, repository=REPO, status="in_progress")
+        yield simulated
+
+
+@pytest.fixture
+def truth(github: SimulatedGitHub) -> Truth:
+    secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
+    return Truth(app=GitHubApp.from_secret(secret, api_url=github.url))
+
+
+def asked(github: SimulatedGitHub, of: str) -> int:
+    return sum(count for route, count in github.state.calls.items() if of in str(route))
+
+
+def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_never(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth
+) -> None:
+    clock = Clock()
+    cache = RunCache(runs=ledger_on(dynamodb).runs, ask=Truth(app=truth.app, clock=clock.now).run, time=clock.time)
+    for seconds, expected_calls in ((0, 1), (24, 1), (2, 2), (26, 3)):
+        clock.seconds += seconds
+        found = cache.get(INSTALLATION, REPO, RUN, 1)
+        assert found is not None
+        assert found["status"] == "in_progress"
+        assert asked(github, "/attempts/") == expected_calls
+    github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="success")
+    clock.seconds += 26
+    for _ in range(3):
+        clock.seconds += 1000
+        found = cache.get(INSTALLATION, REPO, RUN, 1)
+        assert found is not None
+        assert (found["status"], found["conclusion"]) == ("completed", "success")
+    assert asked(github, "/attempts/") == 4
+
+
+def test_a_run_that_github_does_not_know_is_none_and_is_not_asked_at_once_again(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth
+) -> None:
+    cache = RunCache(runs=ledger_on(dynamodb).runs, ask=truth.run)
+    assert [cache.get(INSTALLATION, REPO, 404, 1) for _ in range(3)] == [None] * 3
+    assert asked(github, "/attempts/") == 1
+
+
+def test_while_github_is_away_the_last_answer_serves_and_without_one_it_is_said(
+    dynamodb: "DynamoDBClient", truth: Truth
+) -> None:
+    clock = Clock()
+    answers = iter([truth.run(INSTALLATION, REPO, RUN, 1)])
+
+    def ask(*_: object) -> object:
+        try:
+            return next(answers)
+        except StopIteration:
+            raise UnavailableError("GitHub is away") from None
+
+    cache = RunCache(runs=ledger_on(dynamodb).runs, ask=ask, time=clock.time)  # type: ignore[arg-type]
+    assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
+    clock.seconds += 10_000
+    assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
+    with pytest.raises(UnavailableError):
+        cache.get(INSTALLATION, REPO, 2, 1)
+
+
+def test_the_claim_of_a_reader_who_died_ends_by_itself(dynamodb: "DynamoDBClient", truth: Truth) -> None:
+    clock = Clock()
+    runs = ledger_on(dynamodb).runs
+    cache = RunCache(runs=runs, ask=truth.run, time=clock.time)
+    assert runs.claim(INSTALLATION, RUN, 1, at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
+    assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
+    assert sum(clock.naps) == pytest.approx(10, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([], "pending"),
+        (["waiting"], "pending"),
+        (["waiting", "in_progress", "failure"], "approved"),
+        (["waiting", "failure"], "rejected"),
+    ],
+)
+def test_a_deployment_is_asked_with_all_its_states(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth, states: list[str], expected: str
+) -> None:
+    github.state.put(
+        "deployments",
+        DEPLOYMENT,
+        repository=REPO,
+        environment="production",
+        statuses=[{"state": state} for state in states],
+    )
+    cache = DeploymentCache(deployments=ledger_on(dynamodb).deployments, ask=truth.deployment)
+    found = cache.get(INSTALLATION, REPO, DEPLOYMENT)
+    assert found is not None
+    assert (found["status"], found["environment"]) == (expected, "production")
+    assert found["requires_approval"] is ("waiting" in states)
+    assert len(items(dynamodb, DEPLOYMENTS)) == 1
+
+
+@pytest.mark.server
+def test_a_hundred_concurrent_readers_of_an_unfinished_run_make_one_call(
+    dynamodb_local: "DynamoDBClient",  # noqa: ARG001 - it makes the tables
+    dynamodb_local_url: str,
+    github: SimulatedGitHub,
+    truth: Truth,
+) -> None:
+    client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=100))
+    cache = RunCache(runs=ledger_on(client).runs, ask=truth.run)
+    with ThreadPoolExecutor(max_workers=100) as pool:
+        found = list(pool.map(lambda _: cache.get(INSTALLATION, REPO, RUN, 1), range(100)))
+    client.close()
+    assert {run["status"] for run in found if run} == {"in_progress"}
+    assert len([run for run in found if run]) == 100
+    assert asked(github, "/attempts/") == 1

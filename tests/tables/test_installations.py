@@ -1,0 +1,49 @@
+"""The registry knows whom to ask, and whom no more."""
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import messages
+from tests.beds import empty
+from tests.ledgers import ledger_on
+from tests.tables.test_runs import take
+from tests.webhooks import INSTALLATION, QUEUED, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+STORY = {
+    "created": "2025-01-15T09:00:00Z",
+    "suspend": "2025-01-15T10:00:00Z",
+    "unsuspend": "2025-01-15T11:00:00Z",
+    "deleted": "2025-01-15T12:00:00Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("actions", "expected"),
+    [
+        (("created",), [INSTALLATION]),
+        (("created", "suspend"), []),
+        (("created", "suspend", "unsuspend"), [INSTALLATION]),
+        (("created", "suspend", "unsuspend", "deleted"), []),
+    ],
+)
+def test_suspended_and_deleted_installations_are_not_asked_in_whatever_order_it_is_heard(
+    dynamodb: "DynamoDBClient", actions: tuple[str, ...], expected: list[int]
+) -> None:
+    for order in permutations(actions):
+        ledger = ledger_on(dynamodb)
+        ledger.record(receipt(QUEUED))
+        for second, action in enumerate([*order, *order]):
+            take(ledger, messages.installation(action, changed=STORY[action]), guid=action, at=second)
+        assert ledger.installations.active() == expected
+        empty(dynamodb)
+
+
+def test_an_installation_that_was_only_seen_is_asked(dynamodb: "DynamoDBClient") -> None:
+    ledger = ledger_on(dynamodb)
+    ledger.record(receipt(QUEUED))
+    assert ledger.installations.active() == [INSTALLATION]
