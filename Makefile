@@ -41,10 +41,10 @@ format: $(VENV) ## Format the code and mend what can be mended
 	@.venv/bin/ruff format .
 
 test: install ## Run all tests
-	@.venv/bin/pytest
+	@.venv/bin/pytest --numprocesses 2 --dist loadgroup
 
 test-fast: install ## Run the tests that need no server
-	@.venv/bin/pytest tests/domain tests/tables tests/functions tests/stacks -m "not server"
+	@.venv/bin/pytest --numprocesses 2 tests -m "not server"
 
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
 	@node_modules/.bin/cdk synth --quiet --no-notices
