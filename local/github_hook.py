@@ -23,20 +23,17 @@ def sign(body: bytes, secret: str) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def headers(
-    event: str, body: bytes, secret: str, *, delivery_id: str, installation_id: int = 0, hook_id: int = 481
-) -> dict[str, str]:
-    """Return GitHub's headers; a hook that belongs to a repository and not to an App has no installation."""
-    target = ("integration", installation_id) if installation_id else ("repository", 186853002)
+def headers(event: str, body: bytes, secret: str, *, delivery_id: str) -> dict[str, str]:
+    """Return GitHub's headers, of a hook that belongs to a repository."""
     return {
         "Accept": "*/*",
         "Content-Type": "application/json",
         "User-Agent": "GitHub-Hookshot/044aadd",
         "X-GitHub-Delivery": delivery_id,
         "X-GitHub-Event": event,
-        "X-GitHub-Hook-ID": str(hook_id),
-        "X-GitHub-Hook-Installation-Target-ID": str(target[1]),
-        "X-GitHub-Hook-Installation-Target-Type": target[0],
+        "X-GitHub-Hook-ID": "481",
+        "X-GitHub-Hook-Installation-Target-ID": "186853002",
+        "X-GitHub-Hook-Installation-Target-Type": "repository",
         "X-Hub-Signature-256": sign(body, secret),
     }
 
@@ -52,9 +49,6 @@ def post(url: str, body: bytes, sent_headers: dict[str, str]) -> Answer:
         connection.close()
 
 
-def deliver(
-    url: str, secret: str, event: str, body: bytes, *, delivery_id: str | None = None, installation_id: int = 0
-) -> Answer:
-    """Sign and post one delivery; without an id it gets a new one."""
-    guid = delivery_id or str(uuid.uuid4())
-    return post(url, body, headers(event, body, secret, delivery_id=guid, installation_id=installation_id))
+def deliver(url: str, secret: str, event: str, body: bytes) -> Answer:
+    """Sign and post one delivery with an id of its own."""
+    return post(url, body, headers(event, body, secret, delivery_id=str(uuid.uuid4())))

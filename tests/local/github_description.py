@@ -23,20 +23,20 @@ MISDESCRIBED = {
 def validate(route: str, status: int, document: Any) -> None:
     """Fails unless the document is what GitHub says that this route answers with this status."""
     schema = MISDESCRIBED.get(route) or {"$ref": f"github#{_pointer(route, status)}/content/application~1json/schema"}
-    registry: Registry[Any] = Registry().with_resource("github", DRAFT4.create_resource(_description()))
+    registry: Registry[Any] = Registry().with_resource("github", DRAFT4.create_resource(description()))
     Draft4Validator(schema, registry=registry, format_checker=FORMATS).validate(document)
 
 
 def _pointer(route: str, status: int) -> str:
     """Where the answer is described, which may be under a name that many routes share."""
     method, template = route.split(" ")
-    response = _description()["paths"][template][method.lower()]["responses"][str(status)]
+    response = description()["paths"][template][method.lower()]["responses"][str(status)]
     escaped = template.replace("/", "~1")
     return str(response.get("$ref", f"#/paths/{escaped}/{method.lower()}/responses/{status}").removeprefix("#"))
 
 
 @cache
-def _description() -> Any:
+def description() -> Any:
     return json.loads(DESCRIPTION.read_bytes(), object_hook=_as_json_schema)
 
 

@@ -1,0 +1,52 @@
+"""The simulated GitHub's control surface: what the demo does to GitHub, rather than asks of it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from local.github.records import COLLECTIONS
+from local.processes import LocalError
+
+if TYPE_CHECKING:
+    from local.github.records import Record
+
+# Longer than the simulation waits for the receiver of a webhook, so that its answer says what happened.
+_PATIENCE_SECONDS = 60
+_COLLECTION_OF = {record: collection for collection, record in COLLECTIONS.items()}
+
+
+class Control:
+    def __init__(self, github_api_url: str) -> None:
+        self._netloc = urlsplit(github_api_url).netloc
+
+    def configure(self, **settings: Any) -> None:
+        self._call("PUT", "settings", settings)
+
+    def put(self, record: Record) -> None:
+        values = asdict(record)
+        self._call("PUT", f"{_COLLECTION_OF[type(record)]}/{values.pop('id')}", values)
+
+    def send(self, event: str, payload: dict[str, Any], guid: str) -> dict[str, Any]:
+        """Return the row of the delivery log."""
+        row: dict[str, Any] = self._call("POST", "webhooks", {"event": event, "payload": payload, "guid": guid})
+        return row
+
+    def deliveries(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._call("GET", "deliveries")
+        return rows
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        connection = http.client.HTTPConnection(self._netloc, timeout=_PATIENCE_SECONDS)
+        try:
+            connection.request(method, f"/_simulation/{path}", body=json.dumps(body) if body is not None else None)
+            response = connection.getresponse()
+            said = response.read()
+        finally:
+            connection.close()
+        if response.status >= 400:
+            raise LocalError(f"the simulated GitHub answers {method} {path} with {response.status}: {said.decode()}")
+        return json.loads(said)
