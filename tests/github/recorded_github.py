@@ -64,7 +64,7 @@ def _judge(request: Request, answer: Answer) -> None:
     found = find(GITHUB, request.method, request.path)
     assert found is not None, f"GitHub has no {request.method} {request.path}"
     route = found[0]
-    described = github_description._description()["paths"][route.template][request.method.lower()]
+    described = github_description.description()["paths"][route.template][request.method.lower()]
     assert request.query.keys() <= {_parameter(one)["name"] for one in described["parameters"]}
     if answer.status < 300 and answer.document is not None:
         github_description.validate(route.name, answer.status, answer.document)
@@ -74,5 +74,5 @@ def _parameter(described: dict[str, str]) -> dict[str, str]:
     """Parameters that many routes share are described once, under a name."""
     if "$ref" not in described:
         return described
-    shared: dict[str, dict[str, str]] = github_description._description()["components"]["parameters"]
+    shared: dict[str, dict[str, str]] = github_description.description()["components"]["parameters"]
     return shared[described["$ref"].rpartition("/")[2]]
