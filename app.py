@@ -20,8 +20,8 @@ def build(app: cdk.App) -> cdk.App:
     cdk.Tags.of(app).add("application", "runledger")
     cdk.Tags.of(app).add("stage", settings.stage)
     data = DataStack(app, f"{prefix}-data", settings=settings)
-    EventsStack(app, f"{prefix}-events", settings=settings, tables=data.tables)
-    ApiStack(app, f"{prefix}-api", settings=settings, tables=data.tables)
+    events = EventsStack(app, f"{prefix}-events", settings=settings, tables=data.tables)
+    ApiStack(app, f"{prefix}-api", settings=settings, recorder=events.recorder)
     return app
 
 

@@ -4,9 +4,9 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from runledger import forgotten, runtime, telemetry, times
+from runledger import forgotten, github_runtime, runtime, telemetry, times
 
-jobs, installations, is_pending = runtime.jobs(), runtime.installations(), runtime.is_pending()
+jobs, installations, is_pending = runtime.jobs(), runtime.installations(), github_runtime.is_pending()
 patience_ms = int(runtime.setting("FORGOTTEN_APPROVAL_HOURS")) * times.MS_PER_HOUR
 
 

@@ -39,6 +39,11 @@ class Control:
         rows: list[dict[str, Any]] = self._call("GET", "deliveries")
         return rows
 
+    def calls(self) -> dict[str, dict[str, int]]:
+        """How often each route was answered with each status."""
+        counts: dict[str, dict[str, int]] = self._call("GET", "calls")
+        return counts
+
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         connection = http.client.HTTPConnection(self._netloc, timeout=_PATIENCE_SECONDS)
         try:

@@ -1,7 +1,8 @@
-"""MiniStack with two ways of the local machine smoothed, so that it can enforce IAM policies as AWS does.
+"""MiniStack with three ways of the local machine smoothed, so that it can enforce IAM policies as AWS does.
 
 Loopback has no TLS, but the policies of CDK's asset bucket and of our queues refuse whoever comes without it.
 People and tests come with whatever dummy key they have; MiniStack lets in only the one that it was started with.
+The emulated EC2 and ECS publish nothing, so whoever plays with them here may put events in their name.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from ministack.app import app as ministack
+from ministack.services import eventbridge
 
 from local.processes import LOOPBACK
 
@@ -47,6 +50,7 @@ def as_owner(headers: Iterable[Header]) -> Iterator[Header]:
 
 
 if __name__ == "__main__":
+    eventbridge._put_events = partial(eventbridge._put_events, allow_aws_source=True)
     config = Config()
     config.bind = [f"{LOOPBACK}:{os.environ['GATEWAY_PORT']}"]
     config.keep_alive_timeout = 75

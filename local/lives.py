@@ -1,29 +1,33 @@
-"""The demo workload: the lives of some forty jobs over the last days, with every kind of trouble that GitHub knows."""
+"""The demo workload: the lives of some fifty jobs over the last days, with every trouble that GitHub and EC2 know."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
-from local import approval_lives
+from local import approval_lives, trouble_lives
 from local.payloads.installations import installation_delivery
 from local.payloads.jobs import job_delivery
 from local.run_lives import run_lives
+from local.runner_lives import runner_lives
+from local.steps import deliveries
 from local.tale import LEGACY, ON_DEMAND, PAYMENTS, PLATFORM, STOREFRONT, WEBSITE, Tale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from local.payloads.subjects import Delivery
+    from local.steps import Step
 
 MATRIX = tuple(f"test ({python}, {arch})" for python in ("3.11", "3.12", "3.13") for arch in ("amd64", "arm64"))
 
 
-def lives(now: datetime, seed: int = 1) -> list[Delivery]:
-    """Return every delivery in the order of sending; the same moment and seed give the same lives."""
+def lives(now: datetime, seed: int = 1, *, by_hand: str = "i-0123456789abcdef0") -> list[Step]:
+    """Return every step in order; the same moment, seed and instance started `by_hand` give the same lives."""
     tale = Tale(now, seed)
-    stories = (
+    stories: tuple[Callable[[Tale], Iterator[Step]], ...] = (
         installations,
         days_work,
         matrix,
@@ -39,9 +43,12 @@ def lives(now: datetime, seed: int = 1) -> list[Delivery]:
         completed_never_came,
         partial_rerun,
         still_open,
+        trouble_lives.interrupted,
+        trouble_lives.stolen,
+        partial(trouble_lives.started_by_hand, instance_id=by_hand),
     )
     told = [each for story in stories for each in story(tale)]
-    return sorted([*told, *run_lives(told)], key=lambda each: each.sent_at)
+    return sorted([*told, *runner_lives(told), *run_lives(deliveries(told))], key=lambda each: each.sent_at)
 
 
 def installations(tale: Tale) -> Iterator[Delivery]:
@@ -98,7 +105,7 @@ def redelivered(tale: Tale) -> Iterator[Delivery]:
 def sent_by_two_hooks(tale: Tale) -> Iterator[Delivery]:
     """A hook of the repository and one of its organisation: the same facts under different ids."""
     job = tale.job(WEBSITE, "Pages", "check links", minutes_ago=45)
-    runner = tale.runner()
+    runner = tale.runner(job)
     for hook in ("repository", "organisation"):
         yield job_delivery(job, "queued", job.created_at, hook=hook)
         started = job.created_at + timedelta(seconds=30)
@@ -113,7 +120,7 @@ def late_queued(tale: Tale) -> Iterator[Delivery]:
 
 
 def completed_never_came(tale: Tale) -> Iterator[Delivery]:
-    """Its spot instance died three hours ago: GitHub gave the job up, and never said so."""
+    """Spot took its instance back three hours ago: GitHub gave the job up, and never said so."""
     job = tale.job(PAYMENTS, "CI", "load tests", minutes_ago=190)
     *sent, completed = tale.finished(job, conclusion="failure")
     yield from sent
@@ -128,7 +135,7 @@ def partial_rerun(tale: Tale) -> Iterator[Delivery]:
     yield from tale.finished(failed, conclusion="failure")
     at = tale.ago(minutes=80)
     carried = tale.again(passed, at)
-    yield job_delivery(carried, "completed", at, runner=tale.runner(), started_at=at, conclusion="success")
+    yield job_delivery(carried, "completed", at, started_at=at, conclusion="success")
     yield from tale.finished(tale.again(failed, at))
 
 

@@ -8,51 +8,72 @@ from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import boto3
+from boto3.dynamodb.types import TypeDeserializer
 
-from local.emulator import CREDENTIALS
+from local import aws
+from local.payloads.subjects import Job, Run
 from local.processes import LocalError
+from local.steps import Awaited, bus_events, deliveries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
 
     from local.outputs import Outputs
-    from local.payloads.subjects import Delivery
+    from local.steps import Step
 
 STATUSES = ("queued", "waiting", "scheduled", "in_progress", "completed")
+RUNNERS = ("active", "cleaned")
 APPROVALS = ("pending", "approved", "rejected")
 _MOST_IN_A_BATCH = 100
 
 
-def lines(outputs: Outputs, sent: Iterable[Delivery], now: datetime) -> Iterator[str]:
-    """Of all jobs, and of the runs and deployments that were sent."""
+def lines(outputs: Outputs, sent: Iterable[Step], now: datetime) -> Iterator[str]:
+    """Of all jobs by status, and of everything else that was sent, by its key."""
     sent = list(sent)
-    with closing(_client(outputs, "dynamodb")) as dynamodb:
-        jobs = _count_by_status(dynamodb, outputs, {each.installation_id for each in sent})
-        runs = _statuses(dynamodb, outputs.tables["workflow_runs"], run_keys(sent))
-        approvals = _statuses(dynamodb, outputs.tables["deployments"], deployment_keys(sent))
-    yield "jobs        " + ", ".join(f"{jobs[status]} {status}" for status in STATUSES)
-    yield f"runs        {runs['completed']} of {runs.total()} finished"
+    with closing(aws.client(outputs, "dynamodb")) as dynamodb:
+        by_status = _count_by_status(dynamodb, outputs, {each.installation_id for each in deliveries(sent)})
+        jobs = _items(dynamodb, outputs.tables["workflow_jobs"], job_keys(sent))
+        runs = _items(dynamodb, outputs.tables["workflow_runs"], run_keys(sent))
+        approvals = _statuses(_items(dynamodb, outputs.tables["deployments"], deployment_keys(sent)))
+        runners = _statuses(_items(dynamodb, outputs.tables["runners"], runner_keys(sent)))
+    interrupted = sum(job.get("was_interrupted", False) for job in jobs)
+    rerun = sum(run.get("rerun_result") == "requested" for run in runs)
+    dollars = sum(job.get("usage_in_dollars", 0) for job in jobs)
+    yield "jobs        " + ", ".join(f"{by_status[status]} {status}" for status in STATUSES)
+    yield f"runs        {_statuses(runs)['completed']} of {len(runs)} finished"
     yield "approvals   " + ", ".join(f"{approvals[status]} {status}" for status in APPROVALS)
     for each in forgotten_approvals(outputs):
         days = (now - datetime.fromisoformat(each["waiting_since"])).days
         yield f"forgotten   {each['repo_full_name']} waits for approval of {each['environment']}: {days} days"
+    yield "runners     " + ", ".join(f"{runners[status]} {status}" for status in RUNNERS)
+    yield f"interrupted {interrupted} jobs, {rerun} run again"
+    yield f"spend       ${dollars:.2f}"
 
 
-def run_keys(sent: Iterable[Delivery]) -> set[str]:
-    runs = [(each.installation_id, each.payload["workflow_run"]) for each in sent if each.event == "workflow_run"]
-    return {f"{installation_id}#{run['id']}#{run['run_attempt']}" for installation_id, run in runs}
+def job_keys(sent: Iterable[Step]) -> set[str]:
+    return {each.subject.ledger_key for each in sent if isinstance(each.subject, Job)}
 
 
-def deployment_keys(sent: Iterable[Delivery]) -> set[str]:
-    return {f"{each.installation_id}#{each.payload['deployment']['id']}" for each in sent if each.event == "deployment"}
+def run_keys(sent: Iterable[Step]) -> set[str]:
+    return {each.subject.ledger_key for each in sent if isinstance(each.subject, Run)}
+
+
+def deployment_keys(sent: Iterable[Step]) -> set[str]:
+    told = [each for each in deliveries(sent) if each.event == "deployment"]
+    return {f"{each.installation_id}#{each.payload['deployment']['id']}" for each in told}
+
+
+def runner_keys(sent: Iterable[Step]) -> set[str]:
+    """Those that were published, and the one that the story waits to see learnt."""
+    learnt = {each.value for each in sent if isinstance(each, Awaited) and each.attribute == "instance_id"}
+    return {each.runner_id for each in bus_events(sent)} | learnt
 
 
 def forgotten_approvals(outputs: Outputs) -> list[dict[str, Any]]:
-    with closing(_client(outputs, "lambda")) as functions:
+    with closing(aws.client(outputs, "lambda")) as functions:
         client: LambdaClient = functions
         answer = client.invoke(FunctionName=outputs.functions["forgotten_approvals"], Payload=b"{}")
         said = answer["Payload"].read().decode()
@@ -60,16 +81,6 @@ def forgotten_approvals(outputs: Outputs) -> list[dict[str, Any]]:
         raise LocalError(f"forgotten_approvals failed: {said}")
     found: list[dict[str, Any]] = json.loads(said)["forgotten"]
     return found
-
-
-def _client(outputs: Outputs, service: Any) -> Any:
-    return boto3.client(
-        service,
-        endpoint_url=outputs.endpoint_url,
-        region_name=outputs.region,
-        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def _count_by_status(client: DynamoDBClient, outputs: Outputs, installations: set[int]) -> Counter[str]:
@@ -87,12 +98,21 @@ def _count_by_status(client: DynamoDBClient, outputs: Outputs, installations: se
     return counts
 
 
-def _statuses(client: DynamoDBClient, table: str, keys: set[str]) -> Counter[str]:
-    counts: Counter[str] = Counter()
+def _items(client: DynamoDBClient, table: str, keys: set[str]) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
     wanted: list[Any] = [{"PK": {"S": key}, "SK": {"S": "v"}} for key in sorted(keys)]
     while wanted:
         answer = client.batch_get_item(RequestItems={table: {"Keys": wanted[:_MOST_IN_A_BATCH]}})
-        counts.update(item["status"]["S"] for item in answer["Responses"][table])
+        items += [_plain(item) for item in answer["Responses"][table]]
         left = answer["UnprocessedKeys"].get(table, {"Keys": []})["Keys"]
         wanted = [*left, *wanted[_MOST_IN_A_BATCH:]]
-    return counts
+    return items
+
+
+def _plain(item: Mapping[str, Any]) -> dict[str, Any]:
+    read = TypeDeserializer()
+    return {name: read.deserialize(value) for name, value in item.items()}
+
+
+def _statuses(items: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    return Counter(item["status"] for item in items)

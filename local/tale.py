@@ -72,15 +72,27 @@ class Tale:
         attempt = replace(job.run, attempt=job.run.attempt + 1, started_at=at)
         return replace(job, id=self._new_id(), run=attempt, created_at=at)
 
-    def runner(self) -> Runner:
-        """Named after its instance, as launchers do."""
-        return Runner(id=self._random.randint(1000, 9999), name=f"i-{self._random.getrandbits(68):017x}")
+    def instance_id(self) -> str:
+        return f"i-{self._random.getrandbits(68):017x}"
+
+    def task(self) -> str:
+        return f"arn:aws:ecs:us-east-1:000000000000:task/runners/{self._random.getrandbits(128):032x}"
+
+    def runner(self, job: Job) -> Runner:
+        """On an instance of its own; only the website's jobs run on a machine that stands in an office."""
+        if job.run.repository is WEBSITE:
+            return Runner(id=1000, name="office-1")
+        return self.runner_on(self.instance_id())
+
+    def runner_on(self, machine: str, *, prefix: str = "runner") -> Runner:
+        """Named after its instance or task, as launchers do."""
+        return Runner(id=self._random.randint(1001, 9999), name=f"{prefix}-{machine.rpartition('/')[2]}")
 
     def finished(self, job: Job, *, conclusion: str = "success", queued_at: datetime | None = None) -> list[Delivery]:
         queued = queued_at or job.created_at
         started = queued + timedelta(seconds=self._random.randint(4, 240))
         completed = started + timedelta(seconds=self._random.randint(30, 900))
-        runner = self.runner()
+        runner = self.runner(job)
         return [
             job_delivery(job, "queued", queued),
             job_delivery(job, "in_progress", started, runner=runner, started_at=started),

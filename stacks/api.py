@@ -1,27 +1,23 @@
 """The HTTP API: GitHub's webhooks come in here, are recorded at once, and are retried from a queue when that fails."""
 
 import json
-from collections.abc import Mapping
 
 import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
-from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
-from runledger.tables import schema
 
 from stacks import compliance
 from stacks.function import LedgerFunction, log_group
 from stacks.layer import domain_layer
-from stacks.parts import queue, secret
+from stacks.parts import queue_with_dead_letters, secret
+from stacks.recorder import Recorder
 from stacks.settings import Settings
 
 WEBHOOK_PATH = "/webhooks/github"
-TRIES_BEFORE_DEAD_LETTER = 5
 # No headers and no query string: either may carry a secret.
 ACCESS_LOG = {
     "requestId": "$context.requestId",
@@ -36,21 +32,12 @@ ACCESS_LOG = {
 
 
 class ApiStack(cdk.Stack):
-    def __init__(
-        self, scope: Construct, construct_id: str, *, settings: Settings, tables: Mapping[str, dynamodb.Table]
-    ) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, recorder: Recorder) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
         self._settings = settings
-        self._tables = tables
+        self._recorder = recorder
         self._layer = domain_layer(self, settings=settings)
-        self._dead_letters = queue(self, "WebhookDeadLetters", settings=settings)
-        self._retries = queue(
-            self,
-            "WebhookRetries",
-            settings=settings,
-            dead_letter_queue=sqs.DeadLetterQueue(queue=self._dead_letters, max_receive_count=TRIES_BEFORE_DEAD_LETTER),
-            visibility_timeout=cdk.Duration.minutes(6),
-        )
+        self._retries = queue_with_dead_letters(self, "WebhookRetries", settings=settings)
         self._webhook_secrets = secret(
             self,
             "WebhookSecrets",
@@ -74,8 +61,10 @@ class ApiStack(cdk.Stack):
         self._http_api(self._webhook_intake())
 
     def _webhook_intake(self) -> LedgerFunction:
-        intake = self._recorder(
+        intake = self._recorder.function(
+            self,
             "webhook_intake",
+            layers=[self._layer],
             # GitHub hangs up after 10 seconds.
             timeout=cdk.Duration.seconds(10),
             environment={
@@ -88,39 +77,10 @@ class ApiStack(cdk.Stack):
         return intake
 
     def _webhook_retry(self) -> None:
-        retry = self._recorder("webhook_retry", timeout=cdk.Duration.minutes(1), environment={})
+        retry = self._recorder.function(self, "webhook_retry", layers=[self._layer], timeout=cdk.Duration.minutes(1))
         retry.function.add_event_source(
             event_sources.SqsEventSource(self._retries, batch_size=10, report_batch_item_failures=True)
         )
-
-    def _recorder(self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str]) -> LedgerFunction:
-        """A function that records what it receives in the ledger."""
-        kept = {
-            "JOBS": schema.WORKFLOW_JOBS.name,
-            "JOB_EVENTS": schema.WORKFLOW_JOB_EVENTS.name,
-            "RUNS": schema.WORKFLOW_RUNS.name,
-            "DEPLOYMENTS": schema.DEPLOYMENTS.name,
-        }
-        function = LedgerFunction(
-            self,
-            name,
-            settings=self._settings,
-            layers=[self._layer],
-            timeout=timeout,
-            environment={
-                **{f"{word}_TABLE": self._tables[name].table_name for word, name in kept.items()},
-                **{f"{word}_RETENTION_DAYS": str(self._settings.retention_days[name]) for word, name in kept.items()},
-                **environment,
-            },
-        )
-        for word, actions in {
-            "JOBS": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
-            "JOB_EVENTS": ("dynamodb:PutItem",),
-            "RUNS": ("dynamodb:UpdateItem",),
-            "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
-        }.items():
-            function.allow(self._tables[kept[word]].table_arn, *actions)
-        return function
 
     def _http_api(self, intake: LedgerFunction) -> None:
         api = apigateway.HttpApi(self, "HttpApi", create_default_stage=False, description="Runledger")
@@ -156,6 +116,5 @@ class ApiStack(cdk.Stack):
             "WebhookSecretArn": self._webhook_secrets,
             "ApiTokensSecretArn": self._api_tokens,
             "WebhookRetriesQueueUrl": self._retries.queue_url,
-            "WebhookDeadLettersQueueUrl": self._dead_letters.queue_url,
         }.items():
             cdk.CfnOutput(self, name, value=value)

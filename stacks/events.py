@@ -1,19 +1,32 @@
-"""What happens without a request: launchers speak on the bus, and schedules look after what nobody asks about."""
+"""What happens without a request: launchers and AWS speak on buses, errands wait in queues, schedules look around."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+from runledger.model import EventType
+from runledger.reports import AwsEvent
 from runledger.tables import schema
 
 from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.layer import domain_layer, github_layer
-from stacks.parts import queue, secret
+from stacks.parts import queue, queue_with_dead_letters, secret
+from stacks.recorder import KNOWS_RUNNERS, RECORDS, Recorder, table_environment
 from stacks.settings import Settings
+
+FROM_LAUNCHERS = (
+    EventType.RUNNER_SCHEDULED,
+    EventType.RUNNER_RESCHEDULED,
+    EventType.RUNNER_ATTACHED,
+    EventType.RUNNER_TERMINATED,
+)
+TIMEOUT = cdk.Duration.minutes(1)
 
 
 class EventsStack(cdk.Stack):
@@ -23,7 +36,7 @@ class EventsStack(cdk.Stack):
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
         self._settings = settings
         self._tables = tables
-        self._bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{settings.stage}")
+        self._bus = self._make_bus()
         self._github_app = secret(
             self,
             "GitHubApp",
@@ -31,33 +44,108 @@ class EventsStack(cdk.Stack):
             description='The GitHub App that asks: {"app_id": ..., "private_key": "PEM"}, or {} for none.',
             secret_string_value=cdk.SecretValue.unsafe_plain_text("{}"),
         )
-        self._layers = [domain_layer(self, settings=settings), github_layer(self, settings=settings)]
+        self._domain, self._github = domain_layer(self, settings=settings), github_layer(self, settings=settings)
+        self.recorder = Recorder(
+            settings=settings,
+            tables=tables,
+            runner_lookups=queue_with_dead_letters(self, "RunnerLookups", settings=settings),
+            rerun_checks=queue_with_dead_letters(self, "RerunChecks", settings=settings),
+        )
+        self._scheduling_events()
+        self._instance_events()
+        self._runner_lookup()
+        self._run_retry()
         self._forgotten_approvals()
         cdk.CfnOutput(self, "EventBusName", value=self._bus.event_bus_name)
         cdk.CfnOutput(self, "GitHubAppSecretArn", value=self._github_app)
 
+    def _make_bus(self) -> events.EventBus:
+        bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{self._settings.stage}")
+        for account in self._settings.event_publisher_accounts:
+            events.CfnEventBusPolicy(
+                self,
+                f"PublisherAccount{account}",
+                event_bus_name=bus.event_bus_name,
+                statement_id=f"publisher-{account}",
+                action="events:PutEvents",
+                principal=account,
+            )
+        return bus
+
+    def _scheduling_events(self) -> None:
+        waiting = queue_with_dead_letters(self, "SchedulingEvents", settings=self._settings)
+        self._route(waiting, "FromLaunchers", FROM_LAUNCHERS, bus=self._bus)
+        function = self.recorder.function(
+            self,
+            "scheduling_events",
+            layers=[self._domain],
+            timeout=TIMEOUT,
+            more=KNOWS_RUNNERS,
+        )
+        _allow_everywhere(function, "ec2:DescribeSpotPriceHistory", "pricing:GetProducts")
+        _feed(function, waiting)
+
+    def _instance_events(self) -> None:
+        for name, words, source, kinds in (
+            ("spot_interruption", "SpotInterruptions", "aws.ec2", (AwsEvent.WARNING, AwsEvent.REBALANCE)),
+            ("instance_state", "InstanceStates", "aws.ec2", (AwsEvent.INSTANCE_STATE,)),
+        ):
+            waiting = queue_with_dead_letters(self, words, settings=self._settings)
+            self._route(waiting, f"From{words}", kinds, source=source)
+            if name == "instance_state":
+                self._route(waiting, "FromTaskStates", (AwsEvent.TASK_STATE,), source="aws.ecs")
+            _feed(
+                self.recorder.function(self, name, layers=[self._domain], timeout=TIMEOUT, more=KNOWS_RUNNERS), waiting
+            )
+
+    def _runner_lookup(self) -> None:
+        function = self.recorder.function(
+            self,
+            "runner_lookup",
+            layers=[self._domain],
+            timeout=TIMEOUT,
+            more=KNOWS_RUNNERS,
+            environment={"POOL_TAGS": self._settings.pool_tags, "ECS_CLUSTER": self._settings.ecs_cluster},
+        )
+        _allow_everywhere(
+            function,
+            *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"),
+        )
+        _feed(function, self.recorder.runner_lookups)
+
+    def _run_retry(self) -> None:
+        function = self.recorder.function(
+            self,
+            "run_retry",
+            layers=[self._domain, self._github],
+            timeout=TIMEOUT,
+            more={"RUNS": ("dynamodb:GetItem",)},
+            environment={
+                **self._asks_github(),
+                "RERUNS_AT_MOST": str(self._settings.reruns_at_most),
+                "RERUN_OWN_FAILURES": str(self._settings.rerun_own_failures).lower(),
+            },
+        )
+        function.allow(self._github_app, "secretsmanager:GetSecretValue")
+        _feed(function, self.recorder.rerun_checks)
+
     def _forgotten_approvals(self) -> None:
-        jobs = self._tables[schema.WORKFLOW_JOBS.name]
-        deployments = self._tables[schema.DEPLOYMENTS.name]
+        jobs, deployments = self._tables[schema.WORKFLOW_JOBS.name], self._tables[schema.DEPLOYMENTS.name]
         function = LedgerFunction(
             self,
             "forgotten_approvals",
             settings=self._settings,
-            layers=self._layers,
+            layers=[self._domain, self._github],
             timeout=cdk.Duration.minutes(5),
             environment={
-                "JOBS_TABLE": jobs.table_name,
-                "JOBS_RETENTION_DAYS": str(self._settings.retention_days[schema.WORKFLOW_JOBS.name]),
-                "DEPLOYMENTS_TABLE": deployments.table_name,
-                "DEPLOYMENTS_RETENTION_DAYS": str(self._settings.retention_days[schema.DEPLOYMENTS.name]),
-                "GITHUB_APP": self._github_app,
-                "GITHUB_API_URL": self._settings.github_api_url,
+                **table_environment(self._settings, self._tables, {"JOBS", "DEPLOYMENTS"}),
+                **self._asks_github(),
                 "FORGOTTEN_APPROVAL_HOURS": str(self._settings.forgotten_approval_hours),
             },
         )
         function.allow(jobs.table_arn, "dynamodb:Query", "dynamodb:BatchGetItem")
         function.allow(f"{jobs.table_arn}/index/{schema.BY_STATUS.name}", "dynamodb:Query")
-        function.allow(deployments.table_arn, "dynamodb:GetItem", "dynamodb:UpdateItem")
+        function.allow(deployments.table_arn, *RECORDS["DEPLOYMENTS"])
         function.allow(self._github_app, "secretsmanager:GetSecretValue")
         missed = queue(self, "ScheduleDeadLetters", settings=self._settings)
         compliance.accept(missed, "AwsSolutions-SQS3", "It is itself the dead-letter queue of a schedule's target.")
@@ -67,3 +155,40 @@ class EventsStack(cdk.Stack):
             schedule=events.Schedule.rate(cdk.Duration.hours(1)),
             targets=[targets.LambdaFunction(function.function, dead_letter_queue=missed, retry_attempts=2)],
         )
+
+    def _asks_github(self) -> dict[str, str]:
+        return {"GITHUB_APP": self._github_app, "GITHUB_API_URL": self._settings.github_api_url}
+
+    def _route(
+        self,
+        waiting: sqs.Queue,
+        name: str,
+        kinds: Sequence[str],
+        *,
+        bus: events.IEventBus | None = None,
+        source: str | None = None,
+    ) -> None:
+        """Without a bus of ours it is the default one, on which AWS speaks."""
+        events.Rule(
+            self,
+            name,
+            event_bus=bus,
+            event_pattern=events.EventPattern(detail_type=list(kinds), source=[source] if source else None),
+            targets=[targets.SqsQueue(waiting)],
+        )
+
+
+def _feed(function: LedgerFunction, waiting: sqs.IQueue) -> None:
+    function.function.add_event_source(
+        event_sources.SqsEventSource(waiting, batch_size=10, report_batch_item_failures=True)
+    )
+
+
+def _allow_everywhere(function: LedgerFunction, *actions: str) -> None:
+    """Descriptions and prices, which AWS grants for all resources or none."""
+    function.allow("*", *actions)
+    compliance.accept(
+        function.role,
+        "AwsSolutions-IAM5[Resource::*]",
+        f"{', '.join(actions)} read descriptions and prices; AWS knows no narrower resource for them.",
+    )

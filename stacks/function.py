@@ -31,7 +31,7 @@ class LedgerFunction(Construct):
         written = log_group(self, "Logs", settings=settings)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         written.grant_write(role)
-        self.timeout = timeout
+        self.role = role
         self.function = lambda_.Function(
             self,
             "Function",

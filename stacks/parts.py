@@ -10,6 +10,8 @@ from constructs import Construct
 from stacks import compliance
 from stacks.settings import Settings
 
+TRIES_BEFORE_DEAD_LETTER = 5
+
 
 def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) -> sqs.Queue:
     return sqs.Queue(
@@ -20,6 +22,19 @@ def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) ->
         retention_period=cdk.Duration.days(14),
         removal_policy=removal_policy(settings),
         **options,
+    )
+
+
+def queue_with_dead_letters(scope: Construct, name: str, *, settings: Settings) -> sqs.Queue:
+    """What fails is tried again every few minutes, and then kept aside for somebody to look at."""
+    return queue(
+        scope,
+        f"{name}Queue",
+        settings=settings,
+        visibility_timeout=cdk.Duration.minutes(6),
+        dead_letter_queue=sqs.DeadLetterQueue(
+            queue=queue(scope, f"{name}DeadLetters", settings=settings), max_receive_count=TRIES_BEFORE_DEAD_LETTER
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from runledger import runner_names
 from runledger.tables import schema
 
 
@@ -39,6 +40,12 @@ class Settings:
     webhook_burst_limit: int
     github_api_url: str
     forgotten_approval_hours: int
+    event_publisher_accounts: tuple[str, ...]
+    instance_id_pattern: str
+    pool_tags: str
+    ecs_cluster: str
+    reruns_at_most: int
+    rerun_own_failures: bool
     log_retention_days: int
     log_level: str
 
@@ -83,6 +90,17 @@ class Settings:
                 "the address of GitHub's REST API, for an Enterprise Server https://HOST/api/v3",
             ),
             forgotten_approval_hours=read.whole("forgotten_approval_hours", 24, at_least=1, at_most=24 * 90),
+            event_publisher_accounts=read.accounts("event_publisher_accounts"),
+            instance_id_pattern=read.pattern("instance_id_pattern", runner_names.INSTANCE_ID),
+            pool_tags=read.matching(
+                "pool_tags",
+                ",".join(runner_names.POOL_TAGS),
+                r"[^,\s][^,]*(,[^,\s][^,]*)*",
+                "names of tags, with commas",
+            ),
+            ecs_cluster=read.matching("ecs_cluster", "default", r"[\w-]{1,255}", "the name of an ECS cluster"),
+            reruns_at_most=read.whole("reruns_at_most", 1, at_least=0, at_most=10),
+            rerun_own_failures=read.boolean("rerun_own_failures", default=False),
             log_retention_days=log_retention_days,
             log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         )
@@ -117,6 +135,21 @@ class _Reader:
         given = self._given(name, default)
         if not isinstance(given, str) or not re.fullmatch(pattern, given):
             raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
+        return given
+
+    def accounts(self, name: str) -> tuple[str, ...]:
+        given = str(self._given(name, ""))
+        accounts = tuple(each.strip() for each in given.split(",") if each.strip())
+        if not all(re.fullmatch(r"\d{12}", account) for account in accounts):
+            raise BadSetting(f"{name} is {given!r}; it takes AWS account ids of 12 digits, with commas")
+        return accounts
+
+    def pattern(self, name: str, default: str) -> str:
+        given = str(self._given(name, default))
+        try:
+            re.compile(given)
+        except re.error as error:
+            raise BadSetting(f"{name} is {given!r}; it takes a regular expression ({error})") from error
         return given
 
     def _given(self, name: str, default: object) -> object:

@@ -1,8 +1,11 @@
 """The ledger over a client of the test's choice."""
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runledger.ledger import Ledger
+from runledger.model import Job
+from runledger.reports import RunReport
 from runledger.tables import schema
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
@@ -15,10 +18,25 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 JOBS, EVENTS = schema.WORKFLOW_JOBS.name, schema.WORKFLOW_JOB_EVENTS.name
-RUNS, DEPLOYMENTS = schema.WORKFLOW_RUNS.name, schema.DEPLOYMENTS.name
+RUNS, DEPLOYMENTS, RUNNERS = schema.WORKFLOW_RUNS.name, schema.DEPLOYMENTS.name, schema.RUNNERS.name
+
+
+@dataclass
+class RememberedErrands:
+    """Stands where the queues of errands are: what would be sent is remembered."""
+
+    lookups: list[Job] = field(default_factory=list)
+    reruns: list[Job | RunReport] = field(default_factory=list)
+
+    def look_up_runner(self, job: Job) -> None:
+        self.lookups.append(job)
+
+    def consider_rerun(self, run: Job | RunReport) -> None:
+        self.reruns.append(run)
 
 
 def ledger_on(client: "DynamoDBClient", **options: Any) -> Ledger:
+    options = {"errands": RememberedErrands()} | options
     return Ledger(
         jobs=JobsTable(client, JOBS, retention_days=90),
         events=EventsTable(client, EVENTS, retention_days=14),

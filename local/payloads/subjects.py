@@ -83,6 +83,10 @@ class Run:
     def workflow_path(self) -> str:
         return f".github/workflows/{self.workflow_name.lower()}.yml"
 
+    @property
+    def ledger_key(self) -> str:
+        return f"{self.repository.installation_id}#{self.id}#{self.attempt}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
@@ -102,6 +106,10 @@ class Job:
     @property
     def html_url(self) -> str:
         return f"https://github.com/{self.run.repository.full_name}/actions/runs/{self.run.id}/job/{self.id}"
+
+    @property
+    def ledger_key(self) -> str:
+        return f"{self.run.repository.installation_id}#{self.id}"
 
 
 Subject = Installation | Run | Job

@@ -11,9 +11,12 @@ from runledger.tables.attributes import from_attributes
 from local import demo, summary
 from local.approval_lives import DAYS_FORGOTTEN
 from local.control import Control
+from local.deployment import ROOT
 from local.lives import MATRIX
 from local.outputs import Outputs
-from local.payloads.subjects import Delivery
+from local.payloads.subjects import Job
+from local.steps import Awaited, Step, bus_events, deliveries
+from tests.e2e.tables import history
 
 Tables = dict[str, dict[str, dict[str, Any]]]
 
@@ -23,19 +26,25 @@ if TYPE_CHECKING:
 
 def test_outputs_are_complete(outputs: Outputs) -> None:
     assert outputs.tables.keys() == {table.name for table in schema.TABLES}
-    assert outputs.functions.keys() == {"webhook_intake", "webhook_retry", "forgotten_approvals"}
+    assert outputs.functions.keys() == {file.stem for file in (ROOT / "functions").glob("*.py")}
     for value in (outputs.webhook_url, outputs.api_url, outputs.github_api_url, outputs.endpoint_url):
         assert value.startswith("http://127.0.0.1:")
     assert all((outputs.admin_token, outputs.webhook_secret, outputs.event_bus, outputs.region))
 
 
 @pytest.fixture(scope="module")
-def sent(outputs: Outputs) -> list[Delivery]:
+def reruns_before(outputs: Outputs) -> int:
+    return _reruns(outputs)
+
+
+@pytest.fixture(scope="module")
+def sent(outputs: Outputs, reruns_before: int) -> list[Step]:
+    assert reruns_before >= 0
     return demo.send(outputs, now=datetime.now(UTC))
 
 
 @pytest.fixture(scope="module")
-def tables(outputs: Outputs, dynamodb: "DynamoDBClient", sent: list[Delivery]) -> Tables:
+def tables(outputs: Outputs, dynamodb: "DynamoDBClient", sent: list[Step]) -> Tables:
     """Every item that stands alone under its key, by table and key."""
     assert sent
     found: Tables = {}
@@ -46,7 +55,7 @@ def tables(outputs: Outputs, dynamodb: "DynamoDBClient", sent: list[Delivery]) -
     return found
 
 
-def test_the_demo_fills_the_ledger(sent: list[Delivery], tables: Tables) -> None:
+def test_the_demo_fills_the_ledger(sent: list[Step], tables: Tables) -> None:
     jobs = tables["workflow_jobs"].values()
     seen = Counter(job["status"] for job in jobs)
     assert sum(seen.values()) >= 40
@@ -55,7 +64,7 @@ def test_the_demo_fills_the_ledger(sent: list[Delivery], tables: Tables) -> None
     assert summary.run_keys(sent) <= tables["workflow_runs"].keys()
 
 
-def test_a_runs_counters_are_exact(sent: list[Delivery], tables: Tables) -> None:
+def test_a_runs_counters_are_exact(sent: list[Step], tables: Tables) -> None:
     ours = [tables["workflow_runs"][key] for key in summary.run_keys(sent)]
     (matrix,) = [run for run in ours if run["workflow_name"] == "Matrix"]
     assert (matrix["status"], matrix["conclusion"]) == ("completed", "failure")
@@ -64,7 +73,7 @@ def test_a_runs_counters_are_exact(sent: list[Delivery], tables: Tables) -> None
     assert [(run["run_attempt"], run["total_jobs"], run["failed_jobs"]) for run in release] == [(1, 2, 1), (2, 2, 0)]
 
 
-def test_approvals_are_as_told(sent: list[Delivery], tables: Tables) -> None:
+def test_approvals_are_as_told(sent: list[Step], tables: Tables) -> None:
     ours = [tables["deployments"][key] for key in summary.deployment_keys(sent)]
     assert all(each["requires_approval"] for each in ours)
     told = sorted((each["repo_full_name"], each["environment"], each["status"]) for each in ours)
@@ -82,13 +91,80 @@ def test_approvals_are_as_told(sent: list[Delivery], tables: Tables) -> None:
         assert tables["workflow_jobs"][f"{each['installation_id']}#{job_id}"]["deployment_id"] == each["deployment_id"]
 
 
-def test_the_forgotten_approval_is_listed_by_the_function(outputs: Outputs, sent: list[Delivery]) -> None:
+def test_the_forgotten_approval_is_listed_by_the_function(outputs: Outputs, sent: list[Step]) -> None:
     (found,) = [each for each in summary.forgotten_approvals(outputs) if each["repo_full_name"] == "globex/platform"]
     assert f"{found['installation_id']}#{found['deployment_id']}" in summary.deployment_keys(sent)
     assert found["environment"] == "staging"
     assert (datetime.now(UTC) - datetime.fromisoformat(found["waiting_since"])).days == DAYS_FORGOTTEN
 
 
-def test_the_simulated_github_logs_every_delivery(outputs: Outputs, sent: list[Delivery]) -> None:
+def test_the_simulated_github_logs_every_delivery(outputs: Outputs, sent: list[Step]) -> None:
     logged = Counter((row["guid"], row["event"]) for row in Control(outputs.github_api_url).deliveries())
-    assert Counter((each.delivery_id, each.event) for each in sent) <= logged
+    assert Counter((each.delivery_id, each.event) for each in deliveries(sent) if not each.lost) <= logged
+
+
+def test_runners_are_cleaned_after_their_jobs_and_active_while_these_run(sent: list[Step], tables: Tables) -> None:
+    gone = {each.key for each in sent if isinstance(each, Awaited) and each.table == "runners"}
+    runners = {key: tables["runners"][key]["status"] for key in summary.runner_keys(sent)}
+    assert {key for key, status in runners.items() if status == "cleaned"} == gone
+    assert set(runners.values()) == {"active", "cleaned"}
+
+
+def test_what_a_launched_job_cost_is_known(sent: list[Step], tables: Tables) -> None:
+    launched = [each for each in bus_events(sent) if each.detail_type == "runner_scheduled"]
+    jobs = [tables["workflow_jobs"][each.subject.ledger_key] for each in launched]
+    assert all(job["pool_name"] and job["price_per_hour"] for job in jobs)
+    assert all(job["usage_in_dollars"] > 0 for job in jobs if job["status"] == "completed")
+
+
+def test_an_interrupted_job_is_run_again_by_one_call_and_then_succeeds(
+    outputs: Outputs, dynamodb: "DynamoDBClient", sent: list[Step], tables: Tables, reruns_before: int
+) -> None:
+    (warned,) = {each.subject for each in bus_events(sent) if each.detail.get("stopCode") == "SpotInterruption"}
+    job = tables["workflow_jobs"][warned.ledger_key]
+    assert (job["was_interrupted"], job["conclusion"]) == (True, "failure")
+    types = [line["event_type"] for line in history(dynamodb, outputs, warned.ledger_key)]
+    assert {"runner_interrupted", "runner_terminated", "rerun_requested"} <= set(types)
+    attempts = [run for run in tables["workflow_runs"].values() if run["run_id"] == warned.run.id]
+    told = sorted((run["run_attempt"], run["conclusion"]) for run in attempts)
+    assert told == [(1, "failure"), (2, "success")]
+    assert _reruns(outputs) == reruns_before + 1
+
+
+def test_a_warning_of_ec2_reaches_the_job_whose_end_never_came(sent: list[Step], tables: Tables) -> None:
+    (lost,) = [each.subject for each in deliveries(sent) if each.lost]
+    assert isinstance(lost, Job)
+    job = tables["workflow_jobs"][lost.ledger_key]
+    assert (job["status"], job["was_interrupted"]) == ("in_progress", True)
+
+
+def test_a_stolen_runner_is_in_the_histories_of_both_jobs(
+    outputs: Outputs, dynamodb: "DynamoDBClient", sent: list[Step], tables: Tables
+) -> None:
+    (again,) = [each for each in bus_events(sent) if each.detail_type == "runner_rescheduled"]
+    stolen = again.detail["previous_runner_id"]
+    (thief,) = {each.subject for each in bus_events(sent) if each.runner_id == stolen} - {again.subject}
+    runner = tables["runners"][stolen]
+    assert (runner["intended_job_id"], runner["job_id"]) == (again.subject.id, thief.id)
+    assert tables["workflow_jobs"][thief.ledger_key]["instance_id"] == stolen
+    assert tables["workflow_jobs"][again.subject.ledger_key]["instance_id"] == again.runner_id
+    robbed = [line["event_type"] for line in history(dynamodb, outputs, again.subject.ledger_key)]
+    assert {"runner_scheduled", "runner_taken", "runner_rescheduled"} <= set(robbed)
+    gained = [line["event_type"] for line in history(dynamodb, outputs, thief.ledger_key)]
+    assert {"runner_attached", "runner_terminated"} <= set(gained)
+    assert "runner_scheduled" not in gained
+
+
+def test_what_nobody_told_of_an_instance_is_learnt_from_ec2(sent: list[Step], tables: Tables) -> None:
+    launched = {each.runner_id for each in bus_events(sent)}
+    awaited = {(each.subject, each.value) for each in sent if isinstance(each, Awaited) and each.table != "runners"}
+    ((job, instance_id),) = [(job, value) for job, value in awaited if value != "requested" and value not in launched]
+    found = tables["workflow_jobs"][job.ledger_key]
+    assert found["instance_id"] == instance_id
+    learnt = (found["instance_type"], found["pool_name"], found["instance_lifecycle"])
+    assert learnt == (demo.BY_HAND_TYPE, demo.BY_HAND_POOL, "on-demand")
+
+
+def _reruns(outputs: Outputs) -> int:
+    calls = Control(outputs.github_api_url).calls()
+    return sum(counts.get("201", 0) for route, counts in calls.items() if "rerun-failed-jobs" in route)

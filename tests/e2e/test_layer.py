@@ -22,6 +22,14 @@ ENVIRONMENT = {
     "RUNS_RETENTION_DAYS": "90",
     "DEPLOYMENTS_TABLE": "deployments",
     "DEPLOYMENTS_RETENTION_DAYS": "90",
+    "RUNNERS_TABLE": "runners",
+    "RUNNERS_RETENTION_DAYS": "14",
+    "RUNNER_LOOKUPS_QUEUE": "lookups",
+    "RERUN_CHECKS_QUEUE": "reruns",
+    "INSTANCE_ID_PATTERN": "i-[0-9a-f]+",
+    "POOL_TAGS": "pool",
+    "ECS_CLUSTER": "default",
+    "AWS_REGION": "us-east-1",
     "WEBHOOK_SECRETS": "secret",
     "WEBHOOK_RETRIES_QUEUE": "queue",
 }
@@ -30,10 +38,16 @@ ENVIRONMENT = {
 FUNCTIONS = {
     "webhook_intake": ("runledger",),
     "webhook_retry": ("runledger",),
+    "scheduling_events": ("runledger",),
+    "spot_interruption": ("runledger",),
+    "instance_state": ("runledger",),
+    "runner_lookup": ("runledger",),
+    "run_retry": ("runledger", "runledger_github"),
     "forgotten_approvals": ("runledger", "runledger_github"),
 }
 # What is wired at the first call loads the rest, without calling anybody.
-LOAD_ALL = {"forgotten_approvals": "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger_github.truth"}
+GITHUB = "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger.github_runtime"
+LOAD_ALL = {"forgotten_approvals": GITHUB, "run_retry": GITHUB}
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 60
 def test_a_deferred_receipt_reaches_the_tables(outputs: Outputs, dynamodb: "DynamoDBClient") -> None:
     job_id = 2_000_001
     sqs = boto3.client("sqs", endpoint_url=outputs.endpoint_url, region_name=outputs.region)
-    (queue,) = [url for url in sqs.list_queues()["QueueUrls"] if "WebhookRetries" in url]
+    (queue,) = [url for url in sqs.list_queues()["QueueUrls"] if "WebhookRetriesQueue" in url]
     sqs.send_message(QueueUrl=queue, MessageBody=to_message(receipt(COMPLETED, job_id=job_id)))
     sqs.close()
     key = f"{INSTALLATION}#{job_id}"

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from moto import mock_aws
-from runledger import runtime
+from runledger import github_runtime, runner_runtime, runtime
+from runledger.runner_names import INSTANCE_ID
 
 from tests.beds import create_tables
-from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNS
+from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
 from tests.synthesis import Templates
 from tests.webhooks import SECRET
 
@@ -41,9 +42,17 @@ class World:
         module = sys.modules.get(function) or self.start(function)
         return module.handler(event, SimpleNamespace(aws_request_id="a-request"))
 
+    def client(self, service: Any) -> Any:
+        return boto3.client(service)
+
     def deferred(self) -> list[dict[str, str]]:
-        messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
-        return [{"messageId": each["MessageId"], "body": each["Body"]} for each in messages]
+        return self.waiting("retries")
+
+    def waiting(self, queue: str) -> list[dict[str, str]]:
+        """Its messages, as Lambda would be given them; they are gone from the queue."""
+        url = self.sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+        messages = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+        return [{"messageId": each["MessageId"], "body": each["Body"], "eventSource": "aws:sqs"} for each in messages]
 
 
 @pytest.fixture
@@ -62,6 +71,14 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
             "RUNS_RETENTION_DAYS": "90",
             "DEPLOYMENTS_TABLE": DEPLOYMENTS,
             "DEPLOYMENTS_RETENTION_DAYS": "90",
+            "RUNNERS_TABLE": RUNNERS,
+            "RUNNERS_RETENTION_DAYS": "14",
+            "RUNNER_LOOKUPS_QUEUE": sqs.create_queue(QueueName="lookups")["QueueUrl"],
+            "RERUN_CHECKS_QUEUE": sqs.create_queue(QueueName="reruns")["QueueUrl"],
+            "INSTANCE_ID_PATTERN": INSTANCE_ID,
+            "POOL_TAGS": "pool",
+            "ECS_CLUSTER": "default",
+            "AWS_REGION": "us-east-1",
             "WEBHOOK_SECRETS": secret_arn,
             "WEBHOOK_RETRIES_QUEUE": queue_url,
         }.items():
@@ -69,9 +86,10 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
 
         def start(function: str) -> ModuleType:
             """A cold start: nothing is kept from an earlier one (but the clients, which take long to make)."""
-            for wired in vars(runtime).values():
-                if wired is not runtime.client and hasattr(wired, "cache_clear"):
-                    wired.cache_clear()
+            for wiring in (runtime, runner_runtime, github_runtime):
+                for wired in vars(wiring).values():
+                    if wired is not runtime.client and hasattr(wired, "cache_clear"):
+                        wired.cache_clear()
             sys.modules.pop(function, None)
             return importlib.import_module(function)
 

@@ -1,7 +1,7 @@
 """Stopped at any of its AWS calls and then delivered again, intake leaves the tables of one that was left alone."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
@@ -32,17 +32,18 @@ class Stopper:
         self.stopped = False
 
     def __getattr__(self, name: str) -> Any:
-        def call(**arguments: Any) -> Any:
-            mine = next(self._calls) == self._at_call
-            if mine and not self._after:
-                self._stop()
-            try:
-                return getattr(self._client, name)(**arguments)
-            finally:
-                if mine:
-                    self._stop()
+        return lambda **arguments: self.through(lambda: getattr(self._client, name)(**arguments))
 
-        return call
+    def through(self, call: Callable[[], Any]) -> Any:
+        """Any other call that counts, too."""
+        mine = next(self._calls) == self._at_call
+        if mine and not self._after:
+            self._stop()
+        try:
+            return call()
+        finally:
+            if mine:
+                self._stop()
 
     def _stop(self) -> None:
         self.stopped = True

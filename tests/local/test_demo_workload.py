@@ -1,29 +1,38 @@
-"""The demo's lives are told as GitHub would tell them, and GitHub knows how they ended."""
+"""The demo's lives are told as GitHub, a launcher and EC2 would tell them, and GitHub knows how they ended."""
 
 import json
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from referencing import Registry, Resource
 from runledger.deliveries import Delivery as Received
 from runledger.reading import webhooks
 
+from local.deployment import ROOT
 from local.github import records as github
 from local.github_records import records
 from local.lives import lives
-from local.payloads.subjects import Delivery, Run
+from local.payloads.subjects import Delivery, Job, Run, Subject
+from local.player import chapters
+from local.steps import Awaited, bus_events, deliveries
 from tests.local.webhook_description import faults
 
 NOW = datetime(2025, 1, 15, 10, tzinfo=UTC)
-LIVES = lives(NOW)
+STEPS = lives(NOW)
+LIVES = deliveries(STEPS)
+EVENTS = bus_events(STEPS)
+SCHEMA = json.loads((ROOT / "docs" / "scheduling-event.v1.schema.json").read_text())
+REGISTRY: Registry[Any] = Resource.from_contents(SCHEMA) @ Registry()
 
 Kind = TypeVar("Kind", bound=github.Record)
 
 
 def test_the_same_moment_and_seed_give_the_same_lives() -> None:
-    assert lives(NOW) == LIVES
-    assert lives(NOW, seed=2) != LIVES
+    assert lives(NOW) == STEPS
+    assert lives(NOW, seed=2) != STEPS
 
 
 @pytest.mark.parametrize("event", sorted({each.event for each in LIVES}))
@@ -49,7 +58,7 @@ def test_intake_reads_every_delivery() -> None:
 
 
 def test_nothing_is_told_from_the_future_and_a_redelivery_keeps_its_id() -> None:
-    assert max(each.sent_at for each in LIVES) <= NOW
+    assert max(each.sent_at for each in STEPS) <= NOW
     assert sorted(Counter(each.delivery_id for each in LIVES).values())[-4:] == [1, 2, 2, 2]
 
 
@@ -89,5 +98,54 @@ def test_an_installation_that_was_deleted_is_gone_from_github() -> None:
     assert {each.account for each in _known(github.Installation)} == {"acme", "globex"}
 
 
+def test_what_the_launcher_publishes_fits_the_schema() -> None:
+    published = [each for each in EVENTS if not each.from_aws]
+    assert {each.detail_type for each in published} == {"runner_scheduled", "runner_rescheduled"}
+    for each in published:
+        part = {"$ref": f"{SCHEMA['$id']}#/$defs/{each.detail_type}"}
+        Draft202012Validator(part, registry=REGISTRY, format_checker=FormatChecker()).validate(each.detail)
+
+
+def test_a_runner_is_launched_between_the_queue_and_the_start_of_its_job_and_goes_after_it() -> None:
+    for job in {each.subject for each in EVENTS if each.detail_type == "runner_scheduled"} - _in_trouble():
+        told = {each.payload["action"]: each.happened_at for each in LIVES if each.subject == job and _of_job(each)}
+        scheduled, running, *gone = [each.sent_at for each in EVENTS if each.subject == job]
+        assert told["queued"] < scheduled < running < told["in_progress"]
+        assert [told["completed"] < at for at in gone] == [True] * ("completed" in told)
+
+
+def test_the_interrupted_job_ends_on_github_before_its_run_is_run_again() -> None:
+    (rerun,) = [each for each in STEPS if isinstance(each, Awaited) and each.attribute == "rerun_result"]
+    life = [each for each in STEPS if _run_id(each.subject) == rerun.subject.run.id]
+    before = [step for chapter in list(chapters(life))[:-1] for step in chapter if step.sent_at <= rerun.sent_at]
+    assert {(each.status, each.conclusion) for each in _records(github.Job, deliveries(before))} == {
+        ("completed", "failure")
+    }
+    (run,) = _records(github.Run, deliveries(before))
+    assert (run.run_attempt, run.status, run.conclusion) == (1, "completed", "failure")
+    (run,) = _records(github.Run, deliveries(life))
+    assert (run.run_attempt, run.status, run.conclusion) == (2, "completed", "success")
+
+
+def _in_trouble() -> set[Job]:
+    """Jobs whose runners die under them or are taken from them."""
+    lost = {each.subject for each in LIVES if each.lost}
+    troubles = {each.subject for each in EVENTS if each.detail.get("stopCode") == "SpotInterruption"}
+    rescheduled = {each.subject for each in EVENTS if each.detail_type == "runner_rescheduled"}
+    return {job for job in lost | troubles | rescheduled if isinstance(job, Job)}
+
+
+def _of_job(delivery: Delivery) -> bool:
+    return delivery.event == "workflow_job"
+
+
+def _run_id(subject: Subject) -> int:
+    return subject.run.id if isinstance(subject, Job) else subject.id
+
+
 def _known(kind: type[Kind]) -> list[Kind]:
-    return [record for record in records(LIVES) if isinstance(record, kind)]
+    return _records(kind, LIVES)
+
+
+def _records(kind: type[Kind], told: list[Delivery]) -> list[Kind]:
+    return [record for record in records(told) if isinstance(record, kind)]

@@ -29,12 +29,14 @@ def test_logs_are_kept_as_long_as_set() -> None:
 
 
 def test_what_cannot_be_recorded_is_retried_and_then_kept_aside(templates: Templates) -> None:
-    queues = of_type(templates["api"], "AWS::SQS::Queue")
-    assert {queue["MessageRetentionPeriod"] for queue in queues.values()} == {14 * 86_400}
-    (retries,) = [queue for queue in queues.values() if "RedrivePolicy" in queue]
-    assert retries["RedrivePolicy"]["maxReceiveCount"] == 5
-    (mapping,) = of_type(templates["api"], "AWS::Lambda::EventSourceMapping").values()
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    for name in ("api", "events"):
+        queues = of_type(templates[name], "AWS::SQS::Queue")
+        assert {queue["MessageRetentionPeriod"] for queue in queues.values()} == {14 * 86_400}
+        mappings = of_type(templates[name], "AWS::Lambda::EventSourceMapping").values()
+        assert {tuple(mapping["FunctionResponseTypes"]) for mapping in mappings} == {("ReportBatchItemFailures",)}
+        retried = [queue for queue in queues.values() if "RedrivePolicy" in queue]
+        assert {queue["RedrivePolicy"]["maxReceiveCount"] for queue in retried} == {5}
+        assert len(retried) == len(mappings)
 
 
 def test_webhook_secrets_are_generated_and_stay_in_secrets_manager(templates: Templates) -> None:

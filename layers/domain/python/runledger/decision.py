@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from runledger.model import Event, Job, Receipt, Status
+from runledger.model import FAILURES, Event, Job, Receipt, Source, Status
 from runledger.reports import Waiting
 
 
@@ -33,7 +33,21 @@ class CountJob:
     first: bool
 
 
-Effect = RegisterInstallation | CountJob | Waiting
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerNamed:
+    """GitHub has said on which runner a job runs: its name may lead to an instance that nobody told us of."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutShort:
+    """A job did not succeed and its runner was interrupted: once the run is over, it may be run again."""
+
+    job: Job
+
+
+Effect = RegisterInstallation | CountJob | Waiting | RunnerNamed | CutShort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +64,7 @@ IDENTITY = {
     *("workflow_id", "workflow_name", "job_name", "head_sha", "head_branch", "default_branch", "job_html_url"),
     *("labels", "custom_properties", "environment"),
 }
+CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
 BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs"}
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
 
@@ -72,8 +87,13 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
     effects: list[Effect] = []
     if before is None:
         effects.append(_registration(receipt))
-    if before is None or _completes(before, after):
-        effects.append(CountJob(job=after, first=before is None))
+    counted = before is not None and before.run_id is not None
+    if not counted or (before is not None and _completes(before, after)):
+        effects.append(CountJob(job=after, first=not counted))
+    if _names_runner(before, after, receipt):
+        effects.append(RunnerNamed(job=after))
+    if _was_cut_short(after) and not (before is not None and _was_cut_short(before)):
+        effects.append(CutShort(job=after))
     if (waiting := _waiting(after)) and (before is None or _waiting(before) is None):
         effects.append(waiting)
     return tuple(effects)
@@ -110,6 +130,17 @@ def _event(
         duplicate=duplicate,
         received_by=receipt.received_by,
     )
+
+
+def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
+    known = before.runner_name if before else None
+    if after.carried_over:
+        return False
+    return receipt.source is Source.GITHUB_WEBHOOK and after.runner_name not in (None, known)
+
+
+def _was_cut_short(job: Job) -> bool:
+    return bool(job.was_interrupted) and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
 
 
 def _completes(before: Job, after: Job) -> bool:

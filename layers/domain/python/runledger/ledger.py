@@ -14,7 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from runledger import approvals
-from runledger.decision import CountJob, Decision, Effect, Outcome, RegisterInstallation, decide
+from runledger.decision import (
+    CountJob,
+    CutShort,
+    Decision,
+    Effect,
+    Outcome,
+    RegisterInstallation,
+    RunnerNamed,
+    decide,
+)
+from runledger.errands import Errands
 from runledger.errors import ContendedError, LostRace
 from runledger.model import EventType, Job, Receipt
 from runledger.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
@@ -42,6 +52,7 @@ class Ledger:
     runs: RunsTable
     deployments: DeploymentsTable
     gates: Gates
+    errands: Errands
     pause: Callable[[int], None] = pause
 
     def take(self, said: Receipt | Report) -> Decision | None:
@@ -50,7 +61,8 @@ class Ledger:
             case Receipt():
                 return self.record(said)
             case RunReport():
-                self.runs.absorb(said)
+                if self.runs.absorb(said).may_be_rerun:
+                    self.errands.consider_rerun(said)
             case DeploymentReport():
                 self.deployments.absorb(said)
             case Review():
@@ -112,6 +124,11 @@ class Ledger:
                 self.runs.count(effect.job, first=effect.first)
             case Waiting():
                 approvals.join(effect, self.gates, self.deployments, self.record)
+            case RunnerNamed():
+                self.errands.look_up_runner(effect.job)
+            case CutShort():
+                if self.runs.note_cut_short(effect.job).may_be_rerun:
+                    self.errands.consider_rerun(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
         """A first look may be behind, for half the price: who decides on an old job loses the race and looks again."""

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -12,6 +13,9 @@ from runledger import times
 INPUTS_KEPT = 50
 NEVER = "9999"  # sorts behind every instant
 FAILURES = {"failure", "timed_out", "startup_failure"}
+LEAST_BILLED_SECONDS = 60
+SECONDS_PER_HOUR = 3600
+MICRODOLLAR = Decimal("0.000001")
 
 
 class Status(StrEnum):
@@ -38,6 +42,15 @@ class EventType(StrEnum):
     DEPLOYMENT_REQUESTED = "deployment_requested"
     DEPLOYMENT_APPROVED = "deployment_approved"
     DEPLOYMENT_REJECTED = "deployment_rejected"
+    RUNNER_SCHEDULED = "runner_scheduled"
+    RUNNER_RESCHEDULED = "runner_rescheduled"
+    RUNNER_ATTACHED = "runner_attached"
+    RUNNER_REBALANCE_RECOMMENDED = "runner_rebalance_recommended"
+    RUNNER_INTERRUPTED = "runner_interrupted"
+    RUNNER_TERMINATED = "runner_terminated"
+    RUNNER_TAKEN = "runner_taken"
+    RERUN_REQUESTED = "rerun_requested"
+    RERUN_REFUSED = "rerun_refused"
 
 
 class Source(StrEnum):
@@ -78,7 +91,10 @@ class Facts:
     instance_lifecycle: str | None = None
     fleet_id: str | None = None
     pool_name: str | None = None
-    was_interrupted: bool | None = None
+    price_per_hour: Decimal | None = None
+    on_demand_price_per_hour: Decimal | None = None
+    interrupted_at: str | None = None
+    terminated_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +110,7 @@ class Receipt:
     status: Status | None = None
     action: str | None = None
     received_by: str | None = None
+    releases: str | None = None  # the runner that this job has no more
     facts: Facts = field(default_factory=Facts)
 
     @property
@@ -134,7 +151,9 @@ class Job(Facts):
     last_updated_at: str
     version: int = 0
     inputs: tuple[str, ...] = ()
+    was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
+    usage_in_dollars: Decimal | None = None
     overall_queue_duration_in_ms: int | None = None
     internal_queue_duration_in_ms: int | None = None
 
@@ -151,16 +170,9 @@ class Job(Facts):
         )
 
     def absorb(self, receipt: Receipt) -> "Job":
-        """Facts merge: who is as far or further may correct what is known, who is behind only adds what is not."""
-        leads = receipt.status is not None and receipt.status.rank >= self.status.rank
-        learnt = {
-            name: said
-            for name in FACTS
-            if (said := getattr(receipt.facts, name)) is not None and (leads or getattr(self, name) is None)
-        }
         return replace(
             self,
-            **learnt
+            **self._learnt(receipt)
             | {
                 "status": self._status_after(receipt),
                 "created_at": min(self.created_at, receipt.facts.created_at or NEVER),
@@ -172,6 +184,11 @@ class Job(Facts):
         )._measured()
 
     @property
+    def carried_over(self) -> bool:
+        """A copy, made by a partial re-run, of an earlier attempt's job: whatever it tells happened to that one."""
+        return self.completed_at is not None and self.completed_at < self.created_at
+
+    @property
     def failed(self) -> bool:
         return self.conclusion in FAILURES
 
@@ -181,7 +198,32 @@ class Job(Facts):
     def knows(self, receipt: Receipt) -> bool:
         return any(token.startswith(receipt.short_id) for token in self.inputs)
 
+    def _learnt(self, receipt: Receipt) -> dict[str, Any]:
+        """Facts merge: who is as far or further may correct what is known, who is behind only adds what is not.
+
+        Of the instance, the last scheduling is true, however far the job is; facts of two instances never mix.
+        """
+        facts = receipt.facts
+        if receipt.releases:
+            return dict.fromkeys(INSTANCE_FACTS) if self._loses(receipt) else {}
+        leads = receipt.status is not None and receipt.status.rank >= self.status.rank
+        same = self.instance_id is None or facts.instance_id in (None, self.instance_id)
+        last = facts.scheduled_at is not None and facts.scheduled_at >= (self.scheduled_at or "")
+        learnt = dict.fromkeys(INSTANCE_FACTS) if last and not same else {}
+        for name in FACTS:
+            said = getattr(facts, name)
+            corrects, belongs = (last, same or last) if name in INSTANCE_FACTS else (leads, True)
+            if said is not None and (corrects or (belongs and getattr(self, name) is None)):
+                learnt[name] = said
+        return learnt
+
+    def _loses(self, receipt: Receipt) -> bool:
+        """A job that has begun keeps its runner, whatever is said."""
+        return self.status is Status.SCHEDULED and self.instance_id == receipt.releases
+
     def _status_after(self, receipt: Receipt) -> Status:
+        if receipt.releases:
+            return Status.QUEUED if self._loses(receipt) else self.status
         if receipt.status is None or receipt.status.rank < self.status.rank:
             return self.status
         if receipt.status.rank == self.status.rank and receipt.received_at < self.last_updated_at:
@@ -189,17 +231,37 @@ class Job(Facts):
         return receipt.status
 
     def _measured(self) -> "Job":
-        """Durations are written once, at completion: indexes that project them are paid once, too."""
-        if self.status is not Status.COMPLETED or self.completed_at is None:
-            return self
-        if self.started_at is None or self.completed_at < self.created_at:
-            # It never ran, or it is a copy of an earlier attempt's job, which was counted there.
-            return replace(self, usage_in_seconds=0)
+        """What follows from the facts. What indexes project is written once, at completion: so it is paid once, too."""
+        queued = max(0, times.ms_between(self.received_at, self.scheduled_at)) if self.scheduled_at else None
+        job = replace(self, was_interrupted=self._interrupted(), internal_queue_duration_in_ms=queued)
+        if job.status is not Status.COMPLETED or job.completed_at is None:
+            return job
+        if job.started_at is None or job.carried_over:
+            return replace(job, usage_in_seconds=0, usage_in_dollars=dollars(0, job.price_per_hour))
+        used = max(0, times.ms_between(job.started_at, job.completed_at)) // times.MS_PER_SECOND
         return replace(
-            self,
-            usage_in_seconds=max(0, times.ms_between(self.started_at, self.completed_at)) // times.MS_PER_SECOND,
-            overall_queue_duration_in_ms=max(0, times.ms_between(self.created_at, self.started_at)),
+            job,
+            usage_in_seconds=used,
+            usage_in_dollars=dollars(used, job.price_per_hour),
+            overall_queue_duration_in_ms=max(0, times.ms_between(job.created_at, job.started_at)),
         )
+
+    def _interrupted(self) -> bool | None:
+        """A warning before the end, or a death under the running job; a runner that goes after its job is not one."""
+        end = self.completed_at or NEVER
+        warned = self.interrupted_at is not None and self.interrupted_at <= end
+        died = self.terminated_at is not None and self.started_at is not None and self.terminated_at < end
+        return True if warned or died else None if self.was_interrupted is None else False
+
+
+def dollars(seconds: int, per_hour: Decimal | None) -> Decimal | None:
+    """EC2 bills by the second, for a minute at least; an unknown price stays unknown."""
+    if per_hour is None:
+        return None
+    billed = max(seconds, LEAST_BILLED_SECONDS) if seconds else 0
+    exact = (per_hour * billed / SECONDS_PER_HOUR).quantize(MICRODOLLAR, ROUND_HALF_UP)
+    # Plain digits: neither 0E-6 nor trailing zeros, which DynamoDB would not give back.
+    return Decimal(f"{exact.normalize():f}")
 
 
 def _digest(text: str, length: int) -> str:
@@ -207,3 +269,7 @@ def _digest(text: str, length: int) -> str:
 
 
 FACTS = tuple(each.name for each in dataclasses.fields(Facts))
+INSTANCE_FACTS = (
+    *("scheduled_at", "instance_id", "instance_type", "instance_lifecycle", "fleet_id", "pool_name"),
+    *("price_per_hour", "on_demand_price_per_hour", "terminated_at"),
+)

@@ -89,6 +89,13 @@ def instant(values: Json, name: str) -> str | None:
         return None
 
 
+def required_instant(values: Json, path: str) -> str:
+    found = instant(values, _last(path))
+    if found is None:
+        raise Malformed(path, "must be an instant, like 2025-01-15T10:00:00Z")
+    return found
+
+
 def texts(values: Json, name: str) -> tuple[str, ...] | None:
     found = values.get(name)
     if not isinstance(found, list):

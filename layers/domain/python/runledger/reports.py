@@ -4,7 +4,9 @@ A job's inputs depend on one another and are decided one by one. These do not: e
 which may be done again and in any order, so a report needs no token and no version.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 
@@ -22,6 +24,22 @@ class Approval(StrEnum):
     PENDING = "pending"
     APPROVED = "approved"
     REJECTED = "rejected"
+
+
+class Kind(StrEnum):
+    """What a runner is, for AWS."""
+
+    EC2 = "ec2"
+    ECS = "ecs"
+
+
+class AwsEvent(StrEnum):
+    """What EC2 and ECS publish on the default bus, by its detail-type."""
+
+    WARNING = "EC2 Spot Instance Interruption Warning"
+    REBALANCE = "EC2 Instance Rebalance Recommendation"
+    INSTANCE_STATE = "EC2 Instance State-change Notification"
+    TASK_STATE = "ECS Task State Change"
 
 
 class InstallationStatus(StrEnum):
@@ -98,6 +116,47 @@ class InstallationReport:
     reported_at: str
     org_name: str | None = None
     repository_selection: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerLookup:
+    """A job runs on a runner of which the ledger does not know that it is this job's."""
+
+    installation_id: int
+    job_id: int
+    runner_id: str  # of ECS only the task's id: its ARN is for ECS to tell
+    kind: str
+    repo_full_name: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerunCheck:
+    """A run is over and some of its jobs were cut short."""
+
+    installation_id: int
+    repo_full_name: str
+    run_id: int
+    run_attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What must be known of a runner to know what it costs."""
+
+    instance_type: str | None
+    instance_lifecycle: str | None
+    availability_zone: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    per_hour: Decimal | None = None
+    on_demand_per_hour: Decimal | None = None
+
+
+FindPrice = Callable[[Wanted], Price]
 
 
 Report = RunReport | DeploymentReport | Review | InstallationReport

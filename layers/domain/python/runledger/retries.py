@@ -41,6 +41,11 @@ def from_message(message: str) -> Receipt | Report:
     return said
 
 
+def correlation_id(said: Receipt | Report) -> str:
+    """The delivery that it came with, where it is known."""
+    return str(getattr(said, "delivery_id", f"{type(said).__name__} of {said.installation_id}"))
+
+
 def _revive(kind: Any, value: Any) -> Any:
     """JSON knows no dataclasses, enums and tuples: the fields' types tell what a value was."""
     if isinstance(kind, types.UnionType):

@@ -1,21 +1,24 @@
-"""The only place where things are wired together, from the environment that the stacks set."""
+"""Things are wired together here, from the environment that the stacks set.
 
-import json
+What only some functions need is wired in `runner_runtime` and `github_runtime`, so that intake does not load it.
+"""
+
 import os
 import time
-from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 from botocore.config import Config
 
-from runledger.caches import DeploymentCache
+from runledger import telemetry
+from runledger.decision import Decision
+from runledger.errands import Errands
 from runledger.intake import Intake
 from runledger.ledger import Ledger
-from runledger.model import Job
-from runledger.reports import Approval
+from runledger.model import Receipt
 from runledger.retries import RetryQueue
+from runledger.runner_names import TASK_ID
 from runledger.signatures import WebhookSecrets
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
@@ -23,9 +26,6 @@ from runledger.tables.gates import Gates
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
-
-if TYPE_CHECKING:
-    from runledger_github.truth import Truth
 
 # GitHub hangs up after 10 seconds: a call that hangs must fail early enough to put the delivery on the retry queue.
 AWS_PATIENCE = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
@@ -39,8 +39,8 @@ def setting(name: str) -> str:
 
 
 @cache
-def client(service: Any) -> Any:
-    return boto3.client(service, config=AWS_PATIENCE)
+def client(service: Any, region: str | None = None) -> Any:
+    return boto3.client(service, region_name=region, config=AWS_PATIENCE)
 
 
 @cache
@@ -72,7 +72,21 @@ def ledger() -> Ledger:
         runs=RunsTable(dynamodb, setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS"))),
         deployments=deployments(),
         gates=Gates(dynamodb, setting("DEPLOYMENTS_TABLE"), retention_days=int(setting("DEPLOYMENTS_RETENTION_DAYS"))),
+        errands=Errands(
+            client("sqs"),
+            lookups_url=setting("RUNNER_LOOKUPS_QUEUE"),
+            reruns_url=setting("RERUN_CHECKS_QUEUE"),
+            instance_pattern=setting("INSTANCE_ID_PATTERN"),
+            task_pattern=TASK_ID,
+        ),
     )
+
+
+def record(receipt: Receipt) -> Decision:
+    """For those who record more than one thing for an input: each is logged and counted."""
+    decision = ledger().record(receipt)
+    telemetry.taken(receipt, decision)
+    return decision
 
 
 @cache
@@ -82,33 +96,3 @@ def intake() -> Intake:
         ledger=ledger(),
         retries=RetryQueue(client("sqs"), setting("WEBHOOK_RETRIES_QUEUE")),
     )
-
-
-@cache
-def truth() -> "Truth | None":
-    """None until somebody has put a GitHub App into its secret: then we know what webhooks tell, and no more."""
-    from runledger_github.app import GitHubApp  # noqa: PLC0415 - heavy, and only some functions have its layer
-    from runledger_github.truth import Truth  # noqa: PLC0415
-
-    secret = client("secretsmanager").get_secret_value(SecretId=setting("GITHUB_APP"))["SecretString"]
-    if not json.loads(secret):
-        return None
-    return Truth(app=GitHubApp.from_secret(secret, api_url=setting("GITHUB_API_URL")))
-
-
-@cache
-def is_pending() -> Callable[[Job], bool]:
-    """Whether a waiting job still waits for an approval: GitHub's word where we can ask, else the table's."""
-    known = truth()
-    cache = DeploymentCache(deployments=deployments(), ask=known.deployment) if known else None
-
-    def pending(job: Job) -> bool:
-        if job.deployment_id is None or job.repo_full_name is None:
-            return True
-        if cache:
-            found = cache.get(job.installation_id, job.repo_full_name, job.deployment_id)
-        else:
-            found = deployments().get(job.installation_id, job.deployment_id)
-        return found is None or found.get("status") == Approval.PENDING
-
-    return pending

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 if "aws_lambda_powertools" not in sys.modules and (_spec := importlib.util.find_spec("aws_lambda_powertools")):
@@ -14,7 +15,7 @@ from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
 from runledger.decision import Decision, Outcome
 from runledger.model import EventType, Receipt
-from runledger.reports import Report
+from runledger.reports import Report, RerunCheck
 
 logger = Logger(utc=True)
 # One service name for all functions: each value of a dimension is a metric to pay for.
@@ -28,6 +29,15 @@ EVENT_METRICS = {
     EventType.DEPLOYMENT_REQUESTED: "ApprovalsRequested",
     EventType.DEPLOYMENT_APPROVED: "ApprovalsGiven",
     EventType.DEPLOYMENT_REJECTED: "ApprovalsRefused",
+    EventType.RUNNER_SCHEDULED: "RunnersScheduled",
+    EventType.RUNNER_RESCHEDULED: "RunnersRescheduled",
+    EventType.RUNNER_ATTACHED: "RunnersAttached",
+    EventType.RUNNER_REBALANCE_RECOMMENDED: "RebalanceRecommendations",
+    EventType.RUNNER_INTERRUPTED: "RunnersInterrupted",
+    EventType.RUNNER_TERMINATED: "RunnersTerminated",
+    EventType.RUNNER_TAKEN: "RunnersTaken",
+    EventType.RERUN_REQUESTED: "RerunsRequested",
+    EventType.RERUN_REFUSED: "RerunsRefused",
 }
 
 
@@ -79,6 +89,10 @@ def forgotten(found: Sequence[Mapping[str, Any]]) -> None:
         logger.warning("approval forgotten", extra=dict(approval))
     metrics.add_metric("ForgottenApprovals", MetricUnit.Count, len(found))
     metrics.flush_metrics()
+
+
+def considered(check: RerunCheck, result: str) -> None:
+    logger.info("re-run considered", extra=asdict(check) | {"result": result})
 
 
 def _about(said: Receipt | Report) -> dict[str, Any]:

@@ -15,14 +15,14 @@ Attributes = dict[str, Any]
 
 REFUSED = "ConditionalCheckFailedException"
 PASSING = {
-    "InternalServerError",
     "LimitExceededException",
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
     "RequestThrottled",
-    "ServiceUnavailable",
+    "Throttling",
     "ThrottlingException",
 }
+SERVER_ERROR = 500
 
 
 class _WholeNumbers(TypeDeserializer):
@@ -55,7 +55,8 @@ def reaching(what: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        if error.response["Error"]["Code"] in PASSING:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if error.response["Error"]["Code"] in PASSING or status >= SERVER_ERROR:
             raise UnavailableError(f"{what}: {error}") from error
         raise
     except (exceptions.ConnectionError, exceptions.HTTPClientError) as error:

@@ -5,11 +5,12 @@ a second try is a refused condition, which is success, and no transaction is nee
 that the item grows by one id a job and not by two.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger import times
 from runledger.model import Job, Status
-from runledger.reports import RunReport, RunStatus
+from runledger.reports import RerunCheck, RunReport, RunStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
 from runledger.tables.updates import advance, claim, update, update_if
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 NOT_COUNTED = "NOT contains(open_job_ids, :job_id) AND NOT contains(done_job_ids, :job_id)"
 NOT_COUNTED_AS_DONE = "NOT contains(done_job_ids, :job_id)"
+NOT_RERUN = (
+    "attribute_not_exists(rerun_result) AND "
+    "(attribute_not_exists(#rerun_claimed_until) OR #rerun_claimed_until <= :now)"
+)
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
 _IDENTITY = (
@@ -49,14 +54,30 @@ class RunsTable:
             self._count_done(job, total=0, condition=NOT_COUNTED_AS_DONE)
 
     @reaching("workflow_runs")
-    def absorb(self, report: RunReport) -> None:
+    def absorb(self, report: RunReport) -> "RunNews":
         """Who the run is, always; how far it is, only if that is news."""
         key = _key(report.installation_id, report.run_id, report.run_attempt)
         identity = {name: getattr(report, name) for name in _IDENTITY} | self._expiry(report.reported_at)
         identity["checked_at"] = report.reported_at
         progress = {"conclusion": report.conclusion, "updated_at": report.updated_at or report.reported_at}
-        if advance(self._client, self._name, key, report.status, put=identity | progress, add=_COUNTERS) is None:
-            update(self._client, self._name, key, put=identity, add=_COUNTERS)
+        news: dict[str, Any] = {"put": identity | progress, "add": _COUNTERS, "returning": "ALL_NEW"}
+        changed = advance(self._client, self._name, key, report.status, **news)
+        if changed is None:
+            changed = update(self._client, self._name, key, **news | {"put": identity})
+        return _news(changed)
+
+    @reaching("workflow_runs")
+    def note_cut_short(self, job: Job) -> "RunNews":
+        """Whoever is second, the end of the run or the last job that was cut short, sees that both are there."""
+        changed = update(
+            self._client,
+            self._name,
+            _key(job.installation_id, job.run_id or 0, job.run_attempt or 1),
+            fill=_known_from(job) | self._expiry(job.last_updated_at),
+            add={"cut_short_job_ids": {job.job_id}},
+            returning="ALL_NEW",
+        )
+        return _news(changed)
 
     @reaching("workflow_runs")
     def claim(self, installation_id: int, run_id: int, run_attempt: int, *, at: str, until: str) -> bool:
@@ -73,6 +94,44 @@ class RunsTable:
     def note_unknown(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
         """GitHub knows no such run: an answer, too."""
         update(self._client, self._name, _key(installation_id, run_id, run_attempt), put={"checked_at": at})
+
+    @reaching("workflow_runs")
+    def claim_rerun(self, check: RerunCheck, *, at: str, until: str) -> "Rerun":
+        """The right to ask for a re-run, once for all, and for a short while."""
+        key = _key(check.installation_id, check.run_id, check.run_attempt)
+        claimed = update_if(
+            self._client,
+            self._name,
+            key,
+            put={"rerun_claimed_until": until},
+            fill={"rerun_claimed_at": at},
+            condition=NOT_RERUN,
+            given={"now": at},
+            returning="ALL_NEW",
+        )
+        run = claimed if claimed is not None else self.get(check.installation_id, check.run_id, check.run_attempt) or {}
+        return _rerun(run, claimed=claimed is not None)
+
+    @reaching("workflow_runs")
+    def release_rerun(self, check: RerunCheck, *, seen: "Rerun") -> "Rerun | None":
+        """None if it is released; else what has become known meanwhile, for whoever came while it was claimed went."""
+        key = _key(check.installation_id, check.run_id, check.run_attempt)
+        released = update_if(
+            self._client,
+            self._name,
+            key,
+            remove=["rerun_claimed_until"],
+            condition="cut_short_job_ids = :seen",
+            given={"seen": set(seen.cut_short_job_ids)},
+        )
+        if released is not None:
+            return None
+        return _rerun(self.get(check.installation_id, check.run_id, check.run_attempt) or {}, claimed=True)
+
+    @reaching("workflow_runs")
+    def finish_rerun(self, check: RerunCheck, *, result: str) -> None:
+        key = _key(check.installation_id, check.run_id, check.run_attempt)
+        update(self._client, self._name, key, put={"rerun_result": result})
 
     def _count_opened(self, job: Job) -> None:
         self._count(
@@ -111,6 +170,34 @@ class RunsTable:
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rerun:
+    claimed: bool
+    result: str | None
+    first_claimed_at: str
+    cut_short_job_ids: frozenset[int]
+
+
+def _rerun(run: dict[str, Any], *, claimed: bool) -> Rerun:
+    return Rerun(
+        claimed=claimed,
+        result=run.get("rerun_result"),
+        first_claimed_at=run.get("rerun_claimed_at", ""),
+        cut_short_job_ids=frozenset(run.get("cut_short_job_ids", ())),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNews:
+    """What somebody who changed a run may have to act on."""
+
+    may_be_rerun: bool
+
+
+def _news(run: dict[str, Any]) -> RunNews:
+    return RunNews(may_be_rerun=run.get("status") == RunStatus.COMPLETED and "cut_short_job_ids" in run)
 
 
 def _known_from(job: Job) -> dict[str, Any]:

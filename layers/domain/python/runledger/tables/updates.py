@@ -43,12 +43,13 @@ def update(
         "REMOVE": [f"#{name}" for name in removed],
     }
     arguments: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
+    if values := _values({**put, **fill, **add, **discard, **given}):
+        arguments["ExpressionAttributeValues"] = values
     answer = client.update_item(
         TableName=table,
         Key=to_attributes(key),
         UpdateExpression=" ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts),
         ExpressionAttributeNames={f"#{name}": name for name in (*put, *fill, *add, *discard, *removed)},
-        ExpressionAttributeValues=_values({**put, **fill, **add, **discard, **given}),
         ReturnValues=returning,
         ReturnValuesOnConditionCheckFailure="ALL_OLD",
         **arguments,

@@ -1,0 +1,25 @@
+"""Messages of a queue, one by one: a poisoned one fails alone, with its reason logged, and becomes a dead letter."""
+
+from collections.abc import Callable
+from typing import Any
+
+from runledger import telemetry  # isort: skip - it decides how Powertools is loaded
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+
+def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> Any:
+    """What Lambda must answer, so that SQS keeps the messages that failed and only those."""
+
+    def one(record: SQSRecord) -> None:
+        telemetry.follow(record.message_id)
+        try:
+            take(record.body)
+        except Exception:
+            telemetry.logger.exception("message failed", extra={"message_id": record.message_id})
+            raise
+
+    # Made for each batch: it keeps what failed, and a warm function must not remember the last one.
+    processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+    return process_partial_response(event=event, record_handler=one, processor=processor, context=context)

@@ -1,0 +1,27 @@
+"""How launchers name runners, and tag the pools that they come from: a setting, for there are many ways."""
+
+import re
+
+# No boundary in front: a launcher may put a prefix there without anything between.
+INSTANCE_ID = r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})(?![0-9a-zA-Z])"
+TASK_ID = (
+    r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:[\w-]+/)?[0-9a-f]{32}(?![0-9a-zA-Z])"
+    r"|(?<![0-9a-zA-Z])[0-9a-f]{32}(?![0-9a-zA-Z])"
+)
+# The tags by which RunsOn and terraform-aws-github-runner tell their pools, then anybody's.
+POOL_TAGS = ("runs-on-pool-name", "ghr:environment", "pool")
+
+
+def instance_id_in(runner_name: str, pattern: str = INSTANCE_ID) -> str | None:
+    """The pattern's first group, or all of its match. A name may look like an id by chance: only EC2 knows."""
+    return _found_in(runner_name, pattern)
+
+
+def task_id_in(runner_name: str, pattern: str = TASK_ID) -> str | None:
+    """A task's id, or its ARN where the name holds it whole."""
+    return _found_in(runner_name, pattern)
+
+
+def _found_in(runner_name: str, pattern: str) -> str | None:
+    found = re.search(pattern, runner_name)
+    return found and (found[1] if found.re.groups else found[0])

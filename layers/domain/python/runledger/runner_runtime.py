@@ -1,0 +1,42 @@
+"""What the functions that deal with runners need beside the ledger: EC2, ECS and prices."""
+
+import time
+from functools import cache
+
+from runledger import telemetry
+from runledger.instances import Instance, describe, describe_tasks
+from runledger.lookups import Describe
+from runledger.prices import Prices
+from runledger.reports import FindPrice, Kind
+from runledger.runners import Runners
+from runledger.runtime import client, record, setting
+from runledger.tables.runners import RunnersTable
+
+
+@cache
+def runners() -> Runners:
+    table = RunnersTable(
+        client("dynamodb"), setting("RUNNERS_TABLE"), retention_days=int(setting("RUNNERS_RETENTION_DAYS"))
+    )
+    return Runners(table=table, record=record)
+
+
+@cache
+def find_price() -> FindPrice:
+    pricing = client("pricing", "us-east-1")  # tells the prices of every region
+    warn = telemetry.logger.warning
+    return Prices(client("ec2"), pricing, region=setting("AWS_REGION"), clock=time.time, warn=warn).find
+
+
+@cache
+def describe_runner() -> Describe:
+    cluster, pool_tags = setting("ECS_CLUSTER"), tuple(setting("POOL_TAGS").split(","))
+
+    def describe_one(runner_id: str, kind: Kind) -> Instance | None:
+        if kind is Kind.EC2:
+            found = describe(client("ec2"), [runner_id], pool_tags=pool_tags)
+        else:
+            found = describe_tasks(client("ecs"), cluster, [runner_id], pool_tags=pool_tags)
+        return next(iter(found.values()), None)
+
+    return describe_one

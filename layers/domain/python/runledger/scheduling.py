@@ -1,0 +1,108 @@
+"""What launchers publish on the bus: which runner they started for which job, and what became of it."""
+
+import re
+from decimal import Decimal
+
+from runledger import payload
+from runledger.errors import Malformed
+from runledger.model import EventType, Facts, Receipt, Source, Status
+from runledger.payload import Json
+from runledger.reports import FindPrice, Kind, Wanted
+from runledger.runners import Runners
+
+VERSION = 1
+LIFECYCLES = ("on-demand", "spot")
+RUNNER_IDS = {
+    Kind.EC2: re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
+    Kind.ECS: re.compile(r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/\S+"),
+}
+
+
+def take(event: Json, runners: Runners, find_price: FindPrice) -> None:
+    """One event of EventBridge; Malformed if its detail does not fit docs/scheduling-event.v1.schema.json."""
+    detail_type = payload.required_text(event, "detail-type")
+    detail = payload.section(event, "detail")
+    if detail.get("version") != VERSION:
+        raise Malformed("detail.version", f"must be {VERSION}")
+    payload.identifier(detail, "detail.installation_id")
+    kind, runner_id = _kind(detail), _runner_id(detail)
+    at = _instant(detail, "at") or payload.required_instant(event, "time")
+    match detail_type:
+        case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
+            runners.launch(_scheduled(event, detail, EventType(detail_type), at, find_price), kind=kind, at=at)
+        case EventType.RUNNER_ATTACHED:
+            runners.attached(runner_id, at=at)
+        case EventType.RUNNER_TERMINATED:
+            runners.terminated(runner_id, at=at, reason=payload.text(detail, "reason"))
+        case _:
+            raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
+
+
+def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_price: FindPrice) -> Receipt:
+    scheduled_at = _instant(detail, "scheduled_at") or at
+    wanted = Wanted(
+        instance_type=payload.text(detail, "instance_type"),
+        instance_lifecycle=_one_of(detail, "instance_lifecycle", LIFECYCLES),
+        availability_zone=payload.text(detail, "availability_zone"),
+        at=scheduled_at,
+    )
+    found, given = find_price(wanted), _dollars(detail, "price_per_hour")
+    return Receipt(
+        installation_id=payload.identifier(detail, "detail.installation_id"),
+        job_id=payload.identifier(detail, "detail.job_id"),
+        delivery_id=payload.text(detail, "event_id") or payload.required_text(event, "id"),
+        received_at=payload.required_instant(event, "time"),
+        event_type=event_type,
+        source=Source.INTERNAL,
+        status=Status.SCHEDULED,
+        facts=Facts(
+            run_id=payload.whole(detail, "run_id"),
+            run_attempt=payload.whole(detail, "run_attempt"),
+            repo_full_name=payload.text(detail, "repo_full_name"),
+            runner_name=payload.text(detail, "runner_name"),
+            scheduled_at=scheduled_at,
+            instance_id=_runner_id(detail),
+            instance_type=wanted.instance_type,
+            instance_lifecycle=wanted.instance_lifecycle,
+            fleet_id=payload.text(detail, "fleet_id"),
+            pool_name=payload.text(detail, "pool_name"),
+            price_per_hour=given or found.per_hour,
+            on_demand_price_per_hour=found.on_demand_per_hour,
+        ),
+    )
+
+
+def _kind(detail: Json) -> Kind:
+    kind = _one_of(detail, "kind", tuple(Kind))
+    if kind is None:
+        raise Malformed("detail.kind", "is missing")
+    return Kind(kind)
+
+
+def _runner_id(detail: Json) -> str:
+    runner_id = payload.required_text(detail, "detail.runner_id")
+    if not RUNNER_IDS[_kind(detail)].fullmatch(runner_id):
+        raise Malformed(
+            "detail.runner_id", f"is not the id of an {_kind(detail)} runner: an instance id or a task's ARN"
+        )
+    return runner_id
+
+
+def _instant(detail: Json, name: str) -> str | None:
+    return None if detail.get(name) is None else payload.required_instant(detail, f"detail.{name}")
+
+
+def _one_of(detail: Json, name: str, choices: tuple[str, ...]) -> str | None:
+    found = detail.get(name)
+    if found is not None and found not in choices:
+        raise Malformed(f"detail.{name}", f"must be one of {', '.join(choices)}")
+    return found
+
+
+def _dollars(detail: Json, name: str) -> Decimal | None:
+    found = detail.get(name)
+    if found is None:
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 100_000:  # noqa: PLR2004
+        raise Malformed(f"detail.{name}", "must be a price in dollars above 0")
+    return Decimal(str(found))

@@ -1,0 +1,78 @@
+"""Functions that record in the ledger: whatever wakes them, they write the same tables and send the same errands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks.function import LedgerFunction
+from stacks.settings import Settings
+
+TABLES = {
+    "JOBS": schema.WORKFLOW_JOBS.name,
+    "JOB_EVENTS": schema.WORKFLOW_JOB_EVENTS.name,
+    "RUNS": schema.WORKFLOW_RUNS.name,
+    "DEPLOYMENTS": schema.DEPLOYMENTS.name,
+    "RUNNERS": schema.RUNNERS.name,
+}
+RECORDS = {
+    "JOBS": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+    "JOB_EVENTS": ("dynamodb:PutItem",),
+    "RUNS": ("dynamodb:UpdateItem",),
+    "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+}
+KNOWS_RUNNERS = {"RUNNERS": ("dynamodb:GetItem", "dynamodb:UpdateItem")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorder:
+    """What all such functions share, in whichever stack they are."""
+
+    settings: Settings
+    tables: Mapping[str, dynamodb.Table]
+    runner_lookups: sqs.IQueue
+    rerun_checks: sqs.IQueue
+
+    def function(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        layers: Sequence[lambda_.ILayerVersion],
+        timeout: cdk.Duration,
+        environment: Mapping[str, str] | None = None,
+        more: Mapping[str, Sequence[str]] | None = None,
+    ) -> LedgerFunction:
+        """`more` are the tables, by their word, that this one may touch beyond what recording needs."""
+        function = LedgerFunction(
+            scope,
+            name,
+            settings=self.settings,
+            layers=layers,
+            timeout=timeout,
+            environment={
+                **table_environment(self.settings, self.tables, {*RECORDS, *(more or {})}),
+                "RUNNER_LOOKUPS_QUEUE": self.runner_lookups.queue_url,
+                "RERUN_CHECKS_QUEUE": self.rerun_checks.queue_url,
+                "INSTANCE_ID_PATTERN": self.settings.instance_id_pattern,
+                **(environment or {}),
+            },
+        )
+        for word, actions in (*RECORDS.items(), *(more or {}).items()):
+            function.allow(self.tables[TABLES[word]].table_arn, *actions)
+        function.allow(self.runner_lookups.queue_arn, "sqs:SendMessage")
+        function.allow(self.rerun_checks.queue_arn, "sqs:SendMessage")
+        return function
+
+
+def table_environment(settings: Settings, tables: Mapping[str, dynamodb.Table], words: set[str]) -> dict[str, str]:
+    names = {word: TABLES[word] for word in sorted(words)}
+    return {
+        **{f"{word}_TABLE": tables[name].table_name for word, name in names.items()},
+        **{f"{word}_RETENTION_DAYS": str(settings.retention_days[name]) for word, name in names.items()},
+    }

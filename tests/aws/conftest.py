@@ -1,0 +1,22 @@
+"""What the tests of this folder share."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.aws.desk import Desk
+from tests.aws.stubs import Stubs
+
+
+@pytest.fixture
+def stubs() -> Iterator[Stubs]:
+    with ExitStack() as closing:
+        stubs = Stubs(closing)
+        yield stubs
+        stubs.assert_all_asked()
+
+
+@pytest.fixture
+def desk(stubs: Stubs) -> Desk:
+    return Desk(stubs)

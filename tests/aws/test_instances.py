@@ -1,0 +1,152 @@
+"""EC2 and ECS are asked by the batch; who is unknown to them is left out, and hides nobody else."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+from runledger.errors import UnavailableError
+from runledger.instances import Instance, Lifecycle, describe
+from runledger.reports import Kind
+
+from tests.aws.stubs import Stubs
+
+ID, OTHER, GONE = "i-0d7d7144971263874", "i-0fcb6a4fb7dc30ac9", "i-0123456789abcdef0"
+LAUNCHED = datetime(2025, 1, 15, 11, 0, 1, tzinfo=timezone(timedelta(hours=1)))
+NOT_FOUND = "InvalidInstanceID.NotFound"
+
+
+def answer(*instances: dict[str, Any]) -> dict[str, Any]:
+    return {"Reservations": [{"Instances": [instance]} for instance in instances]}
+
+
+def instance(instance_id: str, **more: Any) -> dict[str, Any]:
+    return {"InstanceId": instance_id, "State": {"Code": 16, "Name": "running"}, **more}
+
+
+def tags(**values: str) -> list[dict[str, str]]:
+    return [{"Key": name.replace("_", "-"), "Value": value} for name, value in values.items()]
+
+
+def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
+    told = [{"Key": "runs-on-pool-name", "Value": "large"}, {"Key": "aws:ec2:fleet-id", "Value": "fleet-1"}]
+    stubs.answer(
+        "ec2",
+        "describe_instances",
+        answer(
+            instance(
+                ID,
+                InstanceType="m7g.large",
+                InstanceLifecycle="spot",
+                Placement={"AvailabilityZone": "eu-west-1a"},
+                LaunchTime=LAUNCHED,
+                Tags=told,
+            )
+        ),
+        {"InstanceIds": [ID]},
+    )
+    assert describe(stubs.client("ec2"), [ID]) == {
+        ID: Instance(
+            runner_id=ID,
+            kind=Kind.EC2,
+            state="running",
+            instance_type="m7g.large",
+            lifecycle=Lifecycle.SPOT,
+            fleet_id="fleet-1",
+            pool_name="large",
+            availability_zone="eu-west-1a",
+            launched_at="2025-01-15T10:00:01.000Z",
+            tags={"runs-on-pool-name": "large", "aws:ec2:fleet-id": "fleet-1"},
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "lifecycle"),
+    [
+        ({}, Lifecycle.ON_DEMAND),
+        ({"InstanceLifecycle": "spot"}, Lifecycle.SPOT),
+        ({"InstanceLifecycle": "scheduled"}, None),
+        ({"InstanceLifecycle": "capacity-block"}, None),
+    ],
+)
+def test_an_instance_is_on_demand_or_spot_or_paid_for_in_a_way_of_its_own(
+    stubs: Stubs, said: dict[str, str], lifecycle: Lifecycle | None
+) -> None:
+    stubs.answer("ec2", "describe_instances", answer(instance(ID, **said)))
+    assert describe(stubs.client("ec2"), [ID])[ID].lifecycle is lifecycle
+
+
+def test_fleet_and_pool_come_from_the_first_tag_that_says_something(stubs: Stubs) -> None:
+    told = [
+        {"Key": "aws:ec2spot:fleet-request-id", "Value": "sfr-1"},
+        {"Key": "team", "Value": ""},
+        {"Key": "queue", "Value": "fast"},
+    ]
+    stubs.answer("ec2", "describe_instances", answer(instance(ID, Tags=told)))
+    found = describe(stubs.client("ec2"), [ID], pool_tags=["team", "queue"])[ID]
+    assert (found.fleet_id, found.pool_name) == ("sfr-1", "fast")
+
+
+def test_a_thousand_instances_are_one_call(stubs: Stubs) -> None:
+    ids = [f"i-{number:017x}" for number in range(2001)]
+    for batch in (ids[:1000], ids[1000:2000], ids[2000:]):
+        stubs.answer("ec2", "describe_instances", answer(*map(instance, batch)), {"InstanceIds": batch})
+    assert list(describe(stubs.client("ec2"), [*ids, ids[0]])) == ids
+
+
+def test_what_cannot_be_an_instance_id_is_never_asked_for(stubs: Stubs) -> None:
+    assert describe(stubs.client("ec2"), ["", "i-x", "i-123", ID + "0", ID + "\n", "GitHub Actions 2"]) == {}
+
+
+def test_unknown_instances_are_left_out_and_the_others_asked_again(stubs: Stubs) -> None:
+    stubs.refuse("ec2", "describe_instances", NOT_FOUND, f"The instance IDs '{GONE}, {OTHER}' do not exist")
+    stubs.answer("ec2", "describe_instances", answer(instance(ID)), {"InstanceIds": [ID]})
+    assert describe(stubs.client("ec2"), [ID, OTHER, GONE]).keys() == {ID}
+
+
+def test_when_all_are_unknown_nobody_is_asked_for_again(stubs: Stubs) -> None:
+    stubs.refuse("ec2", "describe_instances", NOT_FOUND, f"The instance ID '{GONE}' does not exist")
+    assert describe(stubs.client("ec2"), [GONE]) == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [(NOT_FOUND, "some do not exist"), (NOT_FOUND, f"'{GONE}' does not exist"), ("UnauthorizedOperation", ID)],
+)
+def test_a_refusal_that_names_nobody_we_asked_for_is_a_defect(stubs: Stubs, code: str, message: str) -> None:
+    stubs.refuse("ec2", "describe_instances", code, message)
+    with pytest.raises(ClientError, match=re.escape(code)):
+        describe(stubs.client("ec2"), [ID])
+
+
+def test_a_throttled_description_may_be_asked_for_later(stubs: Stubs) -> None:
+    stubs.refuse("ec2", "describe_instances", "RequestLimitExceeded")
+    with pytest.raises(UnavailableError, match="ec2: "):
+        describe(stubs.client("ec2"), [ID])
+
+
+@mock_aws
+def test_instances_of_an_emulated_ec2() -> None:
+    ec2: Any = boto3.client("ec2", "us-east-1")
+    before = datetime.now(UTC).isoformat()
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    launched = ec2.run_instances(
+        ImageId=image,
+        MinCount=2,
+        MaxCount=2,
+        InstanceType="m5.large",
+        TagSpecifications=[{"ResourceType": "instance", "Tags": tags(pool="blue")}],
+    )
+    ids = [each["InstanceId"] for each in launched["Instances"]]
+    ec2.terminate_instances(InstanceIds=ids[1:])
+    found = describe(ec2, [*ids, GONE, OTHER])
+    assert {each: found[each].state for each in found} == {ids[0]: "running", ids[1]: "terminated"}
+    running = found[ids[0]]
+    assert (running.instance_type, running.lifecycle, running.pool_name) == ("m5.large", "on-demand", "blue")
+    assert running.availability_zone == "us-east-1a"
+    assert running.launched_at is not None
+    assert running.launched_at[:16] >= before[:16]

@@ -1,0 +1,85 @@
+"""AWS is asked seldom; what it refuses is never the reason why a job is not recorded."""
+
+from decimal import Decimal
+
+import pytest
+from botocore.exceptions import EndpointConnectionError
+from runledger.errors import UnavailableError
+from runledger.prices import Prices
+from runledger.reports import Price, Wanted
+
+from tests.aws.desk import HOUR, TYPE, Ask, Desk, on_demand, spot
+from tests.aws.price_lists import product
+
+DAY_SECONDS = 86_400.0
+CALLS = [(on_demand, "pricing", "get_products"), (spot, "ec2", "describe_spot_price_history")]
+
+
+def test_a_known_on_demand_price_is_asked_for_once_a_day(desk: Desk) -> None:
+    desk.list(product("0.4"))
+    assert on_demand(desk.prices) == Decimal("0.4")
+    desk.now = DAY_SECONDS - 1
+    assert on_demand(desk.prices) == Decimal("0.4")
+    desk.list(product("0.5"))
+    desk.now = DAY_SECONDS
+    assert on_demand(desk.prices) == Decimal("0.5")
+
+
+def test_a_known_spot_price_is_asked_for_once_an_hour(desk: Desk) -> None:
+    desk.charge((HOUR, "0.1"))
+    for desk.now in (0.0, 3599.0):
+        assert spot(desk.prices) == Decimal("0.1")
+    desk.charge((HOUR, "0.1"))
+    desk.now = 3600.0
+    assert spot(desk.prices) == Decimal("0.1")
+
+
+def test_an_unknown_price_is_asked_for_again_soon_but_not_at_once(desk: Desk) -> None:
+    desk.list()
+    for desk.now in (0.0, 299.0):
+        assert on_demand(desk.prices) is None
+    desk.list(product("0.4"))
+    desk.now = 300.0
+    assert on_demand(desk.prices) == Decimal("0.4")
+
+
+@pytest.mark.parametrize(("ask", "service", "call"), CALLS)
+@pytest.mark.parametrize("code", ["AccessDeniedException", "UnauthorizedOperation", "InvalidParameterValue"])
+def test_a_refusal_for_good_is_warned_of_once_and_unknown(
+    desk: Desk, ask: Ask, service: str, call: str, code: str
+) -> None:
+    desk.stubs.refuse(service, call, code)
+    assert [ask(desk.prices), ask(desk.prices)] == [None, None]
+    assert len(desk.warnings) == 1
+    assert code in desk.warnings[0]
+
+
+@pytest.mark.parametrize(("ask", "service", "call"), CALLS)
+@pytest.mark.parametrize("code", ["ThrottlingException", "RequestLimitExceeded"])
+def test_trouble_that_may_pass_is_told_apart_and_not_remembered(
+    desk: Desk, ask: Ask, service: str, call: str, code: str
+) -> None:
+    desk.stubs.refuse(service, call, code)
+    with pytest.raises(UnavailableError, match="prices: .*" + code):
+        ask(desk.prices)
+    desk.stubs.refuse(service, call, "AccessDenied")
+    assert ask(desk.prices) is None
+
+
+def test_a_price_service_that_cannot_be_reached_is_trouble_that_may_pass() -> None:
+    class Unreachable:
+        def get_paginator(self, _: str) -> None:
+            raise EndpointConnectionError(endpoint_url="https://api.pricing")
+
+    prices = Prices(Unreachable(), Unreachable(), region="af-south-1", clock=lambda: 0.0)
+    with pytest.raises(UnavailableError):
+        prices.on_demand(TYPE)
+
+
+def test_a_job_is_recorded_without_a_price_rather_than_later(desk: Desk) -> None:
+    desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
+    wanted = Wanted(
+        instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at="2025-01-15T10:00:00.000Z"
+    )
+    assert desk.prices.find(wanted) == Price()
+    assert "ThrottlingException" in desk.warnings[0]

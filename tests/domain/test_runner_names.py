@@ -1,0 +1,62 @@
+"""An instance or a task is found in a runner's name, wherever a launcher puts it."""
+
+import pytest
+from runledger.runner_names import instance_id_in, task_id_in
+
+ID = "i-0d7d7144971263874"
+TASK = "0f9de17a6465404e8b1b2356dc13c2f8"
+ARN = f"arn:aws:ecs:eu-west-1:123456789012:task/runners/{TASK}"
+
+
+@pytest.mark.parametrize(
+    ("runner_name", "expected"),
+    [
+        (ID, ID),
+        (f"runs-on--{ID}--smmJMReiBo", ID),
+        (f"linux-x64-{ID}", ID),
+        (f"prod_{ID}", ID),
+        (f"spot{ID}", ID),
+        ("i-1a2b3c4d", "i-1a2b3c4d"),
+        ("i-1a2b3c4d_2", "i-1a2b3c4d"),
+        ("GitHub Actions 12", None),
+        ("macmini-0d7d71", None),
+        ("i-0d7d7144971263874a", None),
+        ("i-1a2b3c4dd", None),
+        ("I-0D7D7144971263874", None),
+        ("", None),
+    ],
+)
+def test_an_instance_id_anywhere_in_a_name(runner_name: str, expected: str | None) -> None:
+    assert instance_id_in(runner_name) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (r"^blue-(i-[0-9a-f]+)$", ID),
+        (r"^green-(i-[0-9a-f]+)$", None),
+        (r"^blue-(?:.*)(i-nothing)?$", None),
+        (r"i-[0-9a-f]+", ID),
+    ],
+)
+def test_a_pattern_of_ones_own_tells_by_its_first_group_or_its_whole_match(pattern: str, expected: str | None) -> None:
+    assert instance_id_in(f"blue-{ID}", pattern) == expected
+
+
+@pytest.mark.parametrize(
+    ("runner_name", "expected"),
+    [
+        (TASK, TASK),
+        (f"fargate-{TASK}", TASK),
+        (f"{TASK}-1", TASK),
+        (f"ecs {ARN}", ARN),
+        (ARN.replace("/runners", ""), ARN.replace("/runners", "")),
+        (ARN.replace("arn:aws:", "arn:aws-us-gov:"), ARN.replace("arn:aws:", "arn:aws-us-gov:")),
+        (TASK[:-1], None),
+        (TASK + "0", None),
+        ("x" + TASK, None),
+        (ID, None),
+    ],
+)
+def test_a_task_id_or_a_whole_arn_anywhere_in_a_name(runner_name: str, expected: str | None) -> None:
+    assert task_id_in(runner_name) == expected

@@ -1,0 +1,171 @@
+"""Launchers and AWS speak; the functions behind the queues record it, and one poisoned message harms nobody."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from runledger import telemetry
+
+from tests import runner_events
+from tests.beds import dump, items
+from tests.functions.conftest import World
+from tests.ledgers import EVENTS, JOBS, RUNNERS
+from tests.runner_events import INSTANCE, batch
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, http_event, payload
+
+TEN_O_CLOCK_MS = 1_736_935_200_123
+GOOD: dict[str, list[Any]] = {"batchItemFailures": []}
+
+
+def webhook(world: World, step: str, *, guid: str = "", **changes: Any) -> None:
+    body = json.dumps(payload(step, **changes)).encode()
+    at = TEN_O_CLOCK_MS + (150_000 if step == IN_PROGRESS else 0)
+    event = http_event(body, guid=guid or f"guid of {step}", at_epoch_ms=at)
+    assert world.invoke("webhook_intake", event)["statusCode"] == 202
+
+
+def job(world: World, job_id: int = JOB) -> dict[str, Any]:
+    return next(item for item in items(world.dynamodb, JOBS) if item["PK"] == f"{INSTALLATION}#{job_id}")
+
+
+def history(world: World, job_id: int = JOB) -> list[str]:
+    return [line["event_type"] for line in items(world.dynamodb, EVENTS) if line["PK"] == f"{INSTALLATION}#{job_id}"]
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    stream = io.StringIO()
+    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    return stream
+
+
+def test_a_life_with_a_runner_is_recorded_by_four_functions(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    webhook(world, QUEUED)
+    assert world.invoke("scheduling_events", batch(runner_events.launcher("runner_scheduled"))) == GOOD
+    assert job(world)["status"] == "scheduled"
+    assert world.invoke("instance_state", batch(runner_events.instance_state("running"))) == GOOD
+    webhook(world, IN_PROGRESS, runner_name=f"runs-on--{INSTANCE}--x")
+    assert world.waiting("lookups") == []
+    assert world.invoke("spot_interruption", batch(runner_events.rebalance(), runner_events.interruption())) == GOOD
+    assert world.invoke("instance_state", batch(runner_events.instance_state("terminated", minute=7))) == GOOD
+    assert (job(world)["status"], job(world)["was_interrupted"]) == ("in_progress", True)
+    assert history(world) == [
+        *("webhook_queued", "runner_scheduled", "runner_attached", "webhook_in_progress"),
+        *("runner_rebalance_recommended", "runner_interrupted", "runner_terminated"),
+    ]
+    assert '"RunnersInterrupted":[1.0]' in capsys.readouterr().out
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "another version": ({"version": 2}, "detail.version must be 1"),
+    "no runner": ({"runner_id": None}, "detail.runner_id is missing"),
+    "a job that is no number": ({"job_id": "7"}, "detail.job_id must be a whole number"),
+    "an unknown lifecycle": ({"instance_lifecycle": "rented"}, "detail.instance_lifecycle must be one of"),
+    "a price of nothing": ({"price_per_hour": 0}, "detail.price_per_hour must be a price"),
+}
+
+
+@pytest.mark.parametrize(("changes", "said"), BAD.values(), ids=BAD)
+def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
+    world: World, log: io.StringIO, changes: dict[str, Any], said: str
+) -> None:
+    bad = (
+        runner_events.launcher("runner_scheduled", job_id=1, **changes)
+        if "job_id" not in changes
+        else (runner_events.launcher("runner_scheduled", **changes))
+    )
+    good = runner_events.launcher("runner_scheduled", job_id=2, runner_id="i-0bbbbbbbbbbbbbbb0")
+    answer = world.invoke("scheduling_events", batch(bad, good, "not JSON"))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m2"}]}
+    assert job(world, 2)["status"] == "scheduled"
+    assert [item["PK"] for item in items(world.dynamodb, RUNNERS)] == ["i-0bbbbbbbbbbbbbbb0"]
+    assert said in log.getvalue()
+
+
+def launch_instance(world: World) -> str:
+    """A real spot instance of moto's, as terraform-aws-github-runner would start one."""
+    ec2 = world.client("ec2")
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    launched = ec2.run_instances(
+        ImageId=image,
+        MinCount=1,
+        MaxCount=1,
+        InstanceType="c7g.large",
+        TagSpecifications=[{"ResourceType": "instance", "Tags": [{"Key": "pool", "Value": "small"}]}],
+    )
+    return str(launched["Instances"][0]["InstanceId"])
+
+
+def schedule(world: World, instance_id: str, *, job_id: int) -> None:
+    event = runner_events.launcher("runner_scheduled", job_id=job_id, runner_id=instance_id)
+    assert world.invoke("scheduling_events", batch(event)) == GOOD
+
+
+def test_a_runner_that_nobody_told_of_is_learnt_from_its_name_and_ec2(world: World) -> None:
+    instance_id = launch_instance(world)
+    webhook(world, QUEUED)
+    webhook(world, IN_PROGRESS, runner_name=f"gh-ci-{instance_id}")
+    assert "instance_id" not in job(world)
+    errands = world.waiting("lookups")
+    assert world.invoke("runner_lookup", {"Records": errands}) == GOOD
+    found = job(world)
+    assert (found["instance_id"], found["instance_type"], found["pool_name"]) == (instance_id, "c7g.large", "small")
+    assert found["instance_lifecycle"] == "on-demand"
+    (runner,) = items(world.dynamodb, RUNNERS)
+    assert (runner["PK"], runner["job_id"], runner["status"], runner["kind"]) == (instance_id, JOB, "active", "ec2")
+    before = dump(world.dynamodb)
+    assert world.invoke("runner_lookup", {"Records": errands}) == GOOD
+    assert dump(world.dynamodb) == before
+
+
+def test_a_stolen_runner_is_in_both_histories_and_the_first_job_is_without_one_again(world: World) -> None:
+    instance_id = launch_instance(world)
+    for job_id in (1, 2):
+        webhook(world, QUEUED, guid=f"queued {job_id}", job_id=job_id)
+    world.invoke(
+        "scheduling_events", batch(runner_events.launcher("runner_scheduled", job_id=1, runner_id=instance_id))
+    )
+    assert job(world, 1)["status"] == "scheduled"
+    webhook(world, IN_PROGRESS, guid="started 2", job_id=2, runner_name=f"runner-{instance_id}")
+    world.invoke("runner_lookup", {"Records": world.waiting("lookups")})
+    assert (job(world, 1)["status"], "instance_id" in job(world, 1)) == ("queued", False)
+    assert (job(world, 2)["status"], job(world, 2)["instance_id"]) == ("in_progress", instance_id)
+    assert "runner_taken" in history(world, 1)
+    assert "runner_attached" in history(world, 2)
+    (runner,) = items(world.dynamodb, RUNNERS)
+    assert (runner["intended_job_id"], runner["job_id"]) == (1, 2)
+
+
+def test_a_scheduling_event_that_comes_after_the_theft_does_not_give_the_runner_back(world: World) -> None:
+    instance_id = launch_instance(world)
+    webhook(world, IN_PROGRESS, guid="started 2", job_id=2, runner_name=f"runner-{instance_id}")
+    world.invoke("runner_lookup", {"Records": world.waiting("lookups")})
+    webhook(world, QUEUED, guid="queued 1", job_id=1)
+    world.invoke(
+        "scheduling_events", batch(runner_events.launcher("runner_scheduled", job_id=1, runner_id=instance_id))
+    )
+    assert (job(world, 1)["status"], "instance_id" in job(world, 1)) == ("queued", False)
+    assert job(world, 2)["instance_id"] == instance_id
+
+
+def test_a_job_carried_over_by_a_partial_rerun_does_not_take_the_originals_runner(world: World) -> None:
+    schedule(world, INSTANCE, job_id=1)
+    webhook(
+        world,
+        COMPLETED,
+        guid="carried over",
+        job_id=2,
+        run_attempt=2,
+        created_at="2025-01-15T11:00:00Z",
+        runner_name=f"runner-{INSTANCE}",
+    )
+    assert world.waiting("lookups") == []
+    assert job(world, 1)["status"] == "scheduled"
+
+
+def test_an_instance_that_is_gone_leaves_the_job_its_id(world: World) -> None:
+    webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
+    assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
+    assert job(world)["instance_id"] == INSTANCE
+    assert "instance_type" not in job(world)

@@ -1,0 +1,86 @@
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runner.container import JIT_CONFIG, ROOT, Container, config, eventually
+from tests.runner.launcher import Launcher
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_the_exit_code_and_the_output_are_the_runners(container: Container, code: int) -> None:
+    container.mark("leave")
+    container.start(FAKE_EXIT_CODE=str(code))
+    assert container.exit_code() == code
+    assert container.stdout() == "Listening for Jobs\n"
+
+
+def test_a_runner_killed_by_a_signal_ends_with_128_and_its_number(container: Container) -> None:
+    container.mark("leave")
+    container.start(FAKE_SIGNAL="KILL")
+    assert container.exit_code() == 128 + signal.SIGKILL
+
+
+def test_logs_are_lines_of_json_that_say_who_ran(container: Container) -> None:
+    container.mark("leave")
+    container.start()
+    container.exit_code()
+    started, ended = container.logs()
+    assert started.keys() == {"time", "level", "message", "runner_name", "labels", "owner"}
+    assert (started["runner_name"], started["labels"], started["owner"]) == ("i-0abc", ["self-hosted"], "octo/app")
+    assert (ended["message"], ended["exit_code"]) == ("runner ended", 0)
+
+
+def test_the_runner_gets_its_jit_config_where_no_process_list_shows_it(container: Container) -> None:
+    container.mark("leave")
+    container.start()
+    container.exit_code()
+    assert container.read("arguments").splitlines() == [str(container.home / "run.sh")]
+    environment = container.read("environment").splitlines()
+    assert f"ACTIONS_RUNNER_INPUT_JITCONFIG={JIT_CONFIG}" in environment
+    assert "RUNNER_MANUALLY_TRAP_SIG=1" in environment
+
+
+@pytest.mark.parametrize("name", ["RUNNER_CONFIG", "RUNNER_CONFIG_URL"])
+def test_the_config_itself_stays_out_of_the_environment_of_jobs(container: Container, name: str) -> None:
+    container.mark("leave")
+    container.start(RUNNER_CONFIG_URL="https://bucket.test/", RUNNER_CONFIG=config())
+    container.exit_code()
+    assert f"\n{name}=" not in f"\n{container.read('environment')}"
+
+
+def test_the_config_may_come_from_an_address_that_works_at_the_third_try(
+    container: Container, launcher: Launcher
+) -> None:
+    launcher.config = config(runner_name="from-the-url").encode()
+    launcher.failures = [503, 500]
+    container.mark("leave")
+    container.start(RUNNER_CONFIG="", RUNNER_CONFIG_URL=launcher.config_url)
+    assert container.exit_code() == 0
+    assert launcher.requests == ["GET /runner-config.json"] * 3
+    assert [line["runner_name"] for line in container.logs() if line["message"] == "runner started"] == ["from-the-url"]
+
+
+def test_orphans_of_a_job_do_not_stay_as_zombies(container: Container) -> None:
+    container.start_listening(FAKE_ORPHAN="1")
+    orphan = Path("/proc") / container.read("orphan").strip()
+    entrypoint = str(container.process.pid)
+    eventually(lambda: _parent(orphan) == entrypoint, "the orphan never came to the entrypoint")
+    container.mark("release_orphan")
+    eventually(lambda: not orphan.exists(), "the orphan was never reaped")
+    assert container.process.poll() is None
+
+
+def _parent(process: Path) -> str:
+    return (process / "stat").read_text().rpartition(")")[2].split()[1]
+
+
+def test_steps_of_a_job_cannot_read_the_config_from_the_entrypoints_memory() -> None:
+    ask = "import ctypes; from runner.processes import become_init; become_init(); print(ctypes.CDLL(None).prctl(3))"
+    assert ctypes.CDLL(None).prctl(3) == 1, "PR_GET_DUMPABLE: others of the same user may read"
+    shown = subprocess.run((sys.executable, "-c", ask), cwd=ROOT, env=dict(os.environ), check=True, capture_output=True)
+    assert shown.stdout.strip() == b"0"

@@ -1,0 +1,85 @@
+"""Events of launchers, EC2 and ECS, as EventBridge hands them on."""
+
+import json
+from typing import Any
+
+from tests.webhooks import INSTALLATION, JOB, REPO, RUN
+
+INSTANCE = "i-0abc1234def567890"
+TASK = "arn:aws:ecs:us-east-1:123456789012:task/runners/" + "0a" * 16
+
+
+def envelope(detail_type: str, detail: dict[str, Any], *, source: str, minute: int, event_id: str) -> dict[str, Any]:
+    return {
+        "version": "0",
+        "id": event_id,
+        "detail-type": detail_type,
+        "source": source,
+        "account": "123456789012",
+        "time": f"2025-01-15T10:{minute:02}:00Z",
+        "region": "us-east-1",
+        "resources": [],
+        "detail": detail,
+    }
+
+
+def launcher(
+    detail_type: str, *, job_id: int = JOB, runner_id: str = INSTANCE, minute: int = 1, **more: Any
+) -> dict[str, Any]:
+    detail = {
+        "version": 1,
+        "installation_id": INSTALLATION,
+        "job_id": job_id,
+        "run_id": RUN,
+        "run_attempt": 1,
+        "repo_full_name": REPO,
+        "runner_id": runner_id,
+        "kind": "ec2",
+        "instance_type": "c7g.large",
+        "instance_lifecycle": "spot",
+        "fleet_id": "fleet-1",
+        "pool_name": "small-arm64",
+        "price_per_hour": 0.0335,
+        **more,
+    }
+    return envelope(
+        detail_type, detail, source="my.launcher", minute=minute, event_id=f"{detail_type} {job_id} {runner_id}"
+    )
+
+
+def interruption(*, runner_id: str = INSTANCE, minute: int = 5) -> dict[str, Any]:
+    detail = {"instance-id": runner_id, "instance-action": "terminate"}
+    kind = "EC2 Spot Instance Interruption Warning"
+    return envelope(kind, detail, source="aws.ec2", minute=minute, event_id=f"warning {runner_id}")
+
+
+def rebalance(*, runner_id: str = INSTANCE, minute: int = 4) -> dict[str, Any]:
+    kind = "EC2 Instance Rebalance Recommendation"
+    return envelope(
+        kind, {"instance-id": runner_id}, source="aws.ec2", minute=minute, event_id=f"rebalance {runner_id}"
+    )
+
+
+def instance_state(state: str, *, runner_id: str = INSTANCE, minute: int = 2) -> dict[str, Any]:
+    detail = {"instance-id": runner_id, "state": state}
+    kind = "EC2 Instance State-change Notification"
+    return envelope(kind, detail, source="aws.ec2", minute=minute, event_id=f"{state} {runner_id}")
+
+
+def task_state(last_status: str, *, minute: int = 2, **more: Any) -> dict[str, Any]:
+    detail = {"taskArn": TASK, "lastStatus": last_status, "desiredStatus": last_status, **more}
+    return envelope("ECS Task State Change", detail, source="aws.ecs", minute=minute, event_id=f"{last_status} {TASK}")
+
+
+def batch(*events: dict[str, Any] | str) -> dict[str, Any]:
+    """As Lambda is given them from a queue."""
+    return {
+        "Records": [
+            {
+                "messageId": f"m{number}",
+                "eventSource": "aws:sqs",
+                "body": event if isinstance(event, str) else json.dumps(event),
+            }
+            for number, event in enumerate(events)
+        ]
+    }

@@ -1,0 +1,189 @@
+"""Jobs that were cut short are run again: by one call, whoever is told of it and however often."""
+
+import json
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from runledger.errors import UnavailableError
+from runledger.ledger import Ledger
+from runledger.model import EventType, Facts, Receipt, Source
+from runledger.reports import RerunCheck
+from runledger.reruns import Reruns
+from runledger_github.app import GitHubApp
+from runledger_github.errors import GitHubRefusal
+
+from local.github import SimulatedGitHub
+from local.github.credentials import APP_ID
+from tests import messages
+from tests.beds import empty, items
+from tests.ledgers import EVENTS, RUNS, RememberedErrands, ledger_on
+from tests.tables.test_runs import take
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO, RUN, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+JOBS = (101, 102, 103)
+CHECK = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=1)
+
+
+@pytest.fixture(scope="module")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("github") / "app.pem"
+
+
+@pytest.fixture
+def github(key_file: Path) -> Iterator[SimulatedGitHub]:
+    with SimulatedGitHub(key_file=key_file) as simulated:
+        simulated.state.put("installations", INSTALLATION, account=REPO.partition("/")[0])
+        simulated.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure")
+        for job_id in JOBS:
+            simulated.state.put("jobs", job_id, run_id=RUN, status="completed", conclusion="failure")
+        yield simulated
+
+
+def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns:
+    secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
+    app = GitHubApp.from_secret(secret, api_url=github.url)
+    wiring = {"at_most": 1, "github": app.installation, **options}
+    return Reruns(runs=ledger.runs, record=ledger.record, refusals=(GitHubRefusal,), **wiring)
+
+
+def asked(github: SimulatedGitHub) -> int:
+    return sum(count for (route, _), count in github.state.calls.items() if "rerun-failed-jobs" in route)
+
+
+def interrupted(job_id: int) -> Receipt:
+    at = "2025-01-15T10:05:00.000Z"
+    return Receipt(
+        installation_id=INSTALLATION,
+        job_id=job_id,
+        delivery_id=f"warning of {job_id}",
+        received_at=at,
+        event_type=EventType.RUNNER_INTERRUPTED,
+        source=Source.INTERNAL,
+        facts=Facts(interrupted_at=at),
+    )
+
+
+def cut_short(ledger: Ledger, *job_ids: int) -> None:
+    for job_id in job_ids:
+        ledger.record(receipt(IN_PROGRESS, job_id=job_id, guid=f"started {job_id}"))
+        ledger.record(interrupted(job_id))
+        ledger.record(receipt(COMPLETED, job_id=job_id, guid=f"completed {job_id}", conclusion="failure"))
+
+
+def history(dynamodb: "DynamoDBClient", job_id: int) -> list[str]:
+    return [line["event_type"] for line in items(dynamodb, EVENTS) if line["job_id"] == job_id]
+
+
+def test_whoever_comes_last_the_end_of_the_run_or_the_interruption_gives_the_errand(
+    dynamodb: "DynamoDBClient",
+) -> None:
+    for first in ("run", "jobs"):
+        errands = RememberedErrands()
+        ledger = ledger_on(dynamodb, errands=errands)
+        steps = [lambda led: take(led, messages.run("completed"), guid="run", at=1), lambda led: cut_short(led, *JOBS)]
+        for step in steps if first == "run" else reversed(steps):
+            assert errands.reruns == []
+            step(ledger)
+        assert errands.reruns != []
+        empty(dynamodb)
+
+
+def test_one_call_for_all_jobs_and_all_their_histories_tell(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    reruns = reruns_of(ledger, github)
+    assert [reruns.consider(CHECK) for _ in range(3)] == ["requested"] * 3
+    assert asked(github) == 1
+    assert all("rerun_requested" in history(dynamodb, job_id) for job_id in JOBS)
+    (run,) = items(dynamodb, RUNS)
+    assert run["rerun_result"] == "requested"
+
+
+def test_never_when_a_job_failed_for_its_own_reason_unless_the_setting_says_so(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS[:2])
+    assert reruns_of(ledger, github).consider(CHECK) == "failed for its own reason"
+    assert asked(github) == 0
+    assert reruns_of(ledger, github, own_failures_too=True).consider(CHECK) == "requested"
+    assert asked(github) == 1
+
+
+def test_an_interruption_that_is_heard_of_later_is_not_too_late(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS[:2])
+    reruns = reruns_of(ledger, github)
+    assert reruns.consider(CHECK) == "failed for its own reason"
+    cut_short(ledger, JOBS[2])
+    assert reruns.consider(CHECK) == "requested"
+
+
+@pytest.mark.parametrize(("at_most", "attempt", "expected"), [(0, 1, "enough"), (1, 2, "enough"), (2, 2, "requested")])
+def test_not_more_often_than_set(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, at_most: int, attempt: int, expected: str
+) -> None:
+    github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure", run_attempt=attempt)
+    github.state.put("jobs", 100 + attempt, run_id=RUN, run_attempt=attempt, status="completed", conclusion="failure")
+    ledger = ledger_on(dynamodb)
+    check = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=attempt)
+    assert reruns_of(ledger, github, at_most=at_most, own_failures_too=True).consider(check) == expected
+    assert asked(github) == (expected == "requested")
+
+
+def test_a_run_that_github_has_not_finished_is_asked_for_later(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
+    github.state.put("runs", RUN, repository=REPO, status="in_progress")
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    with pytest.raises(UnavailableError):
+        reruns_of(ledger, github).consider(CHECK)
+    assert asked(github) == 0
+
+
+def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
+    for job_id in JOBS:  # GitHub knows nothing of a failure
+        github.state.put("jobs", job_id, run_id=RUN, status="completed", conclusion="success")
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    reruns = reruns_of(ledger, github)
+    results = [reruns.consider(CHECK) for _ in range(2)]
+    assert results[0].startswith("refused: ")
+    assert results[0] == results[1]
+    assert all("rerun_refused" in history(dynamodb, job_id) for job_id in JOBS)
+
+
+@pytest.mark.server
+def test_many_at_once_make_one_call(
+    dynamodb_local: "DynamoDBClient", dynamodb_local_url: str, github: SimulatedGitHub
+) -> None:
+    client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=20))
+    ledger = ledger_on(client)
+
+    def one(job_id: int) -> str:
+        cut_short(ledger, job_id)
+        return reruns_of(ledger, github).consider(CHECK)
+
+    sequence = [job_id for job_id in JOBS for _ in range(5)]
+    random.Random(1).shuffle(sequence)  # noqa: S311
+    with ThreadPoolExecutor(max_workers=15) as pool:
+        results = set(pool.map(one, sequence))
+    client.close()
+    assert results <= {"requested", "being considered", "failed for its own reason"}
+    assert "requested" in results
+    assert asked(github) == 1
+    assert all("rerun_requested" in history(dynamodb_local, job_id) for job_id in JOBS)

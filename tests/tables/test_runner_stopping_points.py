@@ -1,0 +1,166 @@
+"""Stopped at any call to AWS or GitHub and tried again, every flow of runners leaves the tables of one left alone."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+from runledger import interruption, lookups, scheduling
+from runledger.caches import Time
+from runledger.instances import Instance, Lifecycle
+from runledger.ledger import Ledger
+from runledger.reports import Kind, Price, RunnerLookup
+from runledger.runners import Runners
+from runledger.tables.runners import RunnersTable
+
+from local.github import SimulatedGitHub
+from tests import runner_events
+from tests.beds import create_tables, dump, empty
+from tests.functions.test_stopping_points import Stopped, Stopper
+from tests.ledgers import RUNNERS, ledger_on
+from tests.runner_events import INSTANCE
+from tests.synthesis import Templates
+from tests.tables.test_reruns import CHECK, JOBS, asked, cut_short, github, key_file, reruns_of
+from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+__all__ = ["github", "key_file"]  # fixtures
+
+Step = Callable[[Ledger, Runners], object]
+FOUND = Instance(
+    runner_id=INSTANCE,
+    kind=Kind.EC2,
+    state="running",
+    instance_type="c7g.large",
+    lifecycle=Lifecycle.SPOT,
+    launched_at="2025-01-15T10:01:00.000Z",
+    tags={},
+)
+
+
+def launcher(detail_type: str, **more: Any) -> Step:
+    event = runner_events.launcher(detail_type, **more)
+    return lambda _, runners: scheduling.take(event, runners, lambda _: Price())
+
+
+def aws(event: dict[str, Any]) -> Step:
+    return lambda _, runners: interruption.take(event, runners)
+
+
+def webhook(step: str, **more: Any) -> Step:
+    return lambda ledger, _: ledger.record(receipt(step, **more))
+
+
+def lookup(_: Ledger, runners: Runners) -> None:
+    errand = RunnerLookup(
+        installation_id=INSTALLATION,
+        job_id=JOB,
+        runner_id=INSTANCE,
+        kind="ec2",
+        repo_full_name=REPO,
+        at="2025-01-15T10:02:31.000Z",
+    )
+    lookups.look_up(errand, runners, lambda *_: FOUND, lambda _: Price())
+
+
+# When the claim of whoever was stopped has ended.
+TWO_MINUTES_LATER = Time(now=lambda: time.time() + 120)
+SCHEDULED = launcher("runner_scheduled")
+FLOWS: dict[str, tuple[list[Step], Step]] = {
+    "scheduled, before its webhook": ([], SCHEDULED),
+    "scheduled": ([webhook(QUEUED)], SCHEDULED),
+    "rescheduled": ([SCHEDULED], launcher("runner_rescheduled", runner_id="i-0bbbbbbbbbbbbbbb0", minute=3)),
+    "attached": ([SCHEDULED], aws(runner_events.instance_state("running"))),
+    "interrupted": ([SCHEDULED, webhook(IN_PROGRESS, at=150)], aws(runner_events.interruption())),
+    "interrupted, before it is known whose it is": ([], aws(runner_events.interruption())),
+    "terminated": (
+        [SCHEDULED, webhook(IN_PROGRESS, at=150)],
+        aws(runner_events.instance_state("terminated", minute=7)),
+    ),
+    "scheduled, after its interruption": ([aws(runner_events.interruption())], SCHEDULED),
+    "looked up": ([webhook(IN_PROGRESS, at=150)], lookup),
+    "stolen": ([launcher("runner_scheduled", job_id=1), webhook(IN_PROGRESS, at=150)], lookup),
+    "scheduled, after the theft": ([webhook(IN_PROGRESS, at=150), lookup], launcher("runner_scheduled", job_id=1)),
+}
+
+
+@pytest.fixture
+def dynamodb(templates: Templates) -> Iterator["DynamoDBClient"]:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client, templates["data"])
+        yield client
+
+
+def play(client: Any, steps: list[Step]) -> None:
+    ledger = ledger_on(client)
+    runners = Runners(table=RunnersTable(client, RUNNERS, retention_days=14), record=ledger.record)
+    for step in steps:
+        step(ledger, runners)
+
+
+@pytest.mark.parametrize(("past", "step"), FLOWS.values(), ids=FLOWS)
+def test_a_flow_of_runners(dynamodb: "DynamoDBClient", past: list[Step], step: Step) -> None:
+    play(dynamodb, [*past, step])
+    undisturbed = dump(dynamodb)
+    for number, after in ((number, after) for number in count(1) for after in (False, True)):
+        empty(dynamodb)
+        play(dynamodb, past)
+        stopper = Stopper(dynamodb, at_call=number, after=after)
+        try:
+            play(stopper, [step])
+        except Stopped:
+            play(dynamodb, [step])
+            assert dump(dynamodb) == undisturbed
+        if not stopper.stopped:
+            break
+    assert number > 1
+
+
+class StoppableInstallation:
+    """GitHub's answers pass through the same stopper as AWS's do."""
+
+    def __init__(self, installation: Any, stopper: Any) -> None:
+        self._installation = installation
+        self._stopper = stopper
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._installation, name)
+        return lambda *arguments: self._stopper.through(lambda: method(*arguments))
+
+
+def _given(stoppable: StoppableInstallation, _installation_id: int) -> Any:
+    return stoppable
+
+
+def test_a_rerun_is_asked_for_once_wherever_it_is_stopped(
+    dynamodb: "DynamoDBClient",
+    github: SimulatedGitHub,
+) -> None:
+    for number, after in ((number, after) for number in count(1) for after in (False, True)):
+        empty(dynamodb)
+        github.state.reset()
+        github.state.put("installations", INSTALLATION, account=REPO.partition("/")[0])
+        github.state.put("runs", CHECK.run_id, repository=REPO, status="completed", conclusion="failure")
+        for job_id in JOBS:
+            github.state.put("jobs", job_id, run_id=CHECK.run_id, status="completed", conclusion="failure")
+        cut_short(ledger_on(dynamodb), *JOBS)
+        stopper: Any = Stopper(dynamodb, at_call=number, after=after)
+        reruns = reruns_of(ledger_on(stopper), github)
+        stoppable = StoppableInstallation(reruns.github(INSTALLATION), stopper)
+        try:
+            replace(reruns, github=partial(_given, stoppable)).consider(CHECK)
+        except Stopped:
+            later = reruns_of(ledger_on(dynamodb), github, time=TWO_MINUTES_LATER)
+            assert later.consider(CHECK) == "requested"
+        assert asked(github) == 1
+        if not stopper.stopped:
+            break
+    assert number > 5

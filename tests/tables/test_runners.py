@@ -1,0 +1,216 @@
+"""What happens to a runner reaches its job, in any order with the webhooks of the job's life."""
+
+import json
+import random
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import permutations
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from runledger import interruption, lookups, scheduling
+from runledger.errands import Errands
+from runledger.instances import Instance, Lifecycle
+from runledger.ledger import Ledger
+from runledger.reports import Kind, Price, RunnerLookup
+from runledger.runner_names import INSTANCE_ID, TASK_ID
+from runledger.runners import Runners
+from runledger.tables.runners import RunnersTable
+
+from tests import runner_events
+from tests.beds import empty, items
+from tests.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
+from tests.runner_events import INSTANCE
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs", "ttl", "internal_queue_duration_in_ms"}
+Step = Callable[[Ledger, Runners], object]
+
+
+def no_price(_: object) -> Price:
+    return Price()
+
+
+def launcher(detail_type: str, **more: Any) -> Step:
+    return lambda _, runners: scheduling.take(runner_events.launcher(detail_type, **more), runners, no_price)
+
+
+def aws(event: dict[str, Any]) -> Step:
+    return lambda _, runners: interruption.take(event, runners)
+
+
+def webhook(step: str, **changes: Any) -> Step:
+    at = {QUEUED: 0, IN_PROGRESS: 150, COMPLETED: 765}[step]
+    return lambda ledger, _: ledger.record(receipt(step, at=at, **changes))
+
+
+LIFE: dict[str, Step] = {
+    "queued": webhook(QUEUED),
+    "scheduled": launcher("runner_scheduled"),
+    "attached": aws(runner_events.instance_state("running")),
+    "in_progress": webhook(IN_PROGRESS),
+    "interrupted": aws(runner_events.interruption()),
+    "terminated": aws(runner_events.instance_state("shutting-down", minute=7)),
+    "completed": webhook(COMPLETED, conclusion="failure"),
+}
+
+
+def play(dynamodb: "DynamoDBClient", steps: list[Step]) -> dict[str, Any]:
+    ledger = ledger_on(dynamodb)
+    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record)
+    for step in steps:
+        step(ledger, runners)
+    return job(dynamodb)
+
+
+def job(dynamodb: "DynamoDBClient", job_id: int = JOB) -> dict[str, Any]:
+    return next(item for item in items(dynamodb, JOBS) if item["PK"] == f"{INSTALLATION}#{job_id}")
+
+
+def essence(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name not in BOOKKEEPING}
+
+
+def history(dynamodb: "DynamoDBClient", job_id: int = JOB) -> list[str]:
+    return [line["event_type"] for line in items(dynamodb, EVENTS) if line["PK"] == f"{INSTALLATION}#{job_id}"]
+
+
+def test_any_order_of_runner_and_webhooks_ends_in_the_same_job(dynamodb: "DynamoDBClient") -> None:
+    """A sample of the 5,040 orders, each with every event twice."""
+    orders = random.Random(4).sample(list(permutations(LIFE)), 10)  # noqa: S311
+    ended = []
+    for order in [tuple(LIFE), tuple(reversed(LIFE)), *orders]:
+        ended.append(essence(play(dynamodb, [LIFE[step] for step in (*order, *order)])))
+        assert sorted(set(history(dynamodb))) == [
+            *("runner_attached", "runner_interrupted", "runner_scheduled", "runner_terminated"),
+            *("webhook_completed", "webhook_in_progress", "webhook_queued"),
+        ]
+        (runner,) = items(dynamodb, RUNNERS)
+        assert (runner["status"], runner["job_id"], runner["pool_name"]) == ("cleaned", JOB, "small-arm64")
+        empty(dynamodb)
+    assert ended == [ended[0]] * len(ended)
+    assert {
+        "instance_id": INSTANCE,
+        "instance_type": "c7g.large",
+        "instance_lifecycle": "spot",
+        "fleet_id": "fleet-1",
+        "pool_name": "small-arm64",
+        "scheduled_at": "2025-01-15T10:01:00.000Z",
+        "was_interrupted": True,
+        "status": "completed",
+        "usage_in_seconds": 615,
+        "usage_in_dollars": Decimal("0.005723"),
+    }.items() <= ended[0].items()
+
+
+def test_a_death_under_a_running_job_is_an_interruption_without_a_warning(dynamodb: "DynamoDBClient") -> None:
+    steps = [LIFE[step] for step in ("queued", "scheduled", "in_progress", "terminated")]
+    assert play(dynamodb, steps)["was_interrupted"] is True
+
+
+def test_a_runner_that_goes_after_its_job_was_not_interrupted(dynamodb: "DynamoDBClient") -> None:
+    """Also when its end is heard of before the job's."""
+    gone = aws(runner_events.instance_state("shutting-down", minute=13))
+    scheduled, started, completed = (LIFE[step] for step in ("scheduled", "in_progress", "completed"))
+    for steps in ([started, scheduled, gone, completed], [scheduled, started, completed, gone]):
+        found = play(dynamodb, steps)
+        assert found.get("was_interrupted") in (None, False)
+        empty(dynamodb)
+
+
+def test_a_rebalance_recommendation_is_history_only(dynamodb: "DynamoDBClient") -> None:
+    before = essence(play(dynamodb, [LIFE["scheduled"]]))
+    assert essence(play(dynamodb, [aws(runner_events.rebalance())])) == before
+    assert history(dynamodb) == ["runner_scheduled", "runner_rebalance_recommended"]
+
+
+def test_an_instance_of_somebody_else_touches_no_job(dynamodb: "DynamoDBClient") -> None:
+    play(dynamodb, [LIFE["queued"], aws(runner_events.interruption(runner_id="i-0fffffffffffffff0"))])
+    assert history(dynamodb) == ["webhook_queued"]
+
+
+def test_the_last_scheduling_is_true_and_two_instances_never_mix(dynamodb: "DynamoDBClient") -> None:
+    second = "i-0bbbbbbbbbbbbbbb0"
+    first = launcher("runner_scheduled")
+    again = launcher("runner_rescheduled", runner_id=second, minute=3, instance_type=None, pool_name=None)
+    ended = []
+    for steps in (
+        [first, again],
+        [again, first],
+        [first, LIFE["in_progress"], again],
+        [LIFE["completed"], again, first],
+    ):
+        found = play(dynamodb, steps)
+        ended.append({name: found.get(name) for name in ("instance_id", "instance_type", "pool_name", "scheduled_at")})
+        empty(dynamodb)
+    assert ended == [
+        {
+            "instance_id": second,
+            "instance_type": None,
+            "pool_name": None,
+            "scheduled_at": "2025-01-15T10:03:00.000Z",
+        }
+    ] * len(ended)
+
+
+def test_ecs_tasks_are_runners_and_their_spot_interruption_is_recognised(dynamodb: "DynamoDBClient") -> None:
+    scheduled = launcher("runner_scheduled", runner_id=runner_events.TASK, kind="ecs", instance_type=None)
+    stopped = runner_events.task_state(
+        "STOPPED", minute=6, stopCode="SpotInterruption", stoppedReason="Your Spot Task was interrupted."
+    )
+    found = play(dynamodb, [LIFE["queued"], scheduled, LIFE["in_progress"], aws(stopped)])
+    assert (found["instance_id"], found["was_interrupted"]) == (runner_events.TASK, True)
+    (runner,) = items(dynamodb, RUNNERS)
+    assert (runner["kind"], runner["status"], runner["terminated_reason"]) == (
+        *("ecs", "cleaned"),
+        "Your Spot Task was interrupted.",
+    )
+
+
+def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "DynamoDBClient") -> None:
+    task_id = runner_events.TASK.rpartition("/")[2]
+    sent: list[str] = []
+    errands = Errands(
+        SimpleNamespace(send_message=lambda **message: sent.append(message["MessageBody"])),  # type: ignore[arg-type]
+        lookups_url="lookups",
+        reruns_url="reruns",
+        instance_pattern=INSTANCE_ID,
+        task_pattern=TASK_ID,
+    )
+    ledger = ledger_on(dynamodb, errands=errands)
+    ledger.record(receipt(IN_PROGRESS, runner_name=f"ecs-{task_id}"))
+    (errand,) = [RunnerLookup(**json.loads(each)) for each in sent]
+    task = Instance(runner_id=runner_events.TASK, kind=Kind.ECS, state="running", lifecycle=Lifecycle.SPOT, tags={})
+    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record)
+    asked: list[tuple[str, Kind]] = []
+
+    def describe(runner_id: str, kind: Kind) -> Instance:
+        asked.append((runner_id, kind))
+        return task
+
+    lookups.look_up(errand, runners, describe, no_price)
+    assert asked == [(task_id, Kind.ECS)]
+    assert (job(dynamodb)["instance_id"], job(dynamodb)["instance_lifecycle"]) == (runner_events.TASK, "spot")
+    (runner,) = items(dynamodb, RUNNERS)
+    assert (runner["PK"], runner["kind"], runner["job_id"]) == (runner_events.TASK, "ecs", JOB)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(1, "0.000558"), (60, "0.000558"), (61, "0.000568"), (3600, "0.0335")]
+)
+def test_a_minute_is_billed_at_least(dynamodb: "DynamoDBClient", seconds: int, expected: str) -> None:
+    end = f"2025-01-15T{10 + (150 + seconds) // 3600}:{(150 + seconds) % 3600 // 60:02}:{(150 + seconds) % 60:02}Z"
+    found = play(dynamodb, [LIFE["scheduled"], webhook(COMPLETED, completed_at=end)])
+    assert found["usage_in_dollars"] == Decimal(expected)
+
+
+def test_a_job_that_never_ran_cost_nothing_and_an_unknown_price_is_absent(dynamodb: "DynamoDBClient") -> None:
+    never = webhook(COMPLETED, conclusion="cancelled", runner_id=0, runner_name=None)
+    assert play(dynamodb, [LIFE["scheduled"], never])["usage_in_dollars"] == 0
+    empty(dynamodb)
+    unknown = play(dynamodb, [launcher("runner_scheduled", price_per_hour=None), LIFE["completed"]])
+    assert "usage_in_dollars" not in unknown
