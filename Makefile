@@ -44,7 +44,7 @@ test: install ## Run all tests
 	@.venv/bin/pytest --numprocesses 2 --dist loadgroup
 
 test-fast: install ## Run the tests that need no server
-	@.venv/bin/pytest --numprocesses 2 tests -m "not server"
+	@.venv/bin/pytest --numprocesses 2 tests/domain tests/tables tests/functions tests/stacks -m "not server and not walk"
 
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
 	@node_modules/.bin/cdk synth --quiet --no-notices

@@ -14,6 +14,8 @@ from tests.ledgers import EVENTS
 from tests.messages import Message
 from tests.webhooks import COMPLETED, IN_PROGRESS, JOB, LIFE, QUEUED, QUEUED_AGAIN, WAITING, http_event, payload
 
+pytestmark = pytest.mark.walk
+
 TEN_O_CLOCK = 1_736_935_200_123
 
 

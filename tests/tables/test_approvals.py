@@ -41,6 +41,7 @@ def deployment(dynamodb: "DynamoDBClient") -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in BOOKKEEPING}
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("ending", STORIES)
 def test_any_order_of_a_story_ends_alike_and_reaches_the_jobs_history(dynamodb: "DynamoDBClient", ending: str) -> None:
     story = STORIES[ending]

@@ -31,6 +31,8 @@ from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+pytestmark = pytest.mark.walk
+
 __all__ = ["github", "key_file"]  # fixtures
 
 Step = Callable[[Ledger, Runners], object]

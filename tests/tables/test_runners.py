@@ -79,6 +79,7 @@ def history(dynamodb: "DynamoDBClient", job_id: int = JOB) -> list[str]:
     return [line["event_type"] for line in items(dynamodb, EVENTS) if line["PK"] == f"{INSTALLATION}#{job_id}"]
 
 
+@pytest.mark.walk
 def test_any_order_of_runner_and_webhooks_ends_in_the_same_job(dynamodb: "DynamoDBClient") -> None:
     """A sample of the 5,040 orders, each with every event twice."""
     orders = random.Random(4).sample(list(permutations(LIFE)), 10)  # noqa: S311

@@ -41,6 +41,7 @@ LIFE: dict[str, Message] = {
 }
 
 
+@pytest.mark.walk
 def test_every_order_of_reports_and_jobs_each_twice_ends_in_one_run(dynamodb: "DynamoDBClient") -> None:
     """A sample of the orders: each thing first, and each thing last."""
     ended = []
