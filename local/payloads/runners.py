@@ -13,15 +13,21 @@ if TYPE_CHECKING:
 
     from local.payloads.subjects import Delivery, Job, Payload
 
-InstanceState = Literal["running", "shutting-down", "terminated"]
+InstanceState = Literal["running", "shutting-down"]
 TaskState = Literal["RUNNING", "STOPPED"]
 
-# By lifecycle: what is paid for an hour of each type in the launcher's pool.
+# By lifecycle: what is paid for an hour of each type in the launcher's pool, and what it costs on demand.
 _TYPES = {
-    "spot": (("c7i.large", 0.0357), ("m7i.large", 0.0404), ("c7i.xlarge", 0.0714)),
-    "on-demand": (("c7g.large", 0.0725), ("m7g.xlarge", 0.1632)),
+    "spot": (("c7i.large", 0.0357, 0.08925), ("m7i.large", 0.0404, 0.1008), ("c7i.xlarge", 0.0714, 0.1785)),
+    "on-demand": (("c7g.large", 0.0725, 0.0725), ("m7g.xlarge", 0.1632, 0.1632)),
 }
-_TASK = {"kind": "ecs", "instance_lifecycle": "spot", "pool_name": "fargate-spot", "price_per_hour": 0.0296}
+_TASK = {
+    "kind": "ecs",
+    "instance_lifecycle": "spot",
+    "pool_name": "fargate-spot",
+    "price_per_hour": 0.0296,
+    "on_demand_price_per_hour": 0.0987,
+}
 _INSTANCE_ID = re.compile(r"i-[0-9a-f]{17}")
 
 
@@ -87,13 +93,14 @@ def _instance(job: Job, instance_id: str) -> Payload:
     """The digits of its id choose the instance's type, so that everything said of it agrees."""
     lifecycle = "spot" if "spot" in job.labels else "on-demand"
     types = _TYPES[lifecycle]
-    instance_type, price = types[int(instance_id[-4:], 16) % len(types)]
+    instance_type, price, on_demand_price = types[int(instance_id[-4:], 16) % len(types)]
     return {
         "kind": "ec2",
         "instance_type": instance_type,
         "instance_lifecycle": lifecycle,
         "pool_name": f"{job.labels[2]}-{lifecycle}",
         "price_per_hour": price,
+        "on_demand_price_per_hour": on_demand_price,
     }
 
 

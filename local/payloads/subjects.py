@@ -53,6 +53,11 @@ class Runner:
     id: int
     name: str
 
+    @classmethod
+    def on(cls, machine: str, *, prefix: str = "runner") -> Runner:
+        """Named after its instance or task, as launchers do; whoever tells of a machine tells of the same runner."""
+        return cls(id=zlib.crc32(machine.encode()), name=f"{prefix}-{machine.rpartition('/')[2]}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -117,7 +122,7 @@ Subject = Installation | Run | Job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One sending of a payload: a redelivery keeps the id, and a lost one is only known to GitHub."""
+    """One sending of a payload: a redelivery keeps the id, a lost one is never sent, a failed one never arrives."""
 
     delivery_id: str
     event: str
@@ -125,6 +130,7 @@ class Delivery:
     happened_at: datetime
     sent_at: datetime
     lost: bool = False
+    failed: bool = False
     payload: Payload = field(repr=False, hash=False)
 
     @property

@@ -29,7 +29,7 @@ def detail(answer: dict[str, Any]) -> str:
 def test_a_signed_delivery_is_recorded_and_answered_202(world: World) -> None:
     answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED))))
     assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "recorded"})
-    (job, _registration), (line,) = items(world.dynamodb, JOBS), items(world.dynamodb, EVENTS)
+    (job, *_registered), (line,) = items(world.dynamodb, JOBS), items(world.dynamodb, EVENTS)
     assert (job["status"], job["received_at"]) == ("queued", "2025-01-15T10:00:00.123Z")
     assert line["delivery_id"] == "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 

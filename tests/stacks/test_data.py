@@ -13,7 +13,7 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "by_run": ("by_run", "KEYS_ONLY"),
     },
     "WorkflowJobEvents": {},
-    "WorkflowRuns": {},
+    "WorkflowRuns": {"by_state": ("by_state", "KEYS_ONLY")},
     "Deployments": {},
     "Runners": {"by_status": ("status", "KEYS_ONLY")},
 }
@@ -73,8 +73,8 @@ def test_recovery_streams_and_provisioned_capacity_are_settings() -> None:
     assert properties["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
     assert "BillingMode" not in properties
     targets = list(of_type(data, "AWS::ApplicationAutoScaling::ScalableTarget").values())
-    # Reads and writes of five tables and four indexes.
-    assert len(targets) == (5 + 4) * 2
+    # Reads and writes of five tables and five indexes.
+    assert len(targets) == (5 + 5) * 2
     writes = [each for each in targets if each["ScalableDimension"].endswith("WriteCapacityUnits")]
     assert {(each["MinCapacity"], each["MaxCapacity"]) for each in writes} == {(5, 77)}
     assert len(of_type(data, "AWS::ApplicationAutoScaling::ScalingPolicy")) == len(targets)

@@ -11,6 +11,7 @@ from botocore.config import Config
 from runledger.decision import BOOKKEEPING, Outcome
 from runledger.errors import ContendedError
 from runledger.model import Receipt
+from runledger.tables.jobs import JobsTable
 
 from tests.beds import items
 from tests.ledgers import EVENTS, JOBS, ledger_on
@@ -43,7 +44,9 @@ def test_fifty_concurrent_deliveries_for_one_job_lose_nothing(
     assert outcomes == [Outcome.RECORDED] * 50
     job = items(dynamodb_local, JOBS)[0]
     assert (job["status"], job["version"]) == ("completed", 50)
-    assert sorted(job["inputs"]) == sorted(each.token for each in deliveries)
+    taken = JobsTable(dynamodb_local, JOBS, retention_days=90).get(job["installation_id"], job["job_id"])
+    assert taken is not None
+    assert sorted(taken.inputs) == sorted(each.token for each in deliveries)
     history = items(dynamodb_local, EVENTS)
     assert sorted(line["delivery_id"] for line in history) == sorted(each.delivery_id for each in deliveries)
 

@@ -9,7 +9,7 @@ from runledger.model import Receipt
 
 from tests.beds import items
 from tests.ledgers import EVENTS, JOBS, ledger_on
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, RUN, WAITING, receipt
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, REPO, RUN, WAITING, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,7 +23,7 @@ def test_a_life_is_one_job_and_one_line_of_history_for_each_delivery(dynamodb: "
     ledger = ledger_on(dynamodb)
     for each in life():
         assert ledger.record(each).outcome is Outcome.RECORDED
-    job, registration = items(dynamodb, JOBS)
+    job, registration, repository = items(dynamodb, JOBS)
     assert (job["PK"], job["SK"]) == (f"{INSTALLATION}#{JOB}", "v")
     assert job["by_status"] == f"{INSTALLATION}#completed"
     assert job["by_run"] == f"{INSTALLATION}#{RUN}#1"
@@ -31,6 +31,7 @@ def test_a_life_is_one_job_and_one_line_of_history_for_each_delivery(dynamodb: "
     assert job["version"] == len(LIFE)
     assert job["ttl"] == 1_736_935_204 + 90 * 86_400
     assert (registration["PK"], registration["SK"]) == ("installations", str(INSTALLATION))
+    assert (repository["PK"], repository["SK"]) == (f"repositories#{INSTALLATION}", REPO)
     history = items(dynamodb, EVENTS)
     assert [line["event_type"] for line in history] == [
         *("webhook_queued", "webhook_waiting", "webhook_queued", "webhook_in_progress", "webhook_completed")

@@ -52,7 +52,7 @@ class RunCache:
             if report:
                 self.runs.absorb(report)
             else:
-                self.runs.note_unknown(*key, at=self.time.text())
+                self.runs.note_checked(*key, at=self.time.text())
 
         return _read_through(
             read=lambda: self.runs.get(*key),
@@ -80,7 +80,7 @@ class DeploymentCache:
             if report:
                 self.deployments.absorb(report)
             else:
-                self.deployments.note_unknown(*key, at=self.time.text())
+                self.deployments.note_checked(*key, at=self.time.text())
 
         return _read_through(
             read=lambda: self.deployments.get(*key),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from runledger.model import FAILURES, Event, Job, Receipt, Source, Status
+from runledger.model import FAILURES, Event, EventType, Job, Receipt, Source, Status
 from runledger.reports import Waiting
 
 
@@ -17,11 +17,12 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterInstallation:
-    """The reconciler must know whom to ask about."""
+class Register:
+    """The reconciler must know whom to ask about, and statistics of an installation which repositories it has."""
 
     installation_id: int
     org_name: str | None
+    repo_full_name: str | None
     first_seen_at: str
 
 
@@ -47,7 +48,7 @@ class CutShort:
     job: Job
 
 
-Effect = RegisterInstallation | CountJob | Waiting | RunnerNamed | CutShort
+Effect = Register | CountJob | Waiting | RunnerNamed | CutShort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
 
 def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, ...]:
     effects: list[Effect] = []
-    if before is None:
+    if before is None or (before.repo_full_name is None and after.repo_full_name is not None):
         effects.append(_registration(receipt))
     counted = before is not None and before.run_id is not None
     if not counted or (before is not None and _completes(before, after)):
@@ -136,7 +137,8 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
     known = before.runner_name if before else None
     if after.carried_over:
         return False
-    return receipt.source is Source.GITHUB_WEBHOOK and after.runner_name not in (None, known)
+    githubs_word = receipt.source is Source.GITHUB_WEBHOOK or receipt.event_type is EventType.JOB_RECONCILED
+    return githubs_word and after.runner_name not in (None, known)
 
 
 def _was_cut_short(job: Job) -> bool:
@@ -164,9 +166,10 @@ def _waiting(job: Job) -> Waiting | None:
     )
 
 
-def _registration(receipt: Receipt) -> RegisterInstallation:
-    return RegisterInstallation(
+def _registration(receipt: Receipt) -> Register:
+    return Register(
         installation_id=receipt.installation_id,
         org_name=receipt.facts.org_name,
+        repo_full_name=receipt.facts.repo_full_name,
         first_seen_at=receipt.received_at,
     )

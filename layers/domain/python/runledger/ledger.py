@@ -20,7 +20,7 @@ from runledger.decision import (
     Decision,
     Effect,
     Outcome,
-    RegisterInstallation,
+    Register,
     RunnerNamed,
     decide,
 )
@@ -114,10 +114,11 @@ class Ledger:
 
     def _apply(self, effect: Effect) -> None:
         match effect:
-            case RegisterInstallation():
+            case Register():
                 self.installations.register(
                     installation_id=effect.installation_id,
                     org_name=effect.org_name,
+                    repo_full_name=effect.repo_full_name,
                     first_seen_at=effect.first_seen_at,
                 )
             case CountJob():

@@ -4,18 +4,19 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 from runledger import times
+from runledger.money import dollars, saved
 
 INPUTS_KEPT = 50
+SHORT_ID_LENGTH, INSTANT_LENGTH = 8, 6
+TOKEN_LENGTH = SHORT_ID_LENGTH + INSTANT_LENGTH
 NEVER = "9999"  # sorts behind every instant
+SPOT = "spot"
 FAILURES = {"failure", "timed_out", "startup_failure"}
-LEAST_BILLED_SECONDS = 60
-SECONDS_PER_HOUR = 3600
-MICRODOLLAR = Decimal("0.000001")
 
 
 class Status(StrEnum):
@@ -51,6 +52,8 @@ class EventType(StrEnum):
     RUNNER_TAKEN = "runner_taken"
     RERUN_REQUESTED = "rerun_requested"
     RERUN_REFUSED = "rerun_refused"
+    RUNNER_REQUESTED = "runner_requested"
+    JOB_RECONCILED = "job_reconciled"
 
 
 class Source(StrEnum):
@@ -95,6 +98,8 @@ class Facts:
     on_demand_price_per_hour: Decimal | None = None
     interrupted_at: str | None = None
     terminated_at: str | None = None
+    runner_requests: int | None = None
+    runner_requested_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +120,12 @@ class Receipt:
 
     @property
     def short_id(self) -> str:
-        return _digest(self.delivery_id, 8)
+        return _digest(self.delivery_id, SHORT_ID_LENGTH)
 
     @property
     def token(self) -> str:
         """Tells our own retry (the same receipt) from GitHub's redelivery (the same delivery, received again)."""
-        return self.short_id + _digest(self.received_at, 6)
+        return self.short_id + _digest(self.received_at, INSTANT_LENGTH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +159,7 @@ class Job(Facts):
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
     usage_in_dollars: Decimal | None = None
+    saved_in_dollars: Decimal | None = None
     overall_queue_duration_in_ms: int | None = None
     internal_queue_duration_in_ms: int | None = None
 
@@ -204,10 +210,11 @@ class Job(Facts):
         Of the instance, the last scheduling is true, however far the job is; facts of two instances never mix.
         """
         facts = receipt.facts
+        requested = self._requested(facts)
         if receipt.releases:
-            return dict.fromkeys(INSTANCE_FACTS) if self._loses(receipt) else {}
+            return requested | (dict.fromkeys(INSTANCE_FACTS) if self._loses(receipt) else {})
         leads = receipt.status is not None and receipt.status.rank >= self.status.rank
-        same = self.instance_id is None or facts.instance_id in (None, self.instance_id)
+        same = facts.instance_id in (None, self.instance_id) or (self.instance_id is None and not self._gave_up(facts))
         last = facts.scheduled_at is not None and facts.scheduled_at >= (self.scheduled_at or "")
         learnt = dict.fromkeys(INSTANCE_FACTS) if last and not same else {}
         for name in FACTS:
@@ -215,7 +222,17 @@ class Job(Facts):
             corrects, belongs = (last, same or last) if name in INSTANCE_FACTS else (leads, True)
             if said is not None and (corrects or (belongs and getattr(self, name) is None)):
                 learnt[name] = said
-        return learnt
+        return learnt | requested
+
+    def _requested(self, facts: Facts) -> dict[str, Any]:
+        """The last request for a runner is the one with the highest number, however far the job is."""
+        if (facts.runner_requests or 0) <= (self.runner_requests or 0):
+            return {}
+        return {name: getattr(facts, name) for name in REQUEST_FACTS}
+
+    def _gave_up(self, facts: Facts) -> bool:
+        """A runner that never came is heard of for the last time when the job waits for another one already."""
+        return facts.terminated_at is not None and self.runner_requests is not None and self.started_at is None
 
     def _loses(self, receipt: Receipt) -> bool:
         """A job that has begun keeps its runner, whatever is said."""
@@ -243,8 +260,15 @@ class Job(Facts):
             job,
             usage_in_seconds=used,
             usage_in_dollars=dollars(used, job.price_per_hour),
+            saved_in_dollars=job._saved(used),
             overall_queue_duration_in_ms=max(0, times.ms_between(job.created_at, job.started_at)),
         )
+
+    def _saved(self, seconds: int) -> Decimal | None:
+        """Present for every finished job that ran on spot, so that an index over it tells spot from on-demand."""
+        if self.instance_lifecycle != SPOT:
+            return None
+        return saved(seconds, paid=self.price_per_hour, regular=self.on_demand_price_per_hour)
 
     def _interrupted(self) -> bool | None:
         """A warning before the end, or a death under the running job; a runner that goes after its job is not one."""
@@ -254,21 +278,12 @@ class Job(Facts):
         return True if warned or died else None if self.was_interrupted is None else False
 
 
-def dollars(seconds: int, per_hour: Decimal | None) -> Decimal | None:
-    """EC2 bills by the second, for a minute at least; an unknown price stays unknown."""
-    if per_hour is None:
-        return None
-    billed = max(seconds, LEAST_BILLED_SECONDS) if seconds else 0
-    exact = (per_hour * billed / SECONDS_PER_HOUR).quantize(MICRODOLLAR, ROUND_HALF_UP)
-    # Plain digits: neither 0E-6 nor trailing zeros, which DynamoDB would not give back.
-    return Decimal(f"{exact.normalize():f}")
-
-
 def _digest(text: str, length: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
-FACTS = tuple(each.name for each in dataclasses.fields(Facts))
+REQUEST_FACTS = {"runner_requests", "runner_requested_at"}
+FACTS = tuple(each.name for each in dataclasses.fields(Facts) if each.name not in REQUEST_FACTS)
 INSTANCE_FACTS = (
     *("scheduled_at", "instance_id", "instance_type", "instance_lifecycle", "fleet_id", "pool_name"),
     *("price_per_hour", "on_demand_price_per_hour", "terminated_at"),

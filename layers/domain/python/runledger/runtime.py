@@ -20,6 +20,7 @@ from runledger.model import Receipt
 from runledger.retries import RetryQueue
 from runledger.runner_names import TASK_ID
 from runledger.signatures import WebhookSecrets
+from runledger.snapshots import renew_after_restore
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -31,16 +32,35 @@ from runledger.tables.runs import RunsTable
 AWS_PATIENCE = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
 
 
-def setting(name: str) -> str:
-    value = os.environ.get(name)
-    if not value:
+def setting(name: str, default: str | None = None) -> str:
+    value = os.environ.get(name) or default
+    if value is None:
         raise LookupError(f"the environment variable {name} is not set; the stacks set it for each function")
     return value
 
 
+_clients: list[Any] = []
+renew_after_restore(_clients)
+
+
 @cache
 def client(service: Any, region: str | None = None) -> Any:
-    return boto3.client(service, region_name=region, config=AWS_PATIENCE)
+    made = boto3.client(service, region_name=region, config=AWS_PATIENCE)
+    _clients.append(made)
+    return made
+
+
+class _Rarely:
+    def __init__(self, service: str) -> None:
+        self._service = service
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(client(self._service), name)
+
+
+def rarely(service: str) -> Any:
+    """A client that is made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
+    return _Rarely(service)
 
 
 @cache
@@ -73,7 +93,7 @@ def ledger() -> Ledger:
         deployments=deployments(),
         gates=Gates(dynamodb, setting("DEPLOYMENTS_TABLE"), retention_days=int(setting("DEPLOYMENTS_RETENTION_DAYS"))),
         errands=Errands(
-            client("sqs"),
+            rarely("sqs"),
             lookups_url=setting("RUNNER_LOOKUPS_QUEUE"),
             reruns_url=setting("RERUN_CHECKS_QUEUE"),
             instance_pattern=setting("INSTANCE_ID_PATTERN"),
@@ -94,5 +114,5 @@ def intake() -> Intake:
     return Intake(
         secrets=WebhookSecrets(client("secretsmanager"), setting("WEBHOOK_SECRETS"), clock=time.monotonic),
         ledger=ledger(),
-        retries=RetryQueue(client("sqs"), setting("WEBHOOK_RETRIES_QUEUE")),
+        retries=RetryQueue(rarely("sqs"), setting("WEBHOOK_RETRIES_QUEUE")),
     )

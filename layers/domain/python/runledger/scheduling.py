@@ -46,7 +46,7 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_p
         availability_zone=payload.text(detail, "availability_zone"),
         at=scheduled_at,
     )
-    found, given = find_price(wanted), _dollars(detail, "price_per_hour")
+    found = find_price(wanted)
     return Receipt(
         installation_id=payload.identifier(detail, "detail.installation_id"),
         job_id=payload.identifier(detail, "detail.job_id"),
@@ -66,8 +66,8 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_p
             instance_lifecycle=wanted.instance_lifecycle,
             fleet_id=payload.text(detail, "fleet_id"),
             pool_name=payload.text(detail, "pool_name"),
-            price_per_hour=given or found.per_hour,
-            on_demand_price_per_hour=found.on_demand_per_hour,
+            price_per_hour=_dollars(detail, "price_per_hour") or found.per_hour,
+            on_demand_price_per_hour=_dollars(detail, "on_demand_price_per_hour") or found.on_demand_per_hour,
         ),
     )
 

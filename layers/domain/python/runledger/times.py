@@ -1,9 +1,11 @@
 """Instants as text of one fixed width (`2025-01-15T10:00:01.123Z`), so that text order is time order."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 MS_PER_SECOND = 1000
 MS_PER_HOUR = 3_600_000
+SECONDS_PER_MINUTE = 60
+SECONDS_PER_HOUR = 3600
 SECONDS_PER_DAY = 86_400
 
 
@@ -18,6 +20,10 @@ def normalised(text: str) -> str:
         return _text(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC))
     except OverflowError as overflow:
         raise ValueError(f"{text} is out of range") from overflow
+
+
+def earlier(instant: str, *, seconds: float) -> str:
+    return _text(datetime.fromisoformat(instant) - timedelta(seconds=seconds))
 
 
 def ms_between(earlier: str, later: str) -> int:

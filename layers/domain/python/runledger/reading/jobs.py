@@ -1,4 +1,6 @@
-"""What a workflow_job says of a job, and what of it is believed."""
+"""What GitHub says of a job, in a webhook or when it is asked, and what of it is believed."""
+
+from dataclasses import replace
 
 from runledger import payload
 from runledger.deliveries import Delivery, installation_id
@@ -44,10 +46,30 @@ def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
     )
 
 
+def listed_status(job: Json) -> Status:
+    """The REST API knows more words for a job that nobody has begun."""
+    said = job.get("status")
+    return Status(said) if said in _EVENT_TYPES else Status.QUEUED
+
+
 def _facts(message: Json, job: Json, status: Status) -> Facts:
     repository = payload.section(message, "repository")
     owner = payload.optional_section(message, "organization") or payload.optional_section(repository, "owner")
     deployment = payload.optional_section(message, "deployment")
+    return replace(
+        job_facts(job, status),
+        org_name=payload.text(owner, "login"),
+        repo_full_name=payload.required_text(repository, "repository.full_name"),
+        repo_is_private=payload.flag(repository, "private"),
+        default_branch=payload.text(repository, "default_branch"),
+        custom_properties=payload.properties(repository, "custom_properties"),
+        deployment_id=payload.whole(deployment, "id"),
+        environment=payload.text(deployment, "environment"),
+    )
+
+
+def job_facts(job: Json, status: Status) -> Facts:
+    """Of the job alone, as webhooks and the REST API both describe it."""
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
     runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")
@@ -58,20 +80,13 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
     return Facts(
         run_id=payload.identifier(job, "workflow_job.run_id"),
         run_attempt=payload.identifier(job, "workflow_job.run_attempt", default=1),
-        org_name=payload.text(owner, "login"),
-        repo_full_name=payload.required_text(repository, "repository.full_name"),
-        repo_is_private=payload.flag(repository, "private"),
         workflow_id=payload.whole(job, "workflow_id"),
         workflow_name=payload.text(job, "workflow_name"),
         job_name=payload.text(job, "name"),
         head_sha=payload.text(job, "head_sha"),
         head_branch=payload.text(job, "head_branch"),
-        default_branch=payload.text(repository, "default_branch"),
         job_html_url=payload.text(job, "html_url"),
         labels=payload.texts(job, "labels"),
-        custom_properties=payload.properties(repository, "custom_properties"),
-        deployment_id=payload.whole(deployment, "id"),
-        environment=payload.text(deployment, "environment"),
         # GitHub Enterprise Server before 3.6 says no creation; nothing of a job is older than its start.
         created_at=created_at or started_at,
         started_at=started_at if ran else None,

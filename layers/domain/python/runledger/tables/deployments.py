@@ -64,8 +64,8 @@ class DeploymentsTable:
         )
 
     @reaching("deployments")
-    def note_unknown(self, installation_id: int, deployment_id: int, *, at: str) -> None:
-        """GitHub knows no such deployment: an answer, too."""
+    def note_checked(self, installation_id: int, deployment_id: int, *, at: str) -> None:
+        """GitHub was asked and knows no such deployment: an answer, too."""
         update(self._client, self._name, _key(installation_id, deployment_id), put={"checked_at": at})
 
 

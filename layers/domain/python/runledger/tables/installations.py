@@ -1,4 +1,4 @@
-"""The registry of installations, which lives in workflow_jobs: whom the reconciler asks about."""
+"""The registry of installations and their repositories, which lives in workflow_jobs: who is asked about, by key."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 REGISTRY = "installations"
+REPOSITORIES = "repositories"
 NOT_REGISTERED = "attribute_not_exists(PK)"
 # An id is never given twice, so a deletion is the last word; else the later change is.
 NEWS = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
@@ -20,29 +21,35 @@ NEWS_OF_DELETION = "attribute_not_exists(#status) OR #status <> :deleted"
 
 
 class InstallationsRegistry:
-    """Remembers whom it has registered, so that a warm function writes each installation once."""
+    """Remembers whom it has registered, so that a warm function writes each of them once."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
         self._name = name
-        self._registered: set[int] = set()
+        self._registered: set[tuple[str, str]] = set()
+
+    def register(
+        self, *, installation_id: int, org_name: str | None, repo_full_name: str | None, first_seen_at: str
+    ) -> None:
+        """Because a job of it was seen; what was reported of it stays."""
+        seen = {"installation_id": installation_id, "first_seen_at": first_seen_at}
+        self._put_once(_key(installation_id), seen | {"org_name": org_name})
+        if repo_full_name:
+            repository = _repository_key(installation_id, repo_full_name)
+            self._put_once(repository, seen | {"repo_full_name": repo_full_name})
 
     @reaching("installations")
-    def register(self, *, installation_id: int, org_name: str | None, first_seen_at: str) -> None:
-        """Because a job of it was seen; what was reported of it stays."""
-        if installation_id in self._registered:
+    def _put_once(self, key: dict[str, str], values: dict[str, Any]) -> None:
+        registered = (key[schema.PARTITION], key[schema.SORT])
+        if registered in self._registered:
             return
-        values = _key(installation_id) | {
-            "installation_id": installation_id,
-            "org_name": org_name,
-            "first_seen_at": first_seen_at,
-        }
+        item = to_attributes(key | values)
         try:
-            self._client.put_item(TableName=self._name, Item=to_attributes(values), ConditionExpression=NOT_REGISTERED)
+            self._client.put_item(TableName=self._name, Item=item, ConditionExpression=NOT_REGISTERED)
         except ClientError as error:
             if not is_refusal(error):
                 raise
-        self._registered.add(installation_id)
+        self._registered.add(registered)
 
     @reaching("installations")
     def absorb(self, report: InstallationReport) -> None:
@@ -62,17 +69,34 @@ class InstallationsRegistry:
             given={"deleted": InstallationStatus.DELETED},
         )
 
-    @reaching("installations")
     def active(self) -> list[int]:
         """Suspended and deleted installations are not asked: GitHub would refuse."""
+        return [
+            each["installation_id"]
+            for each in self.all()
+            if each.get("status", InstallationStatus.ACTIVE) == InstallationStatus.ACTIVE
+        ]
+
+    def all(self) -> list[dict[str, Any]]:
+        return self._registered_under(REGISTRY)
+
+    def repositories(self, installation_id: int) -> list[str]:
+        """Every repository of which a job was ever seen, in order of their names."""
+        return [each["repo_full_name"] for each in self._registered_under(f"{REPOSITORIES}#{installation_id}")]
+
+    @reaching("installations")
+    def _registered_under(self, partition: str) -> list[dict[str, Any]]:
         pages = self._client.get_paginator("query").paginate(
             TableName=self._name,
             KeyConditionExpression="PK = :registry",
-            ExpressionAttributeValues={":registry": {"S": REGISTRY}},
+            ExpressionAttributeValues={":registry": {"S": partition}},
         )
-        found = [from_attributes(item) for page in pages for item in page["Items"]]
-        return [each["installation_id"] for each in found if each.get("status", "active") == InstallationStatus.ACTIVE]
+        return [from_attributes(item) for page in pages for item in page["Items"]]
 
 
-def _key(installation_id: int) -> dict[str, Any]:
+def _key(installation_id: int) -> dict[str, str]:
     return {schema.PARTITION: REGISTRY, schema.SORT: str(installation_id)}
+
+
+def _repository_key(installation_id: int, repo_full_name: str) -> dict[str, str]:
+    return {schema.PARTITION: f"{REPOSITORIES}#{installation_id}", schema.SORT: repo_full_name}

@@ -5,6 +5,7 @@ a second try is a refused condition, which is success, and no transaction is nee
 that the item grows by one id a job and not by two.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from runledger.model import Job, Status
 from runledger.reports import RerunCheck, RunReport, RunStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.reads import indexed
 from runledger.tables.updates import advance, claim, update, update_if
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ NOT_RERUN = (
     "attribute_not_exists(rerun_result) AND "
     "(attribute_not_exists(#rerun_claimed_until) OR #rerun_claimed_until <= :now)"
 )
+
+OPEN, DONE = "open", "done"
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
 _IDENTITY = (
@@ -44,6 +48,13 @@ class RunsTable:
         answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
         return from_attributes(answer["Item"]) if "Item" in answer else None
 
+    def open(self, installation_id: int) -> Iterator[dict[str, Any]]:
+        """Oldest first; a run that nobody reports as finished stays among them until somebody asks GitHub."""
+        partition = f"{installation_id}#{OPEN}"
+        with reaching("workflow_runs"):
+            for page in indexed(self._client, self._name, schema.BY_STATE, partition):
+                yield from (run for item in page if (run := from_attributes(item))["status"] != RunStatus.COMPLETED)
+
     def count(self, job: Job, *, first: bool) -> None:
         """`first` says that nobody has counted this job in the run's total, as far as we know."""
         if job.run_id is None:
@@ -59,7 +70,11 @@ class RunsTable:
         key = _key(report.installation_id, report.run_id, report.run_attempt)
         identity = {name: getattr(report, name) for name in _IDENTITY} | self._expiry(report.reported_at)
         identity["checked_at"] = report.reported_at
-        progress = {"conclusion": report.conclusion, "updated_at": report.updated_at or report.reported_at}
+        progress = {
+            "conclusion": report.conclusion,
+            "updated_at": report.updated_at or report.reported_at,
+            schema.BY_STATE.partition: _state(report.installation_id, report.status),
+        }
         news: dict[str, Any] = {"put": identity | progress, "add": _COUNTERS, "returning": "ALL_NEW"}
         changed = advance(self._client, self._name, key, report.status, **news)
         if changed is None:
@@ -91,8 +106,8 @@ class RunsTable:
         )
 
     @reaching("workflow_runs")
-    def note_unknown(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
-        """GitHub knows no such run: an answer, too."""
+    def note_checked(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
+        """GitHub was asked, and there is nothing else to write: perhaps it knows no such run."""
         update(self._client, self._name, _key(installation_id, run_id, run_attempt), put={"checked_at": at})
 
     @reaching("workflow_runs")
@@ -136,7 +151,7 @@ class RunsTable:
     def _count_opened(self, job: Job) -> None:
         self._count(
             job,
-            fill=_known_from(job) | {"status": RunStatus.IN_PROGRESS if job.started_at else RunStatus.QUEUED},
+            fill=_known_from(job) | _open(job, RunStatus.IN_PROGRESS if job.started_at else RunStatus.QUEUED),
             add=_COUNTERS | {"open_job_ids": {job.job_id}, "total_jobs": 1},
             condition=NOT_COUNTED,
         )
@@ -144,7 +159,7 @@ class RunsTable:
     def _count_done(self, job: Job, *, total: int, condition: str) -> bool:
         return self._count(
             job,
-            fill=_known_from(job) | {"status": RunStatus.IN_PROGRESS},
+            fill=_known_from(job) | _open(job, RunStatus.IN_PROGRESS),
             add={
                 "done_job_ids": {job.job_id},
                 "total_jobs": total,
@@ -198,6 +213,15 @@ class RunNews:
 
 def _news(run: dict[str, Any]) -> RunNews:
     return RunNews(may_be_rerun=run.get("status") == RunStatus.COMPLETED and "cut_short_job_ids" in run)
+
+
+def _open(job: Job, status: RunStatus) -> dict[str, str]:
+    """A status and the state that follows from it are always written together."""
+    return {"status": status, schema.BY_STATE.partition: _state(job.installation_id, status)}
+
+
+def _state(installation_id: int, status: RunStatus) -> str:
+    return f"{installation_id}#{DONE if status is RunStatus.COMPLETED else OPEN}"
 
 
 def _known_from(job: Job) -> dict[str, Any]:

@@ -30,22 +30,27 @@ BY_REPO = Index(
     name="by_repo",
     partition="by_repo",
     sort="created_at",
-    # Names never change and the rest is written at completion: one more write in a life, and statistics need no jobs.
+    # Names never change and the rest is written at completion (or when a runner is interrupted, which is rare): one
+    # more write in a life, and statistics need no jobs.
     include=(
         "workflow_name",
         "job_name",
         "conclusion",
         "usage_in_seconds",
         "usage_in_dollars",
+        "saved_in_dollars",
+        "was_interrupted",
         "overall_queue_duration_in_ms",
     ),
 )
 BY_RUN = Index(name="by_run", partition="by_run", sort="created_at")
+# Of a run: open or done, so that those which GitHub must be asked about are found. Two words, so two writes a run.
+BY_STATE = Index(name="by_state", partition="by_state", sort="created_at")
 RUNNERS_BY_STATUS = Index(name="by_status", partition="status", sort="created_at")
 
 WORKFLOW_JOBS = Table(name="workflow_jobs", retention_days=90, indexes=(BY_STATUS, BY_REPO, BY_RUN))
 WORKFLOW_JOB_EVENTS = Table(name="workflow_job_events", retention_days=14)
-WORKFLOW_RUNS = Table(name="workflow_runs", retention_days=90)
+WORKFLOW_RUNS = Table(name="workflow_runs", retention_days=90, indexes=(BY_STATE,))
 DEPLOYMENTS = Table(name="deployments", retention_days=90)
 RUNNERS = Table(name="runners", retention_days=14, indexes=(RUNNERS_BY_STATUS,))
 

@@ -27,12 +27,14 @@ def update(
     discard: Mapping[str, Any] = NOTHING,
     remove: Iterable[str] = (),
     condition: str | None = None,
+    names: Iterable[str] = (),
     given: Mapping[str, Any] = NOTHING,
     returning: "ReturnValueType" = "NONE",
 ) -> dict[str, Any]:
     """`fill` sets what is absent; `add` and `discard` change counters and sets; a None says nothing.
 
-    In `condition`, `#name` is any attribute that is touched and `:name` its new value or one of `given`.
+    In `condition`, `#name` is any attribute that is touched or one of `names`, and `:name` its new value or one of
+    `given`.
     """
     put, fill, add, discard = (_said(values) for values in (put, fill, add, discard))
     removed = tuple(remove)
@@ -49,7 +51,7 @@ def update(
         TableName=table,
         Key=to_attributes(key),
         UpdateExpression=" ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts),
-        ExpressionAttributeNames={f"#{name}": name for name in (*put, *fill, *add, *discard, *removed)},
+        ExpressionAttributeNames={f"#{name}": name for name in (*put, *fill, *add, *discard, *removed, *names)},
         ReturnValues=returning,
         ReturnValuesOnConditionCheckFailure="ALL_OLD",
         **arguments,
