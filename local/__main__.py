@@ -95,6 +95,7 @@ def _last_deployed() -> str | None:
 def _describe(deployed: Outputs) -> None:
     print(f"  AWS         {deployed.endpoint_url} ({deployed.region}, any access key)")
     print(f"  webhook     {deployed.webhook_url}")
+    print(f"  dashboard   {deployed.api_url}/")
     print(f"  API         {deployed.api_url}")
     print(f"  token       {deployed.admin_token}")
     print(f"  GitHub      {deployed.github_api_url}")

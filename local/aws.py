@@ -10,6 +10,8 @@ import boto3
 from local.emulator import CREDENTIALS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from local.outputs import Outputs
 
 
@@ -23,7 +25,7 @@ def client(outputs: Outputs, service: Any) -> Any:
     )
 
 
-def start_instance(outputs: Outputs, *, instance_type: str, pool_name: str) -> str:
+def start_instance(outputs: Outputs, *, instance_type: str, tags: Mapping[str, str]) -> str:
     """Return its id; the emulated one is a record that DescribeInstances shows, and nothing that runs."""
     with closing(client(outputs, "ec2")) as ec2:
         started = ec2.run_instances(
@@ -31,6 +33,8 @@ def start_instance(outputs: Outputs, *, instance_type: str, pool_name: str) -> s
             InstanceType=instance_type,
             MinCount=1,
             MaxCount=1,
-            TagSpecifications=[{"ResourceType": "instance", "Tags": [{"Key": "pool", "Value": pool_name}]}],
+            TagSpecifications=[
+                {"ResourceType": "instance", "Tags": [{"Key": name, "Value": value} for name, value in tags.items()]}
+            ],
         )
     return str(started["Instances"][0]["InstanceId"])

@@ -35,7 +35,12 @@ class Control:
         row: dict[str, Any] = self._call("POST", "webhooks", {"event": event, "payload": payload, "guid": guid})
         return row
 
+    def lose(self, guid: str) -> None:
+        """Have this delivery time out when it is sent; GitHub's log will say so."""
+        self._call("POST", "faults", {"kind": "lost_delivery", "path": guid})
+
     def deliveries(self) -> list[dict[str, Any]]:
+        """The whole log, newest first, once every redelivery that was asked for has been sent."""
         rows: list[dict[str, Any]] = self._call("GET", "deliveries")
         return rows
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from local import aws, summary
+from local import machines, passes, summary
 from local.control import Control
 from local.github_records import records
 from local.lives import lives
@@ -18,21 +19,30 @@ from local.steps import Awaited, bus_events, deliveries
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from local.machines import Machines
     from local.outputs import Outputs
+    from local.passes import Pass
     from local.steps import Step
 
-BY_HAND_TYPE = "c7g.4xlarge"
-BY_HAND_POOL = "benchmarks"
+# One to see what is wrong, and another to see that it has been wrong for a while.
+PASSES = ("first", "second")
 
 _AT_ONCE = 4
 # GitHub gives up after 10 seconds; a first call here may also have to start the function on a busy machine.
 _PATIENCE_SECONDS = 30
 
 
-def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> list[Step]:
-    """Let everything happen, in order for each run, and show what the ledger made of it."""
-    by_hand = aws.start_instance(outputs, instance_type=BY_HAND_TYPE, pool_name=BY_HAND_POOL)
-    steps = lives(now, seed, by_hand=by_hand)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    steps: list[Step]
+    machines: Machines
+    passes: list[Pass]
+
+
+def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> Played:
+    """Let everything happen, in order for each run, have it reconciled, and show what the ledger made of it."""
+    started = machines.start(outputs)
+    steps = lives(now, seed, machines=started)
     jobs = {step.subject for step in steps if isinstance(step.subject, Job)}
     sent, published = len(deliveries(steps)), len(bus_events(steps))
     print(f"Playing the lives of {len(jobs)} jobs: {sent} deliveries of GitHub, {published} events of runners")
@@ -40,14 +50,26 @@ def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> list[Step]:
     github.configure(
         webhook_url=outputs.webhook_url, webhook_secret=outputs.webhook_secret, give_up_seconds=_PATIENCE_SECONDS
     )
-    for record in records(each for each in deliveries(steps) if isinstance(each.subject, Installation)):
+    installations = [each for each in deliveries(steps) if isinstance(each.subject, Installation)]
+    for record in (*records(installations), *machines.registrations(started)):
         github.put(record)
     with closing(Player(outputs, github)) as player:
         _play(player, steps)
+    reconciled = [_reconcile(outputs, github, which) for which in PASSES]
     print("The ledger now holds")
-    for line in summary.lines(outputs, steps, now):
+    for line in summary.lines(outputs, steps, reconciled):
         print(f"  {line}")
-    return steps
+    return Played(steps=steps, machines=started, passes=reconciled)
+
+
+def _reconcile(outputs: Outputs, github: Control, which: str) -> Pass:
+    """What it had GitHub send again has arrived when this returns."""
+    print(f"The {which} pass of the reconciler says")
+    done = passes.order(outputs)
+    for line in done.excerpt():
+        print(f"  {line}")
+    github.deliveries()
+    return done
 
 
 def _play(player: Player, steps: list[Step]) -> None:

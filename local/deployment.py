@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 OUTPUTS = "outputs.json"
 SOURCES = ("app.py", "cdk.json", "stacks", "functions", "layers", "requirements", "web")
-CONTEXT = {"stage": "local", "throw_away": "true", "architecture": "host"}
+RUNNER_TAGS = {"runledger:runner": "demo"}
+CONTEXT = {
+    "stage": "local",
+    "throw_away": "true",
+    "architecture": "host",
+    "orphans": "enforce",
+    "runner_tags": ",".join(f"{name}={value}" for name, value in RUNNER_TAGS.items()),
+    "orphan_grace_minutes": "0",  # so that the second of two passes cleans what the first one suspects
+}
 _ACCOUNT = "000000000000"
 _DEPLOYED = "\N{WHITE HEAVY CHECK MARK}  "
 

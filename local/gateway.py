@@ -1,8 +1,11 @@
-"""MiniStack with three ways of the local machine smoothed, so that it can enforce IAM policies as AWS does.
+"""MiniStack with six ways of the local machine smoothed, so that it can deploy our stacks and enforce IAM as AWS does.
 
 Loopback has no TLS, but the policies of CDK's asset bucket and of our queues refuse whoever comes without it.
 People and tests come with whatever dummy key they have; MiniStack lets in only the one that it was started with.
 The emulated EC2 and ECS publish nothing, so whoever plays with them here may put events in their name.
+It knows no saved queries of Logs Insights, which are for people to click on: here they are accepted and forgotten.
+Its policies do not see the tags of EC2's instances, by which a role may be let near some and not others: here they do.
+Asked for a service that it lacks, as prices are, it reads for seconds which AWS has, and answers nobody: here it knows.
 """
 
 from __future__ import annotations
@@ -13,10 +16,14 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from botocore.session import get_session
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from ministack.app import app as ministack
-from ministack.services import eventbridge
+from ministack.core import router
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ec2, eventbridge, tagging
+from ministack.services.cloudformation import provisioners
 
 from local.processes import LOOPBACK
 
@@ -49,8 +56,24 @@ def as_owner(headers: Iterable[Header]) -> Iterator[Header]:
             yield name, value
 
 
+def tags_of_instances() -> Iterator[tuple[str, list[dict[str, str]]]]:
+    for instance_id, tags in ec2._tags.items():
+        yield f"arn:aws:ec2:{get_region()}:{get_account_id()}:instance/{instance_id}", tags
+
+
+def accept(logical_id: str, _properties: object, stack_name: str) -> tuple[str, dict[str, str]]:
+    return f"{stack_name}-{logical_id}", {}
+
+
+def keep(physical_id: str, *_: object, **__: object) -> tuple[str, dict[str, str]]:
+    return physical_id, {}
+
+
 if __name__ == "__main__":
     eventbridge._put_events = partial(eventbridge._put_events, allow_aws_source=True)
+    tagging._RESOURCE_TAG_COLLECTORS["ec2"] = tags_of_instances
+    router._KNOWN_AWS_SERVICE_NAMES = frozenset(get_session().get_available_services())
+    provisioners._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {"create": accept, "update": keep, "delete": keep}
     config = Config()
     config.bind = [f"{LOOPBACK}:{os.environ['GATEWAY_PORT']}"]
     config.keep_alive_timeout = 75

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from local import approval_lives, trouble_lives
+from local import approval_lives, lost_lives, trouble_lives
 from local.payloads.installations import installation_delivery
 from local.payloads.jobs import job_delivery
 from local.run_lives import run_lives
@@ -18,14 +18,15 @@ from local.tale import LEGACY, ON_DEMAND, PAYMENTS, PLATFORM, STOREFRONT, WEBSIT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from local.machines import Machines
     from local.payloads.subjects import Delivery
     from local.steps import Step
 
 MATRIX = tuple(f"test ({python}, {arch})" for python in ("3.11", "3.12", "3.13") for arch in ("amd64", "arm64"))
 
 
-def lives(now: datetime, seed: int = 1, *, by_hand: str = "i-0123456789abcdef0") -> list[Step]:
-    """Return every step in order; the same moment, seed and instance started `by_hand` give the same lives."""
+def lives(now: datetime, seed: int = 1, *, machines: Machines) -> list[Step]:
+    """Return every step in order; the same moment, seed and machines give the same lives."""
     tale = Tale(now, seed)
     stories: tuple[Callable[[Tale], Iterator[Step]], ...] = (
         installations,
@@ -40,12 +41,17 @@ def lives(now: datetime, seed: int = 1, *, by_hand: str = "i-0123456789abcdef0")
         redelivered,
         sent_by_two_hooks,
         late_queued,
-        completed_never_came,
         partial_rerun,
-        still_open,
+        still_queued,
+        partial(at_work, machine=machines.at_work),
         trouble_lives.interrupted,
         trouble_lives.stolen,
-        partial(trouble_lives.started_by_hand, instance_id=by_hand),
+        partial(trouble_lives.warned, instance_id=machines.warned),
+        partial(trouble_lives.started_by_hand, instance_id=machines.by_hand),
+        lost_lives.completed_never_came,
+        lost_lives.completed_timed_out,
+        lost_lives.never_started,
+        partial(lost_lives.outlived, machines=(machines.outlived, machines.busy)),
     )
     told = [each for story in stories for each in story(tale)]
     return sorted([*told, *runner_lives(told), *run_lives(deliveries(told))], key=lambda each: each.sent_at)
@@ -119,14 +125,6 @@ def late_queued(tale: Tale) -> Iterator[Delivery]:
         yield replace(queued, sent_at=others[-1].sent_at + timedelta(seconds=5))
 
 
-def completed_never_came(tale: Tale) -> Iterator[Delivery]:
-    """Spot took its instance back three hours ago: GitHub gave the job up, and never said so."""
-    job = tale.job(PAYMENTS, "CI", "load tests", minutes_ago=190)
-    *sent, completed = tale.finished(job, conclusion="failure")
-    yield from sent
-    yield replace(completed, lost=True)
-
-
 def partial_rerun(tale: Tale) -> Iterator[Delivery]:
     """The failed job runs again under a new id; the one that had passed is carried over, completed at once."""
     passed = tale.job(PAYMENTS, "Release", "build", minutes_ago=120)
@@ -139,10 +137,15 @@ def partial_rerun(tale: Tale) -> Iterator[Delivery]:
     yield from tale.finished(tale.again(failed, at))
 
 
-def still_open(tale: Tale) -> Iterator[Delivery]:
-    """One job is stuck in the queue, two have just come, and three are at work."""
+def still_queued(tale: Tale) -> Iterator[Delivery]:
+    """One for long, two have just come."""
     for minutes in (85, 2, 1):
         job = tale.job(STOREFRONT, "Nightly", f"shard {minutes}", minutes_ago=minutes)
         yield job_delivery(job, "queued", job.created_at)
-    for repository in (STOREFRONT, PLATFORM, WEBSITE):
-        yield from tale.finished(tale.job(repository, "CI", "end-to-end tests", minutes_ago=6))[:-1]
+
+
+def at_work(tale: Tale, *, machine: str) -> Iterator[Delivery]:
+    """On a machine that a launcher started, and on the one in the office."""
+    for repository, instance_id in ((STOREFRONT, machine), (WEBSITE, None)):
+        job = tale.job(repository, "CI", "end-to-end tests", minutes_ago=6)
+        yield from tale.finished(job, machine=instance_id)[:-1]

@@ -63,8 +63,10 @@ class Player:
     def _deliver(self, delivery: Delivery) -> None:
         if delivery.lost:
             return
+        if delivery.failed:
+            self._github.lose(delivery.delivery_id)
         row = self._github.send(delivery.event, delivery.payload, delivery.delivery_id)
-        if row["status_code"] != 202:
+        if not delivery.failed and row["status_code"] != 202:
             raise LocalError(f"delivery {delivery.delivery_id} was answered with {row['status_code']}: {row['status']}")
 
     def _publish(self, event: BusEvent) -> None:

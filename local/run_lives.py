@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from local.payloads.runs import run_delivery
@@ -25,7 +26,8 @@ def run_lives(told: Iterable[Delivery]) -> Iterator[Delivery]:
         if {step.subject for step in ends} == jobs.keys():
             conclusions = {step.payload["workflow_job"]["conclusion"] for step in ends}
             conclusion = next(each for each in _STRONGEST if each in conclusions)
-            yield run_delivery(run, "completed", max(step.happened_at for step in ends), conclusion=conclusion)
+            completed = run_delivery(run, "completed", max(step.happened_at for step in ends), conclusion=conclusion)
+            yield replace(completed, lost=any(step.lost for step in ends))
 
 
 def _by_run(told: Iterable[Delivery]) -> dict[Run, dict[Job, list[Delivery]]]:

@@ -6,14 +6,13 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from local.payloads.runners import instance_of, instance_state, interruption_warning, scheduled
+from local.payloads.runners import instance_of, instance_state, scheduled
 from local.payloads.subjects import Delivery, Job
 from local.steps import Awaited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from local.payloads.runners import InstanceState
     from local.steps import Step
 
 _SOON = timedelta(seconds=1)
@@ -52,8 +51,8 @@ def runs_on(job: Job, runner_id: str, at: datetime) -> Awaited:
     )
 
 
-def gone(job: Job, instance_id: str, at: datetime, *, state: InstanceState = "shutting-down") -> Iterator[Step]:
-    yield instance_state(job, instance_id, state, at)
+def gone(job: Job, instance_id: str, at: datetime) -> Iterator[Step]:
+    yield instance_state(job, instance_id, "shutting-down", at)
     yield cleaned(job, instance_id, at)
 
 
@@ -69,8 +68,4 @@ def _life(job: Job, told: list[Delivery]) -> Iterator[Step]:
     queued_at = max(each.happened_at for each in told if each.payload["action"] == "queued")
     yield from launched(job, instance_id, queued_at + _SOON, up_at=started.happened_at - _SOON)
     if completed := next((each for each in told if each.payload["action"] == "completed"), None):
-        if completed.lost:  # nobody was left to tell GitHub
-            yield interruption_warning(job, instance_id, completed.happened_at - 2 * _IDLE)
-            yield from gone(job, instance_id, completed.happened_at - _IDLE, state="terminated")
-        else:
-            yield from gone(job, instance_id, completed.happened_at + _IDLE)
+        yield from gone(job, instance_id, completed.happened_at + _IDLE)

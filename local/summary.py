@@ -1,37 +1,41 @@
-"""What a person wants to know after the demo, asked of the deployment: tables by key, and the deployed function."""
+"""What a person wants to know after the demo: the deployed tables by key, and what the reconciler did to them."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import closing
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.types import TypeDeserializer
 
 from local import aws
 from local.payloads.subjects import Job, Run
-from local.processes import LocalError
 from local.steps import Awaited, bus_events, deliveries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_lambda import LambdaClient
 
     from local.outputs import Outputs
+    from local.passes import Pass
     from local.steps import Step
 
 STATUSES = ("queued", "waiting", "scheduled", "in_progress", "completed")
 RUNNERS = ("active", "cleaned")
 APPROVALS = ("pending", "approved", "rejected")
+DONE = (
+    ("jobs_healed", "jobs healed"),
+    ("runners_requested", "runners requested"),
+    ("webhooks_redelivered", "webhooks redelivered"),
+    ("orphans_detected", "orphans suspected"),
+    ("orphans_cleaned", "orphans cleaned"),
+)
 _MOST_IN_A_BATCH = 100
 
 
-def lines(outputs: Outputs, sent: Iterable[Step], now: datetime) -> Iterator[str]:
-    """Of all jobs by status, and of everything else that was sent, by its key."""
+def lines(outputs: Outputs, sent: Iterable[Step], passes: Sequence[Pass]) -> Iterator[str]:
+    """Of all jobs by status, of everything else that was sent by its key, and of all passes together."""
     sent = list(sent)
     with closing(aws.client(outputs, "dynamodb")) as dynamodb:
         by_status = _count_by_status(dynamodb, outputs, {each.installation_id for each in deliveries(sent)})
@@ -44,12 +48,11 @@ def lines(outputs: Outputs, sent: Iterable[Step], now: datetime) -> Iterator[str
     dollars = sum(job.get("usage_in_dollars", 0) for job in jobs)
     yield "jobs        " + ", ".join(f"{by_status[status]} {status}" for status in STATUSES)
     yield f"runs        {_statuses(runs)['completed']} of {len(runs)} finished"
-    yield "approvals   " + ", ".join(f"{approvals[status]} {status}" for status in APPROVALS)
-    for each in forgotten_approvals(outputs):
-        days = (now - datetime.fromisoformat(each["waiting_since"])).days
-        yield f"forgotten   {each['repo_full_name']} waits for approval of {each['environment']}: {days} days"
+    decided = ", ".join(f"{approvals[status]} {status}" for status in APPROVALS)
+    yield f"approvals   {decided}; {passes[-1].summary['forgotten_approvals']} forgotten"
     yield "runners     " + ", ".join(f"{runners[status]} {status}" for status in RUNNERS)
     yield f"interrupted {interrupted} jobs, {rerun} run again"
+    yield "reconciled  " + ", ".join(f"{words} {sum(each.summary[count] for each in passes)}" for count, words in DONE)
     yield f"spend       ${dollars:.2f}"
 
 
@@ -70,17 +73,6 @@ def runner_keys(sent: Iterable[Step]) -> set[str]:
     """Those that were published, and the one that the story waits to see learnt."""
     learnt = {each.value for each in sent if isinstance(each, Awaited) and each.attribute == "instance_id"}
     return {each.runner_id for each in bus_events(sent)} | learnt
-
-
-def forgotten_approvals(outputs: Outputs) -> list[dict[str, Any]]:
-    with closing(aws.client(outputs, "lambda")) as functions:
-        client: LambdaClient = functions
-        answer = client.invoke(FunctionName=outputs.functions["forgotten_approvals"], Payload=b"{}")
-        said = answer["Payload"].read().decode()
-    if "FunctionError" in answer:
-        raise LocalError(f"forgotten_approvals failed: {said}")
-    found: list[dict[str, Any]] = json.loads(said)["forgotten"]
-    return found
 
 
 def _count_by_status(client: DynamoDBClient, outputs: Outputs, installations: set[int]) -> Counter[str]:

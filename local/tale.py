@@ -82,17 +82,20 @@ class Tale:
         """On an instance of its own; only the website's jobs run on a machine that stands in an office."""
         if job.run.repository is WEBSITE:
             return Runner(id=1000, name="office-1")
-        return self.runner_on(self.instance_id())
+        return Runner.on(self.instance_id())
 
-    def runner_on(self, machine: str, *, prefix: str = "runner") -> Runner:
-        """Named after its instance or task, as launchers do."""
-        return Runner(id=self._random.randint(1001, 9999), name=f"{prefix}-{machine.rpartition('/')[2]}")
-
-    def finished(self, job: Job, *, conclusion: str = "success", queued_at: datetime | None = None) -> list[Delivery]:
+    def finished(
+        self,
+        job: Job,
+        *,
+        conclusion: str = "success",
+        queued_at: datetime | None = None,
+        machine: str | None = None,
+    ) -> list[Delivery]:
         queued = queued_at or job.created_at
         started = queued + timedelta(seconds=self._random.randint(4, 240))
         completed = started + timedelta(seconds=self._random.randint(30, 900))
-        runner = self.runner(job)
+        runner = Runner.on(machine) if machine else self.runner(job)
         return [
             job_delivery(job, "queued", queued),
             job_delivery(job, "in_progress", started, runner=runner, started_at=started),

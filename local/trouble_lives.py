@@ -1,4 +1,4 @@
-"""The demo's troubles with runners: one is taken back, one is stolen, and one nobody had told of."""
+"""The demo's troubles with runners: two are taken back, one is stolen, and one nobody had told of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from local.payloads.jobs import job_delivery
-from local.payloads.runners import scheduled, task_state
+from local.payloads.runners import interruption_warning, scheduled, task_state
+from local.payloads.subjects import Runner
 from local.runner_lives import cleaned, gone, launched, runs_on
 from local.steps import Awaited
 from local.tale import ON_DEMAND, PAYMENTS, PLATFORM, STOREFRONT
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from local.steps import Step
     from local.tale import Tale
 
+BY_HAND_POOL = "benchmarks"
+
 
 def interrupted(tale: Tale) -> Iterator[Step]:
     """Spot takes the task back under the job; the ledger has GitHub run it again, and this time it is spared."""
     job = tale.job(PAYMENTS, "Nightly", "integration tests", minutes_ago=70)
     task = tale.task()
-    runner = tale.runner_on(task)
+    runner = Runner.on(task)
     at = _clock(job)
     yield job_delivery(job, "queued", at(0))
     yield scheduled(job, task, at(2))
@@ -52,7 +55,7 @@ def stolen(tale: Tale) -> Iterator[Step]:
     first = tale.job(STOREFRONT, "Containers", "build", minutes_ago=55)
     second = tale.sibling(first, "scan")
     launched_first, launched_then = tale.instance_id(), tale.instance_id()
-    runner, other = tale.runner_on(launched_first), tale.runner_on(launched_then)
+    runner, other = Runner.on(launched_first), Runner.on(launched_then)
     at = _clock(first)
     yield job_delivery(first, "queued", at(0))
     yield job_delivery(second, "queued", at(1))
@@ -67,11 +70,22 @@ def stolen(tale: Tale) -> Iterator[Step]:
     yield from gone(first, launched_then, at(415))
 
 
+def warned(tale: Tale, instance_id: str) -> Iterator[Step]:
+    """Spot wants the instance back under the job, which has two minutes left."""
+    job = tale.job(PLATFORM, "CI", "end-to-end tests", minutes_ago=6)
+    queued, started, _ = tale.finished(job, machine=instance_id)
+    at = _clock(job)
+    yield queued
+    yield from launched(job, instance_id, at(1), up_at=started.sent_at - timedelta(seconds=1))
+    yield started
+    yield interruption_warning(job, instance_id, tale.ago(seconds=30))
+
+
 def started_by_hand(tale: Tale, instance_id: str) -> Iterator[Step]:
     """Somebody tries a big machine for the benchmarks; what it is, only EC2 can tell."""
     job = tale.job(PLATFORM, "Benchmarks", "benchmark", minutes_ago=5, labels=ON_DEMAND)
     at = _clock(job)
-    runner = tale.runner_on(instance_id, prefix="benchmarks")
+    runner = Runner.on(instance_id, prefix=BY_HAND_POOL)
     yield job_delivery(job, "queued", at(0))
     yield job_delivery(job, "in_progress", at(45), runner=runner, started_at=at(45))
     yield runs_on(job, instance_id, at(45))

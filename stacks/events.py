@@ -11,13 +11,13 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.model import EventType
 from runledger.reports import AwsEvent
-from runledger.tables import schema
 
 from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.layer import domain_layer, github_layer
-from stacks.parts import queue, queue_with_dead_letters, secret
-from stacks.recorder import KNOWS_RUNNERS, RECORDS, Recorder, table_environment
+from stacks.parts import queue_with_dead_letters, secret
+from stacks.reconciler import ReconcilerFunction
+from stacks.recorder import KNOWS_RUNNERS, Recorder
 from stacks.settings import Settings
 
 FROM_LAUNCHERS = (
@@ -37,7 +37,7 @@ class EventsStack(cdk.Stack):
         self._settings = settings
         self._tables = tables
         self._bus = self._make_bus()
-        self._github_app = secret(
+        self.github_app = secret(
             self,
             "GitHubApp",
             settings=settings,
@@ -55,9 +55,16 @@ class EventsStack(cdk.Stack):
         self._instance_events()
         self._runner_lookup()
         self._run_retry()
-        self._forgotten_approvals()
+        self.reconciler = ReconcilerFunction(
+            self,
+            settings=settings,
+            recorder=self.recorder,
+            layers=[self._domain, self._github],
+            bus=self._bus,
+            github_app=self.github_app,
+        ).function
         cdk.CfnOutput(self, "EventBusName", value=self._bus.event_bus_name)
-        cdk.CfnOutput(self, "GitHubAppSecretArn", value=self._github_app)
+        cdk.CfnOutput(self, "GitHubAppSecretArn", value=self.github_app)
 
     def _make_bus(self) -> events.EventBus:
         bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{self._settings.stage}")
@@ -126,38 +133,11 @@ class EventsStack(cdk.Stack):
                 "RERUN_OWN_FAILURES": str(self._settings.rerun_own_failures).lower(),
             },
         )
-        function.allow(self._github_app, "secretsmanager:GetSecretValue")
+        function.allow(self.github_app, "secretsmanager:GetSecretValue")
         _feed(function, self.recorder.rerun_checks)
 
-    def _forgotten_approvals(self) -> None:
-        jobs, deployments = self._tables[schema.WORKFLOW_JOBS.name], self._tables[schema.DEPLOYMENTS.name]
-        function = LedgerFunction(
-            self,
-            "forgotten_approvals",
-            settings=self._settings,
-            layers=[self._domain, self._github],
-            timeout=cdk.Duration.minutes(5),
-            environment={
-                **table_environment(self._settings, self._tables, {"JOBS", "DEPLOYMENTS"}),
-                **self._asks_github(),
-                "FORGOTTEN_APPROVAL_HOURS": str(self._settings.forgotten_approval_hours),
-            },
-        )
-        function.allow(jobs.table_arn, "dynamodb:Query", "dynamodb:BatchGetItem")
-        function.allow(f"{jobs.table_arn}/index/{schema.BY_STATUS.name}", "dynamodb:Query")
-        function.allow(deployments.table_arn, *RECORDS["DEPLOYMENTS"])
-        function.allow(self._github_app, "secretsmanager:GetSecretValue")
-        missed = queue(self, "ScheduleDeadLetters", settings=self._settings)
-        compliance.accept(missed, "AwsSolutions-SQS3", "It is itself the dead-letter queue of a schedule's target.")
-        events.Rule(
-            self,
-            "EveryHour",
-            schedule=events.Schedule.rate(cdk.Duration.hours(1)),
-            targets=[targets.LambdaFunction(function.function, dead_letter_queue=missed, retry_attempts=2)],
-        )
-
     def _asks_github(self) -> dict[str, str]:
-        return {"GITHUB_APP": self._github_app, "GITHUB_API_URL": self._settings.github_api_url}
+        return {"GITHUB_APP": self.github_app, "GITHUB_API_URL": self._settings.github_api_url}
 
     def _route(
         self,

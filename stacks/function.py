@@ -26,6 +26,7 @@ class LedgerFunction(Construct):
         environment: Mapping[str, str],
         timeout: cdk.Duration,
         memory_mb: int = 512,
+        snap_start: bool = False,
     ) -> None:
         super().__init__(scope, "".join(word.capitalize() for word in name.split("_")))
         written = log_group(self, "Logs", settings=settings)
@@ -50,6 +51,13 @@ class LedgerFunction(Construct):
             timeout=timeout,
             log_group=written,
             role=role,
+            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
+        )
+        # What events and requests are sent to: a snapshot is taken of a published version, and never of $LATEST.
+        self.live: lambda_.IFunction = (
+            lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+            if snap_start
+            else self.function
         )
         compliance.accept(
             self.function,

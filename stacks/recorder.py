@@ -47,6 +47,7 @@ class Recorder:
         timeout: cdk.Duration,
         environment: Mapping[str, str] | None = None,
         more: Mapping[str, Sequence[str]] | None = None,
+        snap_start: bool = False,
     ) -> LedgerFunction:
         """`more` are the tables, by their word, that this one may touch beyond what recording needs."""
         function = LedgerFunction(
@@ -55,6 +56,7 @@ class Recorder:
             settings=self.settings,
             layers=layers,
             timeout=timeout,
+            snap_start=snap_start,
             environment={
                 **table_environment(self.settings, self.tables, {*RECORDS, *(more or {})}),
                 "RUNNER_LOOKUPS_QUEUE": self.runner_lookups.queue_url,

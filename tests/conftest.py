@@ -19,6 +19,8 @@ import pytest
 from local import dynamodb
 from tests.synthesis import Templates, synthesise
 
+pytest_plugins = ["tests.deployed"]
+
 # The same examples in every run, and no test that fails because a machine is slow.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("steady")

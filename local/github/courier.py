@@ -64,7 +64,8 @@ class Courier:
     def _deliver(self, event: str, body: bytes, guid: str, *, redelivery: bool) -> Delivery:
         with self._state.lock:
             settings = self._state.settings
-            lost = self._state.faults.take((FaultKind.LOST_DELIVERY,), "POST", event)
+            faults, kinds = self._state.faults, (FaultKind.LOST_DELIVERY,)
+            lost = faults.take(kinds, "POST", event) or faults.take(kinds, "POST", guid)
         if settings.webhook_url is None:
             raise Refusal(422, "No webhook_url is configured: put it into the settings first")
         headers = _headers(settings, event, body, guid)

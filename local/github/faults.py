@@ -35,7 +35,7 @@ MESSAGES = {
 
 @dataclass(kw_only=True)
 class Fault:
-    """`times` null lasts until cleared; `path` is a shell pattern, for a lost delivery over the event's name."""
+    """`times` null lasts until cleared; `path` is a shell pattern, for a lost delivery over its event or GUID."""
 
     kind: FaultKind
     times: int | None = 1

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -15,13 +16,15 @@ from local.deployment import ROOT
 from local.github import records as github
 from local.github_records import records
 from local.lives import lives
+from local.machines import Machines, registrations
 from local.payloads.subjects import Delivery, Job, Run, Subject
 from local.player import chapters
-from local.steps import Awaited, bus_events, deliveries
+from local.steps import Awaited, BusEvent, bus_events, deliveries
 from tests.local.webhook_description import faults
 
 NOW = datetime(2025, 1, 15, 10, tzinfo=UTC)
-STEPS = lives(NOW)
+MACHINES = Machines(**{each.name: f"i-{number:017x}" for number, each in enumerate(fields(Machines))})
+STEPS = lives(NOW, machines=MACHINES)
 LIVES = deliveries(STEPS)
 EVENTS = bus_events(STEPS)
 SCHEMA = json.loads((ROOT / "docs" / "scheduling-event.v1.schema.json").read_text())
@@ -31,8 +34,8 @@ Kind = TypeVar("Kind", bound=github.Record)
 
 
 def test_the_same_moment_and_seed_give_the_same_lives() -> None:
-    assert lives(NOW) == STEPS
-    assert lives(NOW, seed=2) != STEPS
+    assert lives(NOW, machines=MACHINES) == STEPS
+    assert lives(NOW, seed=2, machines=MACHINES) != STEPS
 
 
 @pytest.mark.parametrize("event", sorted({each.event for each in LIVES}))
@@ -74,10 +77,20 @@ def test_every_run_begins_and_ends_only_with_its_last_job() -> None:
     assert not finished & {job.run_id for job in open_jobs}
 
 
-def test_github_knows_the_end_of_the_job_that_it_never_told() -> None:
-    (lost,) = [each.payload["workflow_job"] for each in LIVES if each.lost]
-    (job,) = [job for job in _known(github.Job) if job.id == lost["id"]]
-    assert (job.status, job.conclusion) == ("completed", "failure")
+def test_github_knows_the_end_of_the_job_that_it_never_told_and_of_its_run() -> None:
+    lost = [each.subject for each in LIVES if each.lost]
+    assert [type(each) for each in lost] == [Job, Run]
+    (job,) = [job for job in _known(github.Job) if job.id == lost[0].id]
+    (run,) = [run for run in _known(github.Run) if run.id == lost[1].id]
+    assert (job.status, job.conclusion) == (run.status, run.conclusion) == ("completed", "failure")
+
+
+def test_github_knows_the_end_of_the_job_whose_delivery_failed_and_tells_that_of_its_run() -> None:
+    (failed,) = [each.subject for each in LIVES if each.failed]
+    assert isinstance(failed, Job)
+    assert {job.status for job in _known(github.Job) if job.id == failed.id} == {"completed"}
+    told = [each for each in LIVES if each.subject == failed.run and not (each.lost or each.failed)]
+    assert told[-1].payload["action"] == "completed"
 
 
 def test_github_knows_the_last_state_of_jobs_whose_deliveries_came_late_or_twice() -> None:
@@ -127,12 +140,38 @@ def test_the_interrupted_job_ends_on_github_before_its_run_is_run_again() -> Non
     assert (run.run_attempt, run.status, run.conclusion) == (2, "completed", "success")
 
 
+def test_a_machine_that_is_left_over_tells_of_its_job_and_never_of_its_end() -> None:
+    for machine in (MACHINES.outlived, MACHINES.busy):
+        told = [each for each in EVENTS if each.runner_id == machine]
+        assert [each.detail.get("state", each.detail_type) for each in told] == ["runner_scheduled", "running"]
+        (job,) = {each.subject for each in told}
+        assert {each.status for each in _known(github.Job) if each.id == job.id} == {"completed"}
+
+
+def test_nobody_tells_of_machines_that_no_job_came_to() -> None:
+    assert not {MACHINES.unclaimed, MACHINES.foreign} & {each.runner_id for each in EVENTS}
+
+
+def test_github_lists_a_runner_under_the_id_and_name_that_its_jobs_tell() -> None:
+    registered = {(each.id, each.name) for each in registrations(MACHINES)}
+    told = [each.payload["workflow_job"] for each in LIVES if each.event == "workflow_job"]
+    assert len(registered & {(job["runner_id"], job["runner_name"]) for job in told}) == len(registered) - 1
+    idle = {each.name for each in registrations(MACHINES) if not each.busy}
+    assert idle == {f"runner-{machine}" for machine in MACHINES.orphans}
+
+
 def _in_trouble() -> set[Job]:
-    """Jobs whose runners die under them or are taken from them."""
-    lost = {each.subject for each in LIVES if each.lost}
-    troubles = {each.subject for each in EVENTS if each.detail.get("stopCode") == "SpotInterruption"}
-    rescheduled = {each.subject for each in EVENTS if each.detail_type == "runner_rescheduled"}
-    return {job for job in lost | troubles | rescheduled if isinstance(job, Job)}
+    """Jobs whose runners are wanted back, are taken from them, never come, or stay after them."""
+    by_job: dict[Job, list[BusEvent]] = {}
+    for each in EVENTS:
+        by_job.setdefault(each.subject, []).append(each)
+    return {job for job, told in by_job.items() if len(told) == 1 or any(_is_trouble(each) for each in told)}
+
+
+def _is_trouble(event: BusEvent) -> bool:
+    wanted_back = {"stopCode", "instance-action"} & event.detail.keys()
+    left_over = event.runner_id in (MACHINES.outlived, MACHINES.busy)
+    return bool(wanted_back) or left_over or event.detail_type == "runner_rescheduled"
 
 
 def _of_job(delivery: Delivery) -> bool:

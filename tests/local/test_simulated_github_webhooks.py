@@ -77,6 +77,18 @@ def test_lost_delivery_is_logged_as_failed_and_never_arrives(
     assert len(app.get(f"{LOG}?status=success").document) == 2
 
 
+def test_one_delivery_is_lost_by_its_guid_and_arrives_when_it_is_redelivered(
+    anyone: Client, app: Client, receiver: WebhookReceiver
+) -> None:
+    guids = [str(uuid.UUID(int=number)) for number in range(2)]
+    anyone.post("/_simulation/faults", kind="lost_delivery", path=guids[1])
+    rows = [anyone.post("/_simulation/webhooks", event="ping", payload={}, guid=guid).document for guid in guids]
+    assert [row["status_code"] for row in rows] == [202, 504]
+    app.post(f"{LOG}/{rows[1]['id']}/attempts")
+    assert anyone.get("/_simulation/deliveries").document[0]["status_code"] == 202
+    assert [webhook.headers["x-github-delivery"] for webhook in receiver.received] == guids
+
+
 def test_receiver_that_takes_too_long_is_given_up(anyone: Client, receiver: WebhookReceiver) -> None:
     assert anyone.get("/_simulation/settings").document["give_up_seconds"] == 10
     anyone.put("/_simulation/settings", give_up_seconds=0.1)

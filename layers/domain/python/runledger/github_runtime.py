@@ -6,6 +6,7 @@ from functools import cache
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal
+from runledger_github.retries import Patience
 from runledger_github.truth import Truth
 
 from runledger.caches import DeploymentCache
@@ -21,7 +22,8 @@ def truth() -> Truth | None:
     secret = client("secretsmanager").get_secret_value(SecretId=setting("GITHUB_APP"))["SecretString"]
     if not json.loads(secret):
         return None
-    return Truth(app=GitHubApp.from_secret(secret, api_url=setting("GITHUB_API_URL")))
+    patience = Patience(seconds=float(setting("GITHUB_PATIENCE_SECONDS", default="30")))
+    return Truth(app=GitHubApp.from_secret(secret, api_url=setting("GITHUB_API_URL"), patience=patience))
 
 
 @cache

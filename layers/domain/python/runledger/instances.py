@@ -72,6 +72,31 @@ def describe_tasks(
     return {asked: found[match["id"]] for asked, match in matches.items() if match["id"] in found}
 
 
+def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
+    """Every instance that has all these tags and is not gone; `*` is any value."""
+    filters = [{"Name": f"tag:{name}", "Values": [value]} for name, value in tags.items()]
+    filters.append({"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]})
+    with reaching("ec2"):
+        pages = ec2.get_paginator("describe_instances").paginate(
+            Filters=filters, PaginationConfig={"PageSize": MOST_INSTANCES_A_CALL}
+        )
+        found = [each for page in pages for group in page["Reservations"] for each in group["Instances"]]
+    return {answer["InstanceId"]: _instance(answer, pool_tags) for answer in found}
+
+
+def running_tasks(ecs: Any, cluster: str, *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
+    """Every task of the cluster that shall run, by its ARN; none where there is no such cluster."""
+    try:
+        with reaching("ecs"):
+            pages = ecs.get_paginator("list_tasks").paginate(cluster=cluster, desiredStatus="RUNNING")
+            arns = [arn for page in pages for arn in page["taskArns"]]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ClusterNotFoundException":
+            return {}
+        raise
+    return describe_tasks(ecs, cluster, arns, pool_tags=pool_tags)
+
+
 def _batches(ids: list[str], size: int) -> Iterator[list[str]]:
     return (ids[start : start + size] for start in range(0, len(ids), size))
 

@@ -40,6 +40,11 @@ class Runners:
     def terminated(self, runner_id: str, *, at: str, reason: str | None = None) -> None:
         self._settle(self.table.cleaned(runner_id, at=at, terminated_at=at, terminated_reason=reason))
 
+    def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
+        """As terminated, by a pass, which nobody repeats: no pass looks at it once it is cleaned, so its job first."""
+        self._settle(self.table.noted(runner_id, at=at, terminated_at=at, terminated_reason=reason))
+        self.table.cleaned(runner_id, at=at)
+
     def _assign(self, change: Callable[..., Runner], receipt: Receipt, *, kind: str, at: str) -> Decision:
         runner = change(
             receipt.facts.instance_id,

@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -17,9 +17,11 @@ from runledger.decision import Decision, Outcome
 from runledger.model import EventType, Receipt
 from runledger.reports import Report, RerunCheck
 
+SERVICE, NAMESPACE = "runledger", "Runledger"
+
 logger = Logger(utc=True)
 # One service name for all functions: each value of a dimension is a metric to pay for.
-metrics = Metrics(service="runledger", namespace="Runledger")
+metrics = Metrics(service=SERVICE, namespace=NAMESPACE)
 
 EVENT_METRICS = {
     EventType.WEBHOOK_QUEUED: "JobsQueued",
@@ -38,7 +40,10 @@ EVENT_METRICS = {
     EventType.RUNNER_TAKEN: "RunnersTaken",
     EventType.RERUN_REQUESTED: "RerunsRequested",
     EventType.RERUN_REFUSED: "RerunsRefused",
+    EventType.RUNNER_REQUESTED: "RunnersRequested",
+    EventType.JOB_RECONCILED: "JobsReconciled",
 }
+DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"}
 
 
 def follow(delivery_id: str) -> None:
@@ -84,13 +89,6 @@ def deferred(said: Receipt | Report, trouble: Exception) -> None:
     metrics.flush_metrics()
 
 
-def forgotten(found: Sequence[Mapping[str, Any]]) -> None:
-    for approval in found:
-        logger.warning("approval forgotten", extra=dict(approval))
-    metrics.add_metric("ForgottenApprovals", MetricUnit.Count, len(found))
-    metrics.flush_metrics()
-
-
 def considered(check: RerunCheck, result: str) -> None:
     logger.info("re-run considered", extra=asdict(check) | {"result": result})
 
@@ -105,6 +103,7 @@ def _about(said: Receipt | Report) -> dict[str, Any]:
 def _measure(decision: Decision) -> None:
     job = decision.job
     metrics.add_metric(EVENT_METRICS[decision.event.event_type], MetricUnit.Count, 1)
+    _measure_dollars(decision.event.changes or {})
     if decision.event.event_type is not EventType.WEBHOOK_COMPLETED:
         return
     metrics.add_metric("JobsFailed", MetricUnit.Count, int(job.failed))
@@ -112,3 +111,10 @@ def _measure(decision: Decision) -> None:
         metrics.add_metric("QueueTime", MetricUnit.Milliseconds, job.overall_queue_duration_in_ms)
     if job.usage_in_seconds:
         metrics.add_metric("JobDuration", MetricUnit.Seconds, job.usage_in_seconds)
+
+
+def _measure_dollars(changes: Mapping[str, Mapping[str, Any]]) -> None:
+    """A price may be learnt or corrected after the job: whichever event brings it, the sums come out right."""
+    for name, metric in DOLLAR_METRICS.items():
+        if change := changes.get(name):
+            metrics.add_metric(metric, MetricUnit.NoUnit, float(change.get("to", 0) - change.get("from", 0)))

@@ -1,17 +1,21 @@
-"""What GitHub itself says of a run or a deployment, read as its webhooks are."""
+"""What GitHub itself says of a run, its jobs or a deployment, read as its webhooks are."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runledger import payload, times
 from runledger.deliveries import NO_INSTALLATION
+from runledger.model import Status
 from runledger.reading.deployments import approval_of
+from runledger.reading.jobs import job_facts, listed_status
 from runledger.reading.runs import run_report
+from runledger.reconciliation.stuck import Told
 from runledger.reports import DeploymentReport, RunReport
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import NotFound
+from runledger_github.messages import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,25 @@ class Truth:
         except NotFound:
             return None
         return run_report(found, installation_id=installation_id, repo_full_name=repo_full_name, at=self._now())
+
+    def jobs(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> list[Told] | None:
+        try:
+            listed = list(self.app.installation(installation_id).run_jobs(repo_full_name, run_id, run_attempt))
+        except NotFound:
+            return None
+        return [_told(each, repo_full_name) for each in listed]
+
+    def job(self, installation_id: int, repo_full_name: str, job_id: int) -> Told | None:
+        try:
+            return _told(self.app.installation(installation_id).job(repo_full_name, job_id), repo_full_name)
+        except NotFound:
+            return None
+
+    def share_left(self, installation_id: int) -> float:
+        """Of the calls that this hour allows: 1 before the first call, and where GitHub does not count."""
+        budget = self.app.installation(installation_id).budget
+        fresh = budget is None or budget.limit <= 0 or budget.resets_at <= self.clock()
+        return 1.0 if fresh or budget is None else budget.remaining / budget.limit
 
     def deployment(self, installation_id: int, repo_full_name: str, deployment_id: int) -> DeploymentReport | None:
         if installation_id == NO_INSTALLATION:
@@ -52,3 +75,11 @@ class Truth:
 
     def _now(self) -> str:
         return times.from_epoch_ms(round(self.clock() * times.MS_PER_SECOND))
+
+
+def _told(job: Json, repo_full_name: str) -> Told:
+    status = listed_status(job)
+    facts = replace(job_facts(job, status), repo_full_name=repo_full_name, org_name=repo_full_name.partition("/")[0])
+    became = {Status.COMPLETED: facts.completed_at, Status.IN_PROGRESS: facts.started_at}.get(status)
+    job_id = payload.identifier(job, "job.id")
+    return Told(job_id=job_id, status=status, since=became or facts.created_at or "", facts=facts)

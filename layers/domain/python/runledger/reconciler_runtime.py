@@ -1,0 +1,127 @@
+"""What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from runledger_github.registrations import Registrations
+from runledger_github.truth import Truth
+
+from runledger import forgotten, times
+from runledger.caches import Time
+from runledger.fleet import Fleet
+from runledger.forgotten import ForgottenApproval
+from runledger.github_runtime import is_pending, truth
+from runledger.model import Status
+from runledger.reconciliation import metrics
+from runledger.reconciliation.cleanup import Cleanup
+from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.passes import Reconciler
+from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runners import RunnerCheck
+from runledger.reconciliation.stuck import Patience
+from runledger.runner_runtime import runners
+from runledger.runtime import client, installations, jobs, ledger, record, setting
+from runledger.tables.cleanups import CleanupLocks
+from runledger.tables.lost_deliveries import LostDeliveries
+from runledger.tables.passes import PassesTable
+
+clock = Time()
+
+
+@cache
+def patience() -> Patience:
+    return Patience(
+        queued_minutes=int(setting("STUCK_QUEUED_MINUTES")),
+        scheduled_minutes=int(setting("STUCK_SCHEDULED_MINUTES")),
+        in_progress_hours=int(setting("LONG_RUNNING_HOURS")),
+        waiting_hours=int(setting("FORGOTTEN_APPROVAL_HOURS")),
+        runner_requests_at_most=int(setting("RUNNER_REQUESTS_AT_MOST")),
+    )
+
+
+@cache
+def passes() -> PassesTable:
+    return PassesTable(client("dynamodb"), setting("RUNNERS_TABLE"))
+
+
+@cache
+def fleet() -> Fleet:
+    tags = [each.partition("=") for each in setting("RUNNER_TAGS", default="").split(",") if each]
+    return Fleet(
+        ec2=client("ec2"),
+        ecs=client("ecs"),
+        cluster=setting("ECS_CLUSTER"),
+        tags={name: value or "*" for name, _, value in tags},
+        pool_tags=tuple(setting("POOL_TAGS").split(",")),
+    )
+
+
+@cache
+def cleanup() -> Cleanup:
+    known = truth()
+    return Cleanup(
+        runners=runners(),
+        locks=CleanupLocks(client("dynamodb"), setting("RUNNERS_TABLE")),
+        jobs=jobs(),
+        fleet=fleet(),
+        registrations=_registrations(known) if known else None,
+        grace_seconds=int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE,
+        now=clock.text,
+    )
+
+
+@cache
+def reconciler() -> Reconciler:
+    known = truth()
+    return Reconciler(
+        installations=installations(),
+        jobs=JobCheck(
+            jobs=jobs(),
+            runs=ledger().runs,
+            record=record,
+            report=ledger().take,
+            requests=RunnerRequests(events=client("events"), bus=setting("EVENT_BUS"), record=record),
+            describe=fleet().describe,
+            github=known,
+            patience=patience(),
+        ),
+        runners=RunnerCheck(cleanup=cleanup(), enforce=setting("ORPHANS") == "enforce"),
+        deliveries=_deliveries(known) if known else None,
+        find_forgotten=_find_forgotten,
+        passes=passes(),
+        share_left=known.share_left if known else _none_left,
+        share_for_others=int(setting("GITHUB_BUDGET_FOR_OTHERS_PERCENT")) / 100,
+        warn=metrics.failed,
+        time=clock,
+    )
+
+
+def _deliveries(known: Truth) -> DeliveryCheck:
+    lost = LostDeliveries(client("dynamodb"), setting("RUNNERS_TABLE"))
+    return DeliveryCheck(log=known.app, lost=lost, at_most=int(setting("REDELIVERIES_AT_MOST")))
+
+
+def _registrations(known: Truth) -> Registrations:
+    return Registrations(app=known.app, elsewhere=_where_runners_may_be, clock=time.time)
+
+
+def _where_runners_may_be() -> Iterator[tuple[int, str]]:
+    """Every organisation, and the repositories that have a job running of which the machine is not known."""
+    active = set(installations().active())
+    for each in installations().all():
+        if each["installation_id"] in active and each.get("org_name"):
+            yield each["installation_id"], each["org_name"]
+    for installation_id in active:
+        running = jobs().in_status(installation_id, Status.IN_PROGRESS, created_before=clock.text())
+        yield from {(installation_id, job.repo_full_name) for job in running if job.repo_full_name}
+
+
+def _find_forgotten(installation_ids: Sequence[int]) -> Iterable[ForgottenApproval]:
+    before = clock.text(seconds_from_now=-patience().waiting_hours * times.SECONDS_PER_HOUR)
+    return forgotten.find(jobs(), installation_ids, waiting_since_before=before, is_pending=is_pending())
+
+
+def _none_left(_installation_id: int) -> float:
+    return 0.0

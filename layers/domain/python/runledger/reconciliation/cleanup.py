@@ -1,0 +1,113 @@
+"""Cleaning an orphan exactly once, and never one that lives.
+
+    look at everything again ── claim ── take it off GitHub ── stop it ── cleaned
+           │ it lives: acquit              │ busy: release
+
+GitHub takes no runner away that is busy, and gives none a job that it has not: so once it is off GitHub, nothing can
+begin on it. Whoever is killed in between leaves a lease; the next one looks at everything again and goes on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from runledger import times
+from runledger.errors import UnavailableError
+from runledger.fleet import Fleet
+from runledger.instances import Instance
+from runledger.model import Job
+from runledger.reconciliation.orphans import Reason, suspicion
+from runledger.runners import Runners
+from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
+from runledger.tables.jobs import JobsTable
+from runledger.tables.runners import Runner, RunnerStatus
+
+# A cleaner that was paused for longer may not be the owner any more by the time that it stops the machine.
+SURE_OF_LEASE_SECONDS = LEASE_SECONDS - 60
+
+
+class Cleaned(StrEnum):
+    CLEANED = "cleaned"
+    FORGOTTEN = "forgotten"  # the machine was gone already: only our table is cleaned
+    ALIVE = "alive"
+    NOT_SUSPECTED = "not suspected"
+    SOMEBODY_ELSES = "being cleaned by somebody else"
+
+
+class Registrations(Protocol):
+    """As runledger_github has it."""
+
+    def remove(self, runner: Runner, job: Job | None) -> bool:
+        """False while GitHub says that it is busy; an UnavailableError where GitHub cannot say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleanup:
+    runners: Runners
+    locks: CleanupLocks
+    jobs: JobsTable
+    fleet: Fleet
+    registrations: Registrations | None
+    grace_seconds: int
+    now: Callable[[], str]
+
+    def clean(self, runner_id: str, *, owner: str) -> Cleaned:
+        """Whoever asks, a person or a pass: the same checks, the same lock."""
+        runner = self.runners.table.get(runner_id)
+        if runner is None or not _may_be_cleaned(runner):
+            return Cleaned.NOT_SUSPECTED
+        suspected_at = runner.suspected_at or "never"  # whoever took it while it was being cleaned has cleared it
+        job = self._job(runner)
+        instance = self.fleet.describe([runner_id]).get(runner_id)
+        at = self.now()
+        reason = self.suspicion(runner, job, instance, now=at)
+        if reason is None and runner.status is RunnerStatus.ACTIVE:
+            self.runners.table.acquit(runner_id, suspected_at=suspected_at)
+            return Cleaned.ALIVE
+        if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=at):
+            return Cleaned.SOMEBODY_ELSES
+        if reason is None:
+            self.locks.release(runner_id, owner=owner, acquitted=True)
+            return Cleaned.ALIVE
+        if not reason.is_alive:
+            self.runners.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
+            return Cleaned.FORGOTTEN
+        assert instance is not None
+        return self._stop(runner, job, instance, reason, owner=owner, since=at)
+
+    def suspicion(
+        self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
+    ) -> Reason | None:
+        ours = instance is not None and self.fleet.is_ours(instance)
+        return suspicion(runner, job, instance, ours=ours, now=now, grace_seconds=self.grace_seconds)
+
+    def _stop(
+        self, runner: Runner, job: Job | None, instance: Instance, reason: Reason, *, owner: str, since: str
+    ) -> Cleaned:
+        runner_id = runner.runner_id
+        try:
+            if self.registrations is None:
+                raise UnavailableError("without a GitHub App nobody can say whether the runner is busy")
+            if not self.registrations.remove(runner, job):
+                self.locks.release(runner_id, owner=owner, acquitted=True)
+                return Cleaned.ALIVE
+            if times.ms_between(since, self.now()) > SURE_OF_LEASE_SECONDS * times.MS_PER_SECOND:
+                return Cleaned.SOMEBODY_ELSES
+            self.fleet.stop(instance, reason=f"runledger: {reason}")
+        except Exception:
+            self.locks.release(runner_id, owner=owner, acquitted=False)
+            raise
+        self.runners.cleaned(runner_id, at=self.now(), reason=f"orphan: {reason}")
+        return Cleaned.CLEANED
+
+    def _job(self, runner: Runner) -> Job | None:
+        if runner.installation_id is None or runner.job_id is None:
+            return None
+        return self.jobs.get(runner.installation_id, runner.job_id, consistent=True)
+
+
+def _may_be_cleaned(runner: Runner) -> bool:
+    if runner.status is RunnerStatus.ACTIVE:
+        return runner.suspected_at is not None
+    return runner.status is RunnerStatus.CLEANING

@@ -1,0 +1,55 @@
+"""What the reconciler says to the ledger, in the ledger's own words."""
+
+from runledger.model import EventType, Facts, Job, Receipt, Source, Status
+from runledger.reconciliation.open_runs import OpenRun
+from runledger.reconciliation.stuck import Told
+from runledger.reports import RunReport, RunStatus
+
+UNKNOWN = "unknown to GitHub"
+CANCELLED = "cancelled"
+
+
+def said(told: Told) -> str:
+    return f"{told.status} ({told.facts.conclusion})" if told.facts.conclusion else str(told.status)
+
+
+def healed(installation_id: int, told: Told, *, now: str) -> Receipt:
+    """The id follows from what GitHub says, so that of two passes which hear the same, one changes the job."""
+    return Receipt(
+        installation_id=installation_id,
+        job_id=told.job_id,
+        delivery_id=f"reconciled {told.job_id} {said(told)} {told.since}",
+        received_at=now,
+        event_type=EventType.JOB_RECONCILED,
+        source=Source.INTERNAL,
+        status=told.status,
+        action=f"{said(told)} on GitHub",
+        facts=told.facts,
+    )
+
+
+def closed(job: Job, *, now: str) -> Receipt:
+    """If GitHub ever tells the true end of it, that corrects this one."""
+    return Receipt(
+        installation_id=job.installation_id,
+        job_id=job.job_id,
+        delivery_id=f"closed {job.job_id}",
+        received_at=now,
+        event_type=EventType.JOB_RECONCILED,
+        source=Source.INTERNAL,
+        status=Status.COMPLETED,
+        action=UNKNOWN,
+        facts=Facts(conclusion=CANCELLED, completed_at=now),
+    )
+
+
+def unknown_run(run: OpenRun, *, now: str) -> RunReport:
+    return RunReport(
+        installation_id=run.installation_id,
+        run_id=run.run_id,
+        run_attempt=run.run_attempt,
+        reported_at=now,
+        status=RunStatus.COMPLETED,
+        conclusion=CANCELLED,
+        repo_full_name=run.repo_full_name,
+    )

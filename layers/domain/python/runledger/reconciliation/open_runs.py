@@ -1,0 +1,51 @@
+"""Which runs GitHub is asked about: one call tells of all jobs of a run, so calls grow with runs and not with jobs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from runledger.model import Job
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenRun:
+    """With the jobs of it that are stuck, if any."""
+
+    installation_id: int
+    run_id: int
+    run_attempt: int
+    repo_full_name: str
+    checked_at: str = ""
+    suspects: dict[int, Job] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} of {self.repo_full_name}"
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        return (self.installation_id, self.run_id, self.run_attempt)
+
+
+def gather(suspects: Iterable[Job], open_runs: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
+    """The one that was asked longest ago first: so a pass that runs out of time is continued by the next one."""
+    found: dict[tuple[int, int, int], OpenRun] = {}
+    for item in open_runs:
+        if item.get("repo_full_name"):
+            run = OpenRun(
+                installation_id=item["installation_id"],
+                run_id=item["run_id"],
+                run_attempt=item["run_attempt"],
+                repo_full_name=item["repo_full_name"],
+                checked_at=item.get("checked_at", ""),
+            )
+            found[run.key] = run
+    for job in suspects:
+        if job.run_id is not None and job.repo_full_name is not None:
+            run = OpenRun(
+                installation_id=job.installation_id,
+                run_id=job.run_id,
+                run_attempt=job.run_attempt or 1,
+                repo_full_name=job.repo_full_name,
+            )
+            found.setdefault(run.key, run).suspects[job.job_id] = job
+    return sorted(found.values(), key=lambda run: run.checked_at)

@@ -1,0 +1,34 @@
+"""What a person orders of the reconciler: it works on its own, and its result is read later under the order's id."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.reconciliation.summary import Kind, new_id
+from runledger.tables.attributes import reaching
+from runledger.tables.passes import PassesTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    lambdas: Any
+    function: str
+    passes: PassesTable
+
+    def run(self, kind: Kind, *, at: str, requested_by: str) -> str:
+        return self._order(kind, {"pass": kind}, at=at, requested_by=requested_by)
+
+    def clean(self, runner_id: str, *, at: str, requested_by: str) -> str:
+        return self._order(Kind.CLEANUP, {"clean": runner_id}, at=at, requested_by=requested_by)
+
+    def _order(self, kind: Kind, what: dict[str, str], *, at: str, requested_by: str) -> str:
+        """Noted before it is sent: whoever has the id can read how far it is."""
+        order_id = new_id(at)
+        about = {"pass": kind, "status": "requested", "requested_by": requested_by, "requested_at": at}
+        self.passes.note(order_id, at=at, **about)
+        self._send({**what, "id": order_id, "requested_by": requested_by})
+        return order_id
+
+    @reaching("the reconciler")
+    def _send(self, event: dict[str, str]) -> None:
+        self.lambdas.invoke(FunctionName=self.function, InvocationType="Event", Payload=json.dumps(event).encode())

@@ -1,0 +1,48 @@
+"""When a runner is an orphan. Pure: what our tables, EC2 and ECS say of it goes in, a reason or none comes out."""
+
+from enum import StrEnum
+
+from runledger import times
+from runledger.instances import Instance
+from runledger.model import Job, Status
+from runledger.tables.runners import Runner
+
+ALIVE = {"pending", "running", "provisioning", "activating"}
+STOPPED = {"stopping", "stopped", "deactivating", "deprovisioning"}
+
+
+class Reason(StrEnum):
+    """The first two cost money; the others are leftovers in our tables, and no machine is touched for them."""
+
+    JOB_COMPLETED = "job_completed"
+    NO_JOB = "no_job"
+    INSTANCE_GONE = "instance_gone"
+    INSTANCE_STOPPED = "instance_stopped"
+
+    @property
+    def is_alive(self) -> bool:
+        return self in (Reason.JOB_COMPLETED, Reason.NO_JOB)
+
+
+def lives(instance: Instance | None) -> bool:
+    return instance is not None and instance.state in ALIVE
+
+
+def suspicion(
+    runner: Runner | None, job: Job | None, instance: Instance | None, *, ours: bool, now: str, grace_seconds: int
+) -> Reason | None:
+    """A young runner is never suspected: EC2, ECS and GitHub show what is new minutes later. Nor is a foreign one."""
+    latest = times.earlier(now, seconds=grace_seconds)
+    if runner is not None and runner.created_at > latest:
+        return None
+    if not lives(instance):
+        if runner is None:
+            return None
+        return Reason.INSTANCE_STOPPED if instance and instance.state in STOPPED else Reason.INSTANCE_GONE
+    assert instance is not None
+    if not ours or instance.launched_at is None or instance.launched_at > latest:
+        return None
+    if job is None:
+        return Reason.NO_JOB
+    ended = job.status is Status.COMPLETED and max(job.completed_at or "", job.last_updated_at) <= latest
+    return Reason.JOB_COMPLETED if ended else None

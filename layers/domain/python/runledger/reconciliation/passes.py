@@ -1,0 +1,109 @@
+"""A pass over everything: its parts one after the other, within its bounds, with one summary at the end."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from runledger.caches import Time
+from runledger.forgotten import ForgottenApproval
+from runledger.reconciliation.bounds import Bounds
+from runledger.reconciliation.cleanup import Cleaned
+from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.runners import RunnerCheck
+from runledger.reconciliation.summary import Kind, Report
+from runledger.reconciliation.tally import Count, Tally
+from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.passes import PassesTable
+
+Part = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciler:
+    """Without a GitHub App there is no log of deliveries, and nothing is healed or cleaned: then it reports."""
+
+    installations: InstallationsRegistry
+    jobs: JobCheck
+    runners: RunnerCheck
+    deliveries: DeliveryCheck | None
+    find_forgotten: Callable[[Sequence[int]], Iterable[ForgottenApproval]]
+    passes: PassesTable
+    share_left: Callable[[int], float]
+    share_for_others: float
+    warn: Callable[[str, Exception], None]
+    time: Time
+
+    def run(self, kind: Kind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None) -> Report:
+        """Which part begins is what the last pass had no time for: so none waits for ever."""
+        now, tally = self.time.text(), Tally(warn=self.warn)
+        self.passes.note(pass_id, at=now, **{"pass": kind}, status="running", started_at=now, requested_by=requested_by)
+        bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
+        left = self._work(self._parts(kind, pass_id, now, bounds, tally), kind, tally)
+        return self._finish(kind, pass_id, now, tally, left)
+
+    def clean(self, runner_id: str, *, pass_id: str, requested_by: str) -> Report:
+        """One orphan, because a person wants it now and not after its time of grace."""
+        now, tally = self.time.text(), Tally(warn=self.warn)
+        about = {"pass": Kind.CLEANUP, "status": "running", "started_at": now, "requested_by": requested_by}
+        self.passes.note(pass_id, at=now, **about)
+        with tally.alone(f"runner {runner_id}"):
+            outcome = self.runners.cleanup.clean(runner_id, owner=f"{requested_by} {pass_id}")
+            tally.findings.append(f"runner {runner_id}: {outcome}")
+            tally.add(Count.CLEANED, int(outcome in (Cleaned.CLEANED, Cleaned.FORGOTTEN)))
+        return self._finish(Kind.CLEANUP, pass_id, now, tally, ())
+
+    def _parts(self, kind: Kind, pass_id: str, now: str, bounds: Bounds, tally: Tally) -> Mapping[str, Part]:
+        active = self.installations.active()
+        full = kind is Kind.FULL
+        parts: dict[str, Part] = {
+            "jobs": lambda: self.jobs.check(active, all_runs=full, now=now, bounds=bounds, tally=tally),
+            "runners": lambda: self.runners.check(
+                owner=f"pass {pass_id}", unmapped_too=full, now=now, bounds=bounds, tally=tally
+            ),
+        }
+        if full:
+            parts["approvals"] = lambda: self._approvals(active, tally)
+            if deliveries := self.deliveries:
+                parts["deliveries"] = lambda: deliveries.check(now=now, bounds=bounds, tally=tally)
+        return parts
+
+    def _work(self, parts: Mapping[str, Part], kind: Kind, tally: Tally) -> tuple[str, ...]:
+        """The parts that there was no time for."""
+        names = list(parts)
+        first = self.passes.begin_with(kind)
+        start = names.index(first) if first in names else 0
+        order = names[start:] + names[:start]
+        for number, name in enumerate(order):
+            done = True
+            with tally.alone(f"the {name}"):
+                done = parts[name]()
+            if not done:
+                self.passes.leave_off(kind, name)
+                return tuple(order[number:])
+        if first:
+            self.passes.leave_off(kind, None)
+        return ()
+
+    def _approvals(self, active: Sequence[int], tally: Tally) -> bool:
+        for each in self.find_forgotten(active):
+            where = f"{each.environment} for run {each.run_id} of {each.repo_full_name}"
+            jobs = f"{len(each.job_ids)} jobs wait" if len(each.job_ids) > 1 else "a job waits"
+            tally.find(Count.FORGOTTEN, f"approval of {where}: {jobs} since {each.waiting_since}")
+        return True
+
+    def _finish(self, kind: Kind, pass_id: str, now: str, tally: Tally, left: tuple[str, ...]) -> Report:
+        report = Report(
+            id=pass_id, kind=kind, started_at=now, finished_at=self.time.text(), tally=tally, parts_left=left
+        )
+        self.passes.note(
+            pass_id,
+            at=now,
+            status="finished",
+            outcome=report.outcome,
+            finished_at=report.finished_at,
+            duration_in_ms=report.duration_in_ms,
+            summary=dict(report.summary),
+            findings=report.findings,
+            text=report.text(),
+        )
+        return report

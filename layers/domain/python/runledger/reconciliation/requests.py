@@ -1,0 +1,71 @@
+"""Asking for a runner: a message on our bus that a launcher may act on, and a line in the job's history."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.decision import Decision
+from runledger.errors import UnavailableError
+from runledger.model import EventType, Facts, Job, Receipt, Source
+from runledger.tables.attributes import reaching
+
+SOURCE = "runledger"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerRequests:
+    events: Any
+    bus: str
+    record: Callable[[Receipt], Decision]
+
+    def request(self, job: Job, *, at: str) -> Decision:
+        """The message first: a crash in between sends it again under the same id, and never loses it."""
+        number = (job.runner_requests or 0) + 1
+        request_id = f"runner request {number} for {job.installation_id}#{job.job_id}"
+        self._send(_detail(job, number, request_id, at))
+        return self.record(
+            Receipt(
+                installation_id=job.installation_id,
+                job_id=job.job_id,
+                delivery_id=request_id,
+                received_at=at,
+                event_type=EventType.RUNNER_REQUESTED,
+                source=Source.INTERNAL,
+                action=f"request {number}",
+                releases=job.instance_id,
+                facts=Facts(runner_requests=number, runner_requested_at=at),
+            )
+        )
+
+    @reaching("the bus")
+    def _send(self, detail: dict[str, Any]) -> None:
+        message = {
+            "Source": SOURCE,
+            "DetailType": str(EventType.RUNNER_REQUESTED),
+            "EventBusName": self.bus,
+            "Detail": json.dumps(detail),
+        }
+        answer = self.events.put_events(Entries=[message])
+        if answer["FailedEntryCount"]:
+            raise UnavailableError(f"the bus did not take a request: {answer['Entries']}")
+
+
+def _detail(job: Job, number: int, request_id: str, at: str) -> dict[str, Any]:
+    """Fits docs/runner-requested.v1.schema.json."""
+    said = {
+        "version": VERSION,
+        "event_id": request_id,
+        "installation_id": job.installation_id,
+        "job_id": job.job_id,
+        "run_id": job.run_id,
+        "run_attempt": job.run_attempt,
+        "repo_full_name": job.repo_full_name,
+        "labels": list(job.labels or ()),
+        "request": number,
+        "requested_at": at,
+        "queued_at": job.created_at,
+        "previous_runner_id": job.instance_id,
+    }
+    return {name: value for name, value in said.items() if value is not None}

@@ -1,0 +1,109 @@
+"""Runners that are active, and machines that are ours: an orphan is suspected now and cleaned in a later pass."""
+
+from dataclasses import dataclass
+
+from runledger import times
+from runledger.fleet import kind_of
+from runledger.instances import Instance
+from runledger.model import Job
+from runledger.reconciliation.bounds import Bounds
+from runledger.reconciliation.cleanup import Cleaned, Cleanup
+from runledger.reconciliation.orphans import Reason, lives
+from runledger.reconciliation.tally import Count, Tally
+from runledger.tables.cleanups import ran_out_at
+from runledger.tables.runners import Runner, RunnerStatus
+
+OVERDUE_SECONDS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerCheck:
+    """In `report` mode orphans are suspected and shown; only `enforce` cleans them."""
+
+    cleanup: Cleanup
+    enforce: bool
+
+    def check(self, *, owner: str, unmapped_too: bool, now: str, bounds: Bounds, tally: Tally) -> bool:
+        """False if time ran out."""
+        table = self.cleanup.runners.table
+        runners = {each.runner_id: each for each in table.in_status(RunnerStatus.ACTIVE)}
+        instances = self.cleanup.fleet.describe(runners)
+        if unmapped_too:
+            instances |= self.cleanup.fleet.ours()
+        jobs = self._jobs(runners)
+        # Being cleaned, or gone: EC2 shows an instance for another hour.
+        settled = table.among(instances.keys() - runners.keys())
+        tally.add(Count.RUNNERS, len(runners))
+        tally.add(Count.INSTANCES, sum(lives(each) for each in instances.values()))
+        for runner_id in sorted({*runners, *instances} - settled.keys()):
+            if bounds.out_of_time():
+                return False
+            runner = runners.get(runner_id)
+            with tally.alone(f"runner {runner_id}"):
+                job = jobs.get((runner.installation_id or 0, runner.job_id or 0)) if runner else None
+                machine = instances.get(runner_id)
+                self._look(runner_id, runner, job, machine, owner=owner, now=now, bounds=bounds, tally=tally)
+        return self._finish(owner=owner, now=now, bounds=bounds, tally=tally)
+
+    def _look(
+        self,
+        runner_id: str,
+        runner: Runner | None,
+        job: Job | None,
+        instance: Instance | None,
+        *,
+        owner: str,
+        now: str,
+        bounds: Bounds,
+        tally: Tally,
+    ) -> None:
+        reason = self.cleanup.suspicion(runner, job, instance, now=now)
+        suspected_at = runner.suspected_at if runner else None
+        if reason is None:
+            if suspected_at:
+                self.cleanup.runners.table.acquit(runner_id, suspected_at=suspected_at)
+            return
+        tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
+        if runner is None or suspected_at is None or runner.suspected_reason != reason:
+            self._suspect(runner_id, instance, reason, now=now, tally=tally)
+            return
+        overdue = times.earlier(now, seconds=self.cleanup.grace_seconds + OVERDUE_SECONDS)
+        if reason.is_alive and suspected_at <= overdue:
+            tally.add(Count.OVERDUE)
+        due = suspected_at <= times.earlier(now, seconds=self.cleanup.grace_seconds)
+        if due and (self.enforce or not reason.is_alive):
+            if reason.is_alive and runner.installation_id is not None and not bounds.may_ask(runner.installation_id):
+                tally.find(Count.POSTPONED, f"runner {runner_id}: postponed, the rest of GitHub's budget is for others")
+                return
+            self._clean(runner_id, reason, owner=owner, tally=tally)
+
+    def _suspect(self, runner_id: str, instance: Instance | None, reason: Reason, *, now: str, tally: Tally) -> None:
+        about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now} if instance else {}
+        table = self.cleanup.runners.table
+        if table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about) and reason.is_alive:
+            tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
+
+    def _clean(self, runner_id: str, reason: str, *, owner: str, tally: Tally) -> None:
+        outcome = self.cleanup.clean(runner_id, owner=owner)
+        if outcome is Cleaned.CLEANED:
+            tally.find(Count.CLEANED, f"runner {runner_id}: {reason}; stopped")
+        else:
+            tally.findings.append(f"runner {runner_id}: {reason}; {outcome}")
+
+    def _finish(self, *, owner: str, now: str, bounds: Bounds, tally: Tally) -> bool:
+        """What a cleaner that died has begun."""
+        for runner in self.cleanup.runners.table.in_status(RunnerStatus.CLEANING):
+            if bounds.out_of_time():
+                return False
+            if (runner.cleaning_since or "") <= ran_out_at(now):
+                with tally.alone(f"runner {runner.runner_id}"):
+                    self._clean(runner.runner_id, runner.suspected_reason or "", owner=owner, tally=tally)
+        return True
+
+    def _jobs(self, runners: dict[str, Runner]) -> dict[tuple[int, int], Job]:
+        wanted = [
+            (each.installation_id, each.job_id)
+            for each in runners.values()
+            if each.installation_id is not None and each.job_id is not None
+        ]
+        return self.cleanup.jobs.among(wanted)

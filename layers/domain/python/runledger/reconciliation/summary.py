@@ -1,0 +1,93 @@
+"""A pass in words that an operator reads first, and in numbers for the table."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from runledger import times
+from runledger.reconciliation.tally import FINDINGS_KEPT, Count, Tally
+
+LINES = (
+    ("Stuck jobs", (Count.STUCK_QUEUED, Count.STUCK_SCHEDULED, Count.STUCK_IN_PROGRESS, Count.STUCK_WAITING)),
+    ("Long-running jobs", (Count.LONG_RUNNING,)),
+    ("Forgotten approvals", (Count.FORGOTTEN,)),
+    ("Runs asked of GitHub", (Count.RUNS_ASKED,)),
+    ("Jobs healed", (Count.HEALED,)),
+    ("Jobs never heard of", (Count.DISCOVERED,)),
+    ("Jobs unknown to GitHub", (Count.CLOSED,)),
+    ("Runners requested", (Count.RUNNERS_REQUESTED,)),
+    ("Active mappings", (Count.RUNNERS,)),
+    ("Living instances and tasks", (Count.INSTANCES,)),
+    ("Orphans", (Count.ORPHANS,)),
+    ("Orphans detected", (Count.DETECTED,)),
+    ("Orphans cleaned", (Count.CLEANED,)),
+    ("Orphans overdue", (Count.OVERDUE,)),
+    ("Stale mappings", (Count.STALE,)),
+    ("Webhooks lost", (Count.LOST,)),
+    ("Webhooks redelivered", (Count.REDELIVERED,)),
+    ("Postponed", (Count.POSTPONED,)),
+    ("Errors", (Count.ERRORS,)),
+)
+RULE = "─" * 48
+
+
+def new_id(at: str) -> str:
+    """Sorts by time and fits into an address."""
+    return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"
+
+
+class Kind(StrEnum):
+    QUICK = "quick"
+    FULL = "full"
+    CLEANUP = "cleanup"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """`parts_left` had to wait for the next pass."""
+
+    id: str
+    kind: Kind
+    started_at: str
+    finished_at: str
+    tally: Tally
+    parts_left: tuple[str, ...] = ()
+
+    @property
+    def duration_in_ms(self) -> int:
+        return times.ms_between(self.started_at, self.finished_at)
+
+    @property
+    def outcome(self) -> str:
+        if self.tally.counts[Count.ERRORS]:
+            return "errors"
+        return "unfinished" if self.parts_left else "success"
+
+    @property
+    def summary(self) -> Mapping[str, int]:
+        return self.tally.told
+
+    @property
+    def findings(self) -> list[str]:
+        """An item of DynamoDB has 400 KB at most."""
+        kept = self.tally.findings[:FINDINGS_KEPT]
+        left = len(self.tally.findings) - len(kept)
+        return [*kept, f"and {left} more, in the log"] if left else kept
+
+    def text(self) -> str:
+        counts = self.tally.counts
+        told = [(words, sum(counts[each] for each in of)) for words, of in LINES]
+        status = {"success": "✅ Success", "errors": "❌ Errors", "unfinished": "⏳ Out of time"}[self.outcome]
+        left = [f"Left for the next pass: {', '.join(self.parts_left)}"] if self.parts_left else []
+        return "\n".join(
+            [
+                f"Reconciliation ({self.kind}) - {self.started_at}",
+                RULE,
+                *(f"{words}: {number}" for words, number in told),
+                f"Duration: {self.duration_in_ms / times.MS_PER_SECOND:.1f}s",
+                *left,
+                f"Status: {status}",
+                *(f"  {finding}" for finding in self.findings),
+            ]
+        )

@@ -1,0 +1,77 @@
+"""What a pass has seen and done: counts, a line for each finding, and failures that stop no other item."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from runledger.errors import UnavailableError
+
+FINDINGS_KEPT = 200
+
+
+class Count(StrEnum):
+    """In the order in which a summary tells them."""
+
+    RUNS_ASKED = "runs_asked"
+    STUCK_QUEUED = "stuck_queued"
+    STUCK_SCHEDULED = "stuck_scheduled"
+    STUCK_IN_PROGRESS = "stuck_in_progress"
+    STUCK_WAITING = "stuck_waiting"
+    LONG_RUNNING = "long_running_jobs"
+    FORGOTTEN = "forgotten_approvals"
+    HEALED = "jobs_healed"
+    DISCOVERED = "jobs_discovered"
+    CLOSED = "jobs_closed"
+    RUNNERS_REQUESTED = "runners_requested"
+    RUNNERS = "active_runners"
+    INSTANCES = "living_instances"
+    ORPHANS = "orphans"
+    DETECTED = "orphans_detected"
+    CLEANED = "orphans_cleaned"
+    OVERDUE = "orphans_overdue"
+    STALE = "stale_mappings"
+    DELIVERIES_READ = "deliveries_read"
+    LOST = "webhooks_lost"
+    REDELIVERED = "webhooks_redelivered"
+    POSTPONED = "postponed"
+    ERRORS = "errors"
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """`warn` is given each error once, with the item that it is about."""
+
+    warn: Callable[[str, Exception], None]
+    counts: Counter[Count] = field(default_factory=Counter)
+    findings: list[str] = field(default_factory=list)
+
+    def add(self, count: Count, number: int = 1) -> None:
+        self.counts[count] += number
+
+    def find(self, count: Count, finding: str) -> None:
+        self.counts[count] += 1
+        self.findings.append(finding)
+
+    @contextmanager
+    def alone(self, item: str) -> Iterator[None]:
+        """Trouble that may pass is left to the next pass; any other is an error that somebody must look at."""
+        try:
+            yield
+        except UnavailableError as trouble:
+            self.find(Count.POSTPONED, f"{item}: postponed, {trouble}")
+        except Exception as error:
+            self.find(Count.ERRORS, f"{item}: {error}")
+            self.warn(item, error)
+
+    @property
+    def orphan_rate(self) -> float:
+        """In percent of the runners that are active."""
+        runners = self.counts[Count.RUNNERS]
+        return 100 * self.counts[Count.ORPHANS] / runners if runners else 0.0
+
+    @property
+    def told(self) -> Mapping[str, int]:
+        """Every count, also of what there was none of."""
+        return {str(count): self.counts[count] for count in Count}

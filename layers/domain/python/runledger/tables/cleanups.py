@@ -1,0 +1,72 @@
+"""The lock of cleanup, which is the runner's own status: active → cleaning → cleaned, or back to active.
+
+    active ── claim ──▶ cleaning ── it is gone ──▶ cleaned
+      ▲                  │    ▲
+      └── it is alive ───┘    └── claim again, after the lease of somebody who died
+
+Only the owner of a lease stops a machine, so of all who want to, one does.
+"""
+
+from typing import TYPE_CHECKING
+
+from runledger import times
+from runledger.tables import schema
+from runledger.tables.attributes import reaching
+from runledger.tables.runners import SUSPICION, RunnerStatus
+from runledger.tables.updates import update_if
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+LEASE_SECONDS = 300
+LEASE = ("cleaning_owner", "cleaning_since")
+# Whoever took the runner meanwhile has taken the suspicion away, and then this one is too late.
+STILL_SUSPECTED = "#status = :active AND #suspected_at = :suspected_at"
+LEASE_RAN_OUT = "#status = :cleaning AND #cleaning_since <= :ran_out"
+
+
+class CleanupLocks:
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._client = client
+        self._name = name
+
+    @reaching("runners")
+    def claim(self, runner_id: str, *, suspected_at: str, owner: str, at: str) -> bool:
+        """False if it is not suspected any more, or somebody else is cleaning it."""
+        claimed = update_if(
+            self._client,
+            self._name,
+            _key(runner_id),
+            put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
+            condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT})",
+            names=("suspected_at",),
+            given={
+                "active": RunnerStatus.ACTIVE,
+                "cleaning": RunnerStatus.CLEANING,
+                "suspected_at": suspected_at,
+                "ran_out": ran_out_at(at),
+            },
+        )
+        return claimed is not None
+
+    @reaching("runners")
+    def release(self, runner_id: str, *, owner: str, acquitted: bool) -> None:
+        """It is alive after all and under no suspicion, or somebody shall try again soon."""
+        update_if(
+            self._client,
+            self._name,
+            _key(runner_id),
+            put={"status": RunnerStatus.ACTIVE},
+            remove=(*LEASE, *(SUSPICION if acquitted else ())),
+            condition="#status = :cleaning AND #cleaning_owner = :owner",
+            given={"cleaning": RunnerStatus.CLEANING, "owner": owner},
+        )
+
+
+def ran_out_at(now: str) -> str:
+    """Leases that began then or earlier have ended by now."""
+    return times.earlier(now, seconds=LEASE_SECONDS)
+
+
+def _key(runner_id: str) -> dict[str, str]:
+    return {schema.PARTITION: runner_id, schema.SORT: schema.ONLY}

@@ -1,0 +1,100 @@
+"""What the reconciler remembers of GitHub's delivery log: how far it was read, and which deliveries never arrived.
+
+It lives in runners, the reconciler's table, under partition keys that are no runner's.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runledger import times
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.updates import update, update_if
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+LOG = "delivery_log"
+LOST = "lost_deliveries"
+KEPT_DAYS = 4  # GitHub redelivers for 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Everything up to the id `read_to` has been read; a walk that was cut short goes on at `cursor`, down to there."""
+
+    read_to: int = 0
+    newest: int = 0
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostDelivery:
+    guid: str
+    delivery_id: int
+    delivered_at: str
+    event: str
+    asked: int = 0
+    asked_at: str | None = None
+
+
+class LostDeliveries:
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._client = client
+        self._name = name
+
+    @reaching("runners")
+    def reading(self) -> Reading:
+        answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(LOG)), ConsistentRead=True)
+        stored = from_attributes(answer.get("Item", {}))
+        return Reading(**{name: stored[name] for name in ("read_to", "newest", "cursor") if name in stored})
+
+    @reaching("runners")
+    def read(self, reading: Reading) -> None:
+        """Two passes at once may read the same rows twice, which does no harm."""
+        values = {"read_to": reading.read_to, "newest": reading.newest, "cursor": reading.cursor}
+        self._client.put_item(TableName=self._name, Item=to_attributes(_key(LOG) | values))
+
+    @reaching("runners")
+    def lose(self, lost: LostDelivery) -> None:
+        """The newest row of a GUID is the one to redeliver; how often it was asked for stays."""
+        update(
+            self._client,
+            self._name,
+            _key(LOST, lost.guid),
+            put={"delivery_id": lost.delivery_id, schema.EXPIRY: times.expiry(lost.delivered_at, KEPT_DAYS)},
+            fill={"guid": lost.guid, "delivered_at": lost.delivered_at, "event": lost.event, "asked": 0},
+        )
+
+    @reaching("runners")
+    def arrived(self, guid: str) -> None:
+        self._client.delete_item(TableName=self._name, Key=to_attributes(_key(LOST, guid)))
+
+    def all(self) -> Iterator[LostDelivery]:
+        pages = self._client.get_paginator("query").paginate(
+            TableName=self._name,
+            KeyConditionExpression="PK = :lost",
+            ExpressionAttributeValues={":lost": {"S": LOST}},
+        )
+        names = ("guid", "delivery_id", "delivered_at", "event", "asked", "asked_at")
+        with reaching("runners"):
+            for item in (from_attributes(item) for page in pages for item in page["Items"]):
+                yield LostDelivery(**{name: item[name] for name in names if name in item})
+
+    @reaching("runners")
+    def ask(self, lost: LostDelivery, *, at: str) -> bool:
+        """False if another pass has asked meanwhile."""
+        asked = update_if(
+            self._client,
+            self._name,
+            _key(LOST, lost.guid),
+            put={"asked": lost.asked + 1, "asked_at": at},
+            condition="#asked = :seen",
+            given={"seen": lost.asked},
+        )
+        return asked is not None
+
+
+def _key(partition: str, sort: str = schema.ONLY) -> dict[str, str]:
+    return {schema.PARTITION: partition, schema.SORT: sort}

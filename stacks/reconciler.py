@@ -1,0 +1,115 @@
+"""The reconciler: a function, its two schedules, and the right to stop what has a runner's tags, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks import compliance
+from stacks.function import LedgerFunction
+from stacks.parts import queue
+from stacks.recorder import TABLES, Recorder
+from stacks.settings import Settings
+
+PASSES = {"quick": cdk.Duration.minutes(5), "full": cdk.Duration.minutes(30)}
+READS = ("dynamodb:Query", "dynamodb:BatchGetItem")
+RECONCILES = {
+    "JOBS": READS,
+    "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+    "RUNNERS": (*READS, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+}
+INDEXES = {"JOBS": schema.BY_STATUS, "RUNS": schema.BY_STATE, "RUNNERS": schema.RUNNERS_BY_STATUS}
+DESCRIBES = ("ec2:DescribeInstances", "ecs:DescribeTasks", "ecs:ListTasks")
+STOPS = ("ec2:TerminateInstances", "ecs:StopTask")
+
+
+class ReconcilerFunction(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        recorder: Recorder,
+        layers: Sequence[lambda_.ILayerVersion],
+        bus: events.IEventBus,
+        github_app: str,
+    ) -> None:
+        super().__init__(scope, "Reconciliation")
+        ledger_function = recorder.function(
+            scope,
+            "reconciler",
+            layers=layers,
+            timeout=cdk.Duration.minutes(10),
+            more=RECONCILES,
+            environment={
+                **thresholds(settings),
+                "GITHUB_APP": github_app,
+                "GITHUB_API_URL": settings.github_api_url,
+                "EVENT_BUS": bus.event_bus_name,
+                "POOL_TAGS": settings.pool_tags,
+                "ECS_CLUSTER": settings.ecs_cluster,
+                "RUNNER_TAGS": ",".join(f"{name}={value}" for name, value in settings.runner_tags.items()),
+                "ORPHANS": settings.orphans,
+                "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
+                "REDELIVERIES_AT_MOST": str(settings.redeliveries_at_most),
+                "GITHUB_BUDGET_FOR_OTHERS_PERCENT": str(settings.github_budget_for_others_percent),
+            },
+        )
+        for word, index in INDEXES.items():
+            table = recorder.tables[TABLES[word]].table_arn
+            ledger_function.allow(f"{table}/index/{index.name}", "dynamodb:Query")
+        ledger_function.allow(github_app, "secretsmanager:GetSecretValue")
+        ledger_function.allow(bus.event_bus_arn, "events:PutEvents")
+        self.function: lambda_.Function = ledger_function.function
+        _allow_looking(ledger_function)
+        if settings.runner_tags:
+            _allow_stopping(ledger_function, settings.runner_tags)
+        self._schedule(ledger_function, settings)
+
+    def _schedule(self, reconciler: LedgerFunction, settings: Settings) -> None:
+        missed = queue(self, "ScheduleDeadLetters", settings=settings)
+        compliance.accept(missed, "AwsSolutions-SQS3", "It is itself the dead-letter queue of the schedules' target.")
+        for kind, every in PASSES.items():
+            target = targets.LambdaFunction(
+                reconciler.function,
+                event=events.RuleTargetInput.from_object({"pass": kind}),
+                dead_letter_queue=missed,
+                retry_attempts=0,  # the next pass does what this one did not
+            )
+            events.Rule(self, f"{kind.capitalize()}Pass", schedule=events.Schedule.rate(every), targets=[target])
+
+
+def thresholds(settings: Settings) -> dict[str, str]:
+    """When a job is stuck, for whoever tells so."""
+    return {
+        "STUCK_QUEUED_MINUTES": str(settings.stuck_queued_minutes),
+        "STUCK_SCHEDULED_MINUTES": str(settings.stuck_scheduled_minutes),
+        "LONG_RUNNING_HOURS": str(settings.long_running_hours),
+        "FORGOTTEN_APPROVAL_HOURS": str(settings.forgotten_approval_hours),
+        "RUNNER_REQUESTS_AT_MOST": str(settings.runner_requests_at_most),
+    }
+
+
+def _allow_looking(reconciler: LedgerFunction) -> None:
+    reconciler.allow("*", *DESCRIBES)
+    compliance.accept(
+        reconciler.role,
+        "AwsSolutions-IAM5[Resource::*]",
+        "Descriptions are granted for all resources or none; what may be stopped is fenced by its tags.",
+    )
+
+
+def _allow_stopping(reconciler: LedgerFunction, tags: Mapping[str, str]) -> None:
+    """A second fence around the first, which is in the code: AWS itself refuses to stop what lacks one of the tags."""
+    reconciler.function.add_to_role_policy(
+        iam.PolicyStatement(
+            actions=list(STOPS),
+            resources=["*"],
+            conditions={"StringLike": {f"aws:ResourceTag/{name}": value for name, value in tags.items()}},
+        )
+    )

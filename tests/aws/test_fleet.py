@@ -1,0 +1,105 @@
+"""Which machines are ours, and how one of them is stopped, whatever it is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+from runledger.errors import UnavailableError
+from runledger.fleet import Fleet, cluster_of
+from runledger.instances import Instance
+from runledger.reports import Kind
+
+from tests.aws.stubs import Stubs
+
+TASK = "arn:aws:ecs:us-east-1:123456789012:task/runners/0f9de17a6465404e8b1b2356dc13c2f8"
+INSTANCE = "i-0abc1234def567890"
+
+
+def machine(runner_id: str = INSTANCE, **tags: str) -> Instance:
+    kind = Kind.ECS if runner_id == TASK else Kind.EC2
+    return Instance(runner_id=runner_id, kind=kind, state="running", tags=tags)
+
+
+def fleet(ec2: Any = None, ecs: Any = None, **tags: str) -> Fleet:
+    return Fleet(ec2=ec2, ecs=ecs, cluster="runners", tags=tags, pool_tags=("pool",))
+
+
+@pytest.fixture
+def aws() -> Iterator[None]:
+    with mock_aws():
+        yield
+
+
+@pytest.mark.parametrize(
+    ("tags", "ours"),
+    [
+        ({"team": "ci", "runner": "yes"}, True),
+        ({"team": "ci", "runner": "anything"}, True),
+        ({"team": "ci", "runner": "yes", "more": "of it"}, True),
+        ({"team": "cia", "runner": "yes"}, False),
+        ({"team": "ci"}, False),
+        ({"Team": "ci", "runner": "yes"}, False),
+        ({}, False),
+    ],
+)
+def test_ours_is_what_has_every_tag(tags: dict[str, str], ours: bool) -> None:
+    assert fleet(team="ci", runner="*").is_ours(machine(**tags)) is ours
+
+
+def test_without_tags_nothing_is_ours() -> None:
+    assert not fleet().is_ours(machine(team="ci"))
+    assert fleet().ours() == {}
+
+
+@pytest.mark.usefixtures("aws")
+def test_instances_and_tasks_of_ours_are_found_and_no_others() -> None:
+    ec2, ecs = boto3.client("ec2"), boto3.client("ecs")
+    started = {value: start(ec2, team=value) for value in ("ci", "web")}
+    found = fleet(ec2, ecs, team="ci").ours()
+    assert found.keys() == {started["ci"]}
+    ec2.terminate_instances(InstanceIds=[started["ci"]])
+    assert fleet(ec2, ecs, team="ci").ours() == {}
+
+
+@pytest.mark.usefixtures("aws")
+def test_an_instance_is_terminated_and_what_is_gone_is_stopped_already() -> None:
+    ec2 = boto3.client("ec2")
+    ours = fleet(ec2, team="ci")
+    instance_id = start(ec2, team="ci")
+    for _ in range(2):
+        ours.stop(machine(instance_id), reason="orphan")
+    assert ours.describe([instance_id])[instance_id].state == "terminated"
+    ours.stop(machine("i-00000000000000000"), reason="orphan")
+
+
+def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> None:
+    expected = {"cluster": "runners", "task": TASK, "reason": "orphan"}
+    stubs.answer("ecs", "stop_task", {}, expected)
+    fleet(ecs=stubs.client("ecs")).stop(machine(TASK), reason="orphan")
+
+
+def test_a_task_that_is_gone_is_stopped_already_but_any_other_refusal_is_told(stubs: Stubs) -> None:
+    ours = fleet(ecs=stubs.client("ecs"))
+    stubs.refuse("ecs", "stop_task", "InvalidParameterException", "The referenced task was not found.")
+    ours.stop(machine(TASK), reason="orphan")
+    stubs.refuse("ecs", "stop_task", "InvalidParameterException", "reason is too long")
+    with pytest.raises(ClientError):
+        ours.stop(machine(TASK), reason="orphan")
+    stubs.refuse("ecs", "stop_task", "ThrottlingException")
+    with pytest.raises(UnavailableError):
+        ours.stop(machine(TASK), reason="orphan")
+
+
+def test_a_short_arn_is_of_the_default_cluster() -> None:
+    assert cluster_of(TASK) == "runners"
+    assert cluster_of("arn:aws:ecs:us-east-1:123456789012:task/0f9de17a6465404e8b1b2356dc13c2f8") == "default"
+
+
+def start(ec2: Any, **tags: str) -> str:
+    marks = [{"Key": name, "Value": value} for name, value in tags.items()]
+    specification = [{"ResourceType": "instance", "Tags": marks}]
+    started = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1, TagSpecifications=specification)
+    return str(started["Instances"][0]["InstanceId"])

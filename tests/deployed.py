@@ -1,0 +1,80 @@
+"""The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run, and the demo played on it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from local import aws, demo, deployment, emulator, simulator
+from local.control import Control
+from local.demo import Played
+from local.outputs import Outputs
+from local.steps import Step
+
+SHARE_IT = ("tests/e2e/", "tests/browser/")
+
+
+class OneDeployment(LoadScopeScheduling):  # type: ignore[misc]
+    """One is enough, however many processes the tests run in: those that share it run in one, and that one first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "deployment" if nodeid.startswith(SHARE_IT) else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneDeployment:
+    return OneDeployment(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is done by hand in the browser comes last, so that nobody else has to expect it."""
+    for item in items:
+        if item.nodeid.startswith(SHARE_IT):
+            item.add_marker(pytest.mark.server)
+    items.sort(key=lambda item: item.nodeid.startswith("tests/browser/"))
+
+
+@pytest.fixture(scope="session")
+def deployed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("deployed")
+
+
+@pytest.fixture(scope="session")
+def outputs(deployed_folder: Path) -> Iterator[Outputs]:
+    with emulator.running(deployed_folder) as aws_url, simulator.running(deployed_folder) as github_url:
+        deployed = deployment.deploy(aws_url, deployed_folder, github_api_url=github_url)
+        pause_schedules(deployed)
+        yield deployed
+
+
+def pause_schedules(outputs: Outputs) -> None:
+    """A pass of the reconciler that comes by itself, in the midst of a test, would make it another test each time."""
+    with closing(aws.client(outputs, "events")) as events:
+        for rule in events.list_rules()["Rules"]:
+            if "ScheduleExpression" in rule:
+                events.disable_rule(Name=rule["Name"])
+
+
+@pytest.fixture(scope="session")
+def reruns_before(outputs: Outputs) -> int:
+    return reruns(outputs)
+
+
+@pytest.fixture(scope="session")
+def played(outputs: Outputs, reruns_before: int) -> Played:
+    assert reruns_before >= 0
+    return demo.send(outputs, now=datetime.now(UTC))
+
+
+@pytest.fixture(scope="session")
+def sent(played: Played) -> list[Step]:
+    return played.steps
+
+
+def reruns(outputs: Outputs) -> int:
+    calls = Control(outputs.github_api_url).calls()
+    return sum(counts.get("201", 0) for route, counts in calls.items() if "rerun-failed-jobs" in route)

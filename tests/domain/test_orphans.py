@@ -1,0 +1,75 @@
+"""Who is an orphan, from what everybody says of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from runledger.decision import decide
+from runledger.instances import Instance
+from runledger.model import Job, Status
+from runledger.reconciliation.orphans import Reason, suspicion
+from runledger.reports import Kind
+from runledger.tables.runners import Runner, RunnerStatus
+
+from tests.webhooks import QUEUED, receipt
+
+NOW, OLD, YOUNG = "2025-01-15T12:00:00.000Z", "2025-01-15T11:00:00.000Z", "2025-01-15T11:55:00.000Z"
+ID = "i-0abc1234def567890"
+
+
+def runner(**about: Any) -> Runner:
+    return Runner(**{"runner_id": ID, "status": RunnerStatus.ACTIVE, "created_at": OLD, "job_id": 1, **about})
+
+
+def job(status: Status = Status.COMPLETED, at: str = OLD) -> Job:
+    opened = decide(None, receipt(QUEUED)).job
+    return replace(opened, status=status, completed_at=at if status is Status.COMPLETED else None, last_updated_at=at)
+
+
+def instance(state: str = "running", launched_at: str | None = OLD) -> Instance:
+    return Instance(runner_id=ID, kind=Kind.EC2, state=state, launched_at=launched_at, tags={})
+
+
+def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, ours: bool = True) -> Reason | None:
+    return suspicion(of, its, machine, ours=ours, now=NOW, grace_seconds=600)
+
+
+@pytest.mark.parametrize(
+    ("of", "its", "machine", "expected"),
+    [
+        (runner(), job(), instance(), Reason.JOB_COMPLETED),
+        (runner(job_id=None), None, instance(), Reason.NO_JOB),
+        (None, None, instance(), Reason.NO_JOB),
+        (runner(), job(Status.IN_PROGRESS), None, Reason.INSTANCE_GONE),
+        (runner(), job(), instance("terminated"), Reason.INSTANCE_GONE),
+        (runner(), job(), instance("shutting-down"), Reason.INSTANCE_GONE),
+        (runner(), job(), instance("stopped"), Reason.INSTANCE_STOPPED),
+        (None, None, instance("stopped"), None),
+    ],
+)
+def test_these_are_orphans(of: Runner | None, its: Job | None, machine: Instance | None, expected: Reason) -> None:
+    assert suspected(of, its, machine) is expected
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.COMPLETED])
+def test_a_runner_whose_job_is_open_is_none(status: Status) -> None:
+    assert suspected(runner(), job(status), instance()) is None
+
+
+def test_whatever_is_young_is_none() -> None:
+    assert suspected(runner(created_at=YOUNG), None, None) is None
+    assert suspected(runner(created_at=YOUNG), job(), instance()) is None
+    assert suspected(None, None, instance(launched_at=YOUNG)) is None
+    assert suspected(None, None, instance(launched_at=None)) is None
+    assert suspected(runner(), job(at=YOUNG), instance()) is None
+
+
+@pytest.mark.parametrize("its", [None, job(), job(Status.IN_PROGRESS)])
+def test_a_foreign_machine_that_lives_is_none(its: Job | None) -> None:
+    assert suspected(runner(), its, instance(), ours=False) is None
+    assert suspected(None, its, instance(), ours=False) is None
+
+
+@pytest.mark.parametrize("reason", [Reason.INSTANCE_GONE, Reason.INSTANCE_STOPPED])
+def test_no_machine_is_stopped_for_what_is_only_left_in_our_table(reason: Reason) -> None:
+    assert not reason.is_alive

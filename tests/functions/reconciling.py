@@ -1,0 +1,82 @@
+"""The reconciler in moto's AWS with the simulated GitHub: what tests of it share."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from tests.beds import items
+from tests.ledgers import EVENTS, JOBS, RUNNERS
+from tests.runner_events import batch, launcher
+from tests.webhooks import INSTALLATION, QUEUED, REPO, RUN, http_event, payload
+
+if TYPE_CHECKING:
+    from local.github import SimulatedGitHub
+    from tests.functions.conftest import World
+
+ORG = REPO.partition("/")[0]
+TAGGED = {"runner": "yes"}
+
+
+def ago(**some: float) -> str:
+    return (datetime.now(UTC) - timedelta(**some)).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+class Scene:
+    """A deployment with an App, and hands on GitHub, EC2 and the webhooks that reach us."""
+
+    def __init__(self, world: "World", github: "SimulatedGitHub") -> None:
+        self.world, self.github = world, github
+        github.state.put("installations", INSTALLATION, account=ORG)
+        github.state.put("runs", RUN, repository=REPO)
+
+    def hear(self, step: str, job_id: int, **changes: object) -> None:
+        """GitHub's webhook reaches us, dated by when the job was created."""
+        changes = {"created_at": ago(hours=1), **changes}
+        body = json.dumps(payload(step, job_id=job_id, **changes)).encode()
+        at = datetime.fromisoformat(str(changes["created_at"])).timestamp()
+        event = http_event(body, guid=f"{step} {job_id}", at_epoch_ms=round(at * 1000))
+        assert self.world.invoke("webhook_intake", event)["statusCode"] == 202
+
+    def on_github(self, job_id: int, status: str, **about: Any) -> None:
+        self.github.state.put("jobs", job_id, run_id=RUN, **{"status": status, "created_at": ago(hours=1), **about})
+
+    def start_instance(self, tags: dict[str, str] | None = None) -> str:
+        ec2 = self.world.client("ec2")
+        marks = [{"Key": name, "Value": value} for name, value in (TAGGED if tags is None else tags).items()]
+        specification = [{"ResourceType": "instance", "Tags": marks}] if marks else []
+        started = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1, TagSpecifications=specification)
+        return str(started["Instances"][0]["InstanceId"])
+
+    def state_of(self, instance_id: str) -> str:
+        told = self.world.client("ec2").describe_instances(InstanceIds=[instance_id])
+        return str(told["Reservations"][0]["Instances"][0]["State"]["Name"])
+
+    def launch(self, job_id: int, instance_id: str, **more: Any) -> None:
+        event = launcher("runner_scheduled", job_id=job_id, runner_id=instance_id, **more)
+        self.world.invoke("scheduling_events", batch(event | {"time": ago(minutes=50)}))
+
+    def reconcile(self, kind: str = "full", **more: Any) -> dict[str, Any]:
+        self.world.start("reconciler")
+        answer: dict[str, Any] = json.loads(json.dumps(self.world.invoke("reconciler", {"pass": kind, **more})))
+        return answer
+
+    def job(self, job_id: int) -> dict[str, Any]:
+        return self._items(JOBS)[f"{INSTALLATION}#{job_id}"]
+
+    def runner(self, runner_id: str) -> dict[str, Any]:
+        return self._items(RUNNERS)[runner_id]
+
+    def history(self, job_id: int) -> list[dict[str, Any]]:
+        return [line for line in items(self.world.dynamodb, EVENTS) if line["job_id"] == job_id]
+
+    def calls(self, route: str) -> int:
+        return sum(sum(by.values()) for name, by in self.github.state.calls_by_route().items() if route in name)
+
+    def _items(self, table: str) -> dict[str, dict[str, Any]]:
+        return {item["PK"]: item for item in items(self.world.dynamodb, table)}
+
+
+def queued(scene: Scene, job_id: int, **about: Any) -> None:
+    """Both GitHub and we know it as queued for an hour."""
+    scene.hear(QUEUED, job_id, **about)
+    scene.on_github(job_id, "queued", **about)

@@ -1,0 +1,105 @@
+"""A pass as a whole: lost webhooks, time that runs out, what is stored and told of it."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from runledger.reconciliation.summary import new_id
+
+from tests.beds import items
+from tests.functions.reconciling import Scene, ago, queued
+from tests.functions.test_telemetry import lines, metrics
+from tests.ledgers import RUNNERS
+from tests.local.webhook_receiver import WebhookReceiver
+from tests.webhooks import QUEUED, SECRET, payload
+
+
+def lose(scene: Scene, guid: str, job_id: int = 1) -> None:
+    """GitHub sends it and nobody answers."""
+    scene.github.state.configure(webhook_url="http://127.0.0.1:9/", webhook_secret=SECRET)
+    scene.github.state.add_fault(kind="lost_delivery")
+    scene.github.courier.send("workflow_job", payload(QUEUED, job_id=job_id), guid)
+
+
+def redeliveries(scene: Scene) -> int:
+    return scene.calls("attempts")
+
+
+def test_a_webhook_that_never_arrived_is_redelivered_once_a_pause(scene: Scene) -> None:
+    lose(scene, "lost")
+    answer = scene.reconcile()
+    assert (answer["summary"]["webhooks_lost"], answer["summary"]["webhooks_redelivered"]) == (1, 1)
+    assert "delivery lost (workflow_job)" in answer["text"]
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 0
+    assert redeliveries(scene) == 1
+
+
+def test_one_that_arrived_meanwhile_is_not_lost_any_more(scene: Scene) -> None:
+    lose(scene, "lost")
+    with WebhookReceiver() as receiver:
+        scene.github.state.configure(webhook_url=receiver.url)
+        scene.reconcile()
+        scene.github.courier.settle()
+    assert [each.headers["x-github-delivery"] for each in receiver.received] == ["lost"]
+    assert scene.reconcile()["summary"]["webhooks_lost"] == 0
+
+
+def test_only_what_is_new_in_the_log_is_read(scene: Scene) -> None:
+    for number in range(150):
+        lose(scene, f"lost {number}")
+    first = scene.reconcile()["summary"]["deliveries_read"]
+    assert first == 150
+    scene.github.courier.settle()
+    assert scene.reconcile()["summary"]["deliveries_read"] == 150  # the redeliveries, which nobody got either
+
+
+def test_a_pass_that_runs_out_of_time_ends_in_good_order_and_the_next_begins_where_it_stopped(scene: Scene) -> None:
+    queued(scene, 1)
+    reconciler = scene.world.start("reconciler")
+    hurried = SimpleNamespace(aws_request_id="hurried", get_remaining_time_in_millis=lambda: 1_000)
+    answer: Any = reconciler.handler({"pass": "full"}, hurried)
+    assert answer["outcome"] == "unfinished"
+    assert answer["summary"]["runs_asked"] == 0
+    assert "Left for the next pass: jobs, runners, approvals, deliveries" in answer["text"]
+    again = scene.reconcile()
+    assert (again["outcome"], again["summary"]["runs_asked"]) == ("success", 1)
+
+
+def test_a_pass_is_stored_with_its_summary_and_findings(scene: Scene) -> None:
+    queued(scene, 1)
+    answer = scene.reconcile(id=new_id("2025-01-15T10:00:00.000Z"), requested_by="ada")
+    (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
+    assert stored["SK"] == answer["id"]
+    assert (stored["pass"], stored["status"], stored["requested_by"]) == ("full", "finished", "ada")
+    assert json.loads(stored["summary"]) == answer["summary"]
+    assert stored["text"] == answer["text"]
+    assert stored["text"].startswith("Reconciliation (full) - 20")
+    assert "Status: ✅ Success" in stored["text"]
+
+
+def test_a_pass_tells_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    queued(scene, 1)
+    capsys.readouterr()
+    scene.reconcile()
+    said = lines(capsys.readouterr().out)
+    told = metrics([line for line in said if "kind" not in line])
+    assert {
+        *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "OrphanedRunnerRate"),
+        *("ReconciliationErrors", "ReconciliationDuration", "JobsHealed", "WebhooksRedelivered"),
+        *("LongRunningJobs", "ForgottenApprovals", "RunnersRequested"),
+    } <= told.keys()
+    stuck = {line["kind"]: line["StuckJobs"] for line in said if "StuckJobs" in line}
+    assert {kind: value for kind, (value,) in stuck.items()} == {
+        "queued": 1,
+        "scheduled": 0,
+        "in_progress": 0,
+        "waiting": 0,
+    }
+
+
+def test_an_error_is_logged_once_with_its_item(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    scene.hear(QUEUED, 1, created_at=ago(hours=2))
+    scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
+    scene.reconcile()
+    assert capsys.readouterr().out.count('"message":"reconciliation failed"') <= 1

@@ -1,0 +1,168 @@
+"""Orphans are suspected in one pass and cleaned in a later one; whoever lives is left alone."""
+
+from typing import Any
+
+import pytest
+
+from tests.functions.reconciling import ORG, Scene, ago
+from tests.runner_events import TASK
+from tests.webhooks import COMPLETED, IN_PROGRESS, REPO
+
+RAN = {"started_at": ago(minutes=50), "runner_id": 9}
+
+
+def outlived(scene: Scene, job_id: int = 1, **github: Any) -> str:
+    """A machine whose job is completed, and that nobody has stopped."""
+    instance = scene.start_instance()
+    name = f"runner--{instance}"
+    scene.launch(job_id, instance)
+    scene.hear(COMPLETED, job_id, **RAN, runner_name=name, completed_at=ago(minutes=30))
+    scene.github.state.put("runners", 9, scope=REPO, name=name, **github)
+    return instance
+
+
+def test_a_runner_that_outlives_its_job_is_suspected_then_stopped_and_taken_off_github(scene: Scene) -> None:
+    instance = outlived(scene)
+    first = scene.reconcile("quick")
+    assert (first["summary"]["orphans_detected"], first["summary"]["orphans_cleaned"]) == (1, 0)
+    assert scene.state_of(instance) == "running"
+    assert scene.runner(instance)["suspected_reason"] == "job_completed"
+    second = scene.reconcile("quick")
+    assert (second["summary"]["orphans_detected"], second["summary"]["orphans_cleaned"]) == (0, 1)
+    assert scene.state_of(instance) == "terminated"
+    assert 9 not in scene.github.state.runners
+    runner = scene.runner(instance)
+    assert (runner["status"], runner["terminated_reason"]) == ("cleaned", "orphan: job_completed")
+    assert scene.history(1)[-1]["event_type"] == "runner_terminated"
+    assert not scene.job(1).get("was_interrupted")
+
+
+def test_in_report_mode_nothing_is_stopped(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORPHANS", "report")
+    instance = outlived(scene)
+    for _ in range(3):
+        answer = scene.reconcile()
+    assert (answer["summary"]["orphans"], answer["summary"]["orphans_cleaned"]) == (1, 0)
+    assert scene.state_of(instance) == "running"
+
+
+def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORPHANS", "report")
+    instance = outlived(scene)
+    scene.reconcile()
+    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    assert (answer["id"], answer["summary"]["orphans_cleaned"]) == ("asked-for", 1)
+    assert scene.state_of(instance) == "terminated"
+
+
+def test_a_busy_runner_is_acquitted(scene: Scene) -> None:
+    instance = outlived(scene, busy=True)
+    scene.reconcile()
+    scene.reconcile()
+    assert scene.state_of(instance) == "running"
+    runner = scene.runner(instance)
+    assert runner["status"] == "active"
+    assert "suspected_at" not in runner
+
+
+def test_one_that_is_busy_under_a_name_that_we_were_never_told_is_acquitted(scene: Scene) -> None:
+    instance = outlived(scene)
+    scene.github.state.put("runners", 10, scope=ORG, name=f"again-{instance}", busy=True)
+    scene.reconcile()
+    scene.reconcile()
+    assert scene.state_of(instance) == "running"
+
+
+def test_a_busy_runner_whose_name_tells_no_machine_may_be_any_so_none_is_stopped(scene: Scene) -> None:
+    ours = scene.start_instance()
+    scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=True)
+    scene.hear(IN_PROGRESS, 1, **RAN, runner_name="builder-7")
+    scene.on_github(1, "in_progress", **RAN)
+    scene.reconcile()
+    assert scene.reconcile()["summary"]["postponed"] == 1
+    assert scene.state_of(ours) == "running"
+    scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=False)
+    scene.reconcile()
+    assert scene.state_of(ours) == "terminated"
+
+
+def test_a_runner_that_takes_a_job_after_it_was_suspected_is_left_alone(scene: Scene) -> None:
+    instance = outlived(scene)
+    scene.reconcile()
+    scene.hear(IN_PROGRESS, 2, **RAN, runner_name=f"runner--{instance}")
+    scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
+    assert scene.runner(instance)["job_id"] == 2
+    scene.on_github(2, "in_progress", **RAN)
+    scene.reconcile()
+    assert scene.state_of(instance) == "running"
+    assert "suspected_at" not in scene.runner(instance)
+
+
+def test_a_young_runner_is_not_suspected(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORPHAN_GRACE_MINUTES", "10")
+    outlived(scene)
+    assert scene.reconcile()["summary"]["orphans"] == 0
+
+
+def test_a_machine_of_ours_without_a_job_is_an_orphan_and_a_foreign_one_is_not(scene: Scene) -> None:
+    ours, foreign = scene.start_instance(), scene.start_instance(tags={"runner": "no"})
+    first = scene.reconcile()
+    assert first["summary"]["orphans_detected"] == 1
+    assert scene.runner(ours)["suspected_reason"] == "no_job"
+    scene.reconcile()
+    assert (scene.state_of(ours), scene.state_of(foreign)) == ("terminated", "running")
+
+
+def test_a_foreign_machine_that_runs_our_job_is_never_stopped(scene: Scene) -> None:
+    foreign = scene.start_instance(tags={})
+    scene.launch(1, foreign)
+    scene.hear(COMPLETED, 1, **RAN, runner_name=f"runner--{foreign}", completed_at=ago(minutes=30))
+    for _ in range(3):
+        assert scene.reconcile()["summary"]["orphans"] == 0
+    assert scene.state_of(foreign) == "running"
+
+
+def test_a_mapping_whose_instance_is_gone_is_cleaned_and_its_job_checked(scene: Scene) -> None:
+    instance = scene.start_instance()
+    scene.launch(1, instance)
+    scene.hear(IN_PROGRESS, 1, **RAN, runner_name=f"runner--{instance}")
+    scene.on_github(1, "completed", **RAN, conclusion="failure", completed_at=ago(minutes=5))
+    scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
+    assert scene.reconcile("quick")["summary"]["stale_mappings"] == 1
+    scene.reconcile("quick")
+    assert (scene.runner(instance)["status"], scene.runner(instance)["terminated_reason"]) == (
+        *("cleaned",),
+        "reconciled: instance_gone",
+    )
+    assert "runner_terminated" in [line["event_type"] for line in scene.history(1)]
+    scene.reconcile()
+    assert scene.job(1)["conclusion"] == "failure"
+
+
+def test_a_stopped_instance_is_not_terminated_but_its_mapping_is_cleaned(scene: Scene) -> None:
+    instance = scene.start_instance()
+    scene.launch(1, instance)
+    scene.hear(COMPLETED, 1, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
+    scene.world.client("ec2").stop_instances(InstanceIds=[instance])
+    scene.reconcile("quick")
+    scene.reconcile("quick")
+    assert (scene.runner(instance)["status"], scene.state_of(instance)) == ("cleaned", "stopped")
+
+
+def test_a_task_whose_mapping_is_stale_is_cleaned_too(scene: Scene) -> None:
+    scene.launch(1, TASK, kind="ecs")
+    scene.reconcile("quick")
+    scene.reconcile("quick")
+    assert scene.runner(TASK)["status"] == "cleaned"
+
+
+def test_without_an_app_nobody_can_say_whether_a_runner_is_busy_so_it_stays(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = outlived(scene)
+    none = scene.world.secrets.create_secret(Name="none", SecretString="{}")["ARN"]
+    monkeypatch.setenv("GITHUB_APP", none)
+    scene.reconcile()
+    answer = scene.reconcile()
+    assert (answer["summary"]["postponed"], scene.state_of(instance)) == (1, "running")
+    assert scene.runner(instance)["status"] == "active"

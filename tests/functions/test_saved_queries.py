@@ -1,0 +1,78 @@
+"""What saved queries ask for is what the functions really write."""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from runledger import telemetry
+from runledger.reconciliation import metrics
+from runledger.reconciliation.summary import Kind, Report
+from runledger.reconciliation.tally import Tally
+
+from stacks.api import ACCESS_LOG
+from stacks.saved_queries import OVER_ACCESS, OVER_FUNCTIONS
+from tests import runner_events
+from tests.functions.conftest import World
+from tests.runner_events import batch
+from tests.webhooks import COMPLETED, QUEUED, http_event, payload
+
+WORDS = {
+    *("fields", "filter", "stats", "sort", "limit", "by", "as", "and", "in", "asc", "desc"),
+    *("count", "sum", "avg", "max", "pct", "latest", "ispresent"),
+}
+NAME = re.compile(r"(?<![\w@.])[A-Za-z_][\w.]*")
+# What CloudWatch adds, and an alias is what the query itself names.
+ALIAS = re.compile(r"\bas (\w+)")
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    stream = io.StringIO()
+    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    return stream
+
+
+def asked(query: str) -> set[str]:
+    """The fields that a query names, without texts, functions and its own names for results."""
+    text = re.sub(r'"[^"]*"', "", query)
+    return set(NAME.findall(text)) - WORDS - set(ALIAS.findall(text))
+
+
+def found(line: Any, path: str = "") -> Iterator[str]:
+    """The fields of a line as Logs Insights names them."""
+    match line:
+        case dict():
+            for name, value in line.items():
+                yield from found(value, f"{path}.{name}".lstrip("."))
+        case list():
+            for number, value in enumerate(line):
+                yield from found(value, f"{path}.{number}")
+        case _:
+            yield path
+
+
+def test_queries_ask_for_what_functions_log(world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]) -> None:
+    priced = runner_events.launcher("runner_scheduled", price_per_hour=0.02, on_demand_price_per_hour=0.05)
+    world.invoke("webhook_intake", http_event(json.dumps(payload(QUEUED)).encode(), guid="one"))
+    world.invoke("scheduling_events", batch(priced, "not JSON"))
+    world.invoke("webhook_intake", http_event(json.dumps(payload(COMPLETED)).encode(), guid="two"))
+    world.invoke("webhook_intake", http_event(b"{}", signature="sha256=wrong"))
+    metrics.failed("job 1", ValueError("it is gone"))
+    at = "2025-01-15T10:00:00.000Z"
+    metrics.finished(Report(id="1", kind=Kind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed)))
+    lines = [json.loads(line) for line in (log.getvalue() + capsys.readouterr().out).splitlines() if line[:1] == "{"]
+    written = {field for line in lines for field in found(line)}
+    assert {name: missing for name, query in OVER_FUNCTIONS.items() if (missing := asked(query) - written)} == {}
+
+
+def test_queries_ask_for_what_the_api_logs() -> None:
+    assert {name: missing for name, query in OVER_ACCESS.items() if (missing := asked(query) - ACCESS_LOG.keys())} == {}
+
+
+def test_queries_name_messages_that_are_in_the_log(world: World, log: io.StringIO) -> None:
+    world.invoke("webhook_intake", http_event(b"{}", signature="sha256=wrong"))
+    refused = json.loads(log.getvalue().splitlines()[-1])
+    assert f'"{refused["message"]}"' in OVER_FUNCTIONS["refused and delayed deliveries"]

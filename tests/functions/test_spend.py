@@ -1,0 +1,64 @@
+"""What jobs cost is a metric, counted once, whenever the price becomes known."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from runledger import telemetry
+from runledger.decision import decide
+from runledger.model import Receipt
+
+from tests import runner_events
+from tests.functions.conftest import World
+from tests.functions.test_telemetry import lines, metrics
+from tests.runner_events import batch
+from tests.webhooks import COMPLETED, QUEUED, http_event, payload, receipt
+
+SCHEDULED = batch(runner_events.launcher("runner_scheduled", price_per_hour=0.02))
+SPEND = 0.003417  # 615 seconds at two cents an hour
+
+
+def webhook(world: World, step: str) -> None:
+    world.invoke("webhook_intake", http_event(json.dumps(payload(step)).encode(), guid=f"guid of {step}"))
+
+
+def test_a_job_costs_when_it_completes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    webhook(world, QUEUED)
+    world.invoke("scheduling_events", SCHEDULED)
+    assert "Spend" not in metrics(lines(capsys.readouterr().out))
+    webhook(world, COMPLETED)
+    assert metrics(lines(capsys.readouterr().out))["Spend"] == SPEND
+
+
+def test_a_price_that_is_learnt_after_the_job_is_counted_then(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    webhook(world, COMPLETED)
+    assert "Spend" not in metrics(lines(capsys.readouterr().out))
+    world.invoke("scheduling_events", SCHEDULED)
+    assert metrics(lines(capsys.readouterr().out))["Spend"] == SPEND
+    world.invoke("scheduling_events", SCHEDULED)
+    assert "Spend" not in metrics(lines(capsys.readouterr().out))
+
+
+def priced(price: str, *, scheduled_at: str) -> Receipt:
+    told = receipt(COMPLETED, guid=f"scheduled at {scheduled_at}")
+    facts = replace(
+        told.facts,
+        scheduled_at=scheduled_at,
+        instance_lifecycle="spot",
+        price_per_hour=Decimal(price),
+        on_demand_price_per_hour=Decimal("0.05"),
+    )
+    return replace(told, facts=facts)
+
+
+def test_a_price_that_is_corrected_counts_by_the_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    first = priced("0.02", scheduled_at="2025-01-15T10:00:01.000Z")
+    decision = decide(None, first)
+    telemetry.taken(first, decision)
+    told = metrics(lines(capsys.readouterr().out))
+    assert (told["Spend"], told["SpotSavings"]) == (SPEND, 0.005125)
+    corrected = priced("0.04", scheduled_at="2025-01-15T10:00:02.000Z")
+    telemetry.taken(corrected, decide(decision.job, corrected))
+    told = metrics(lines(capsys.readouterr().out))
+    assert (told["Spend"], told["SpotSavings"]) == (0.003416, -0.003416)

@@ -1,0 +1,104 @@
+"""Lives of machines for property-based tests: what truly happens, what we hear of it, and who looks when."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from tests.reconciler.wiring import GRACE_MINUTES, TAGS
+
+FOREIGN: tuple[Mapping[str, str], ...] = ({}, {"runner": "no"}, {"Runner": "yes"})
+NEVER = None
+LONG_AFTER = 45
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A job on a machine, in minutes; we hear of its beginning and its end so much later, or never."""
+
+    idle_before: int
+    lasts: int
+    start_heard_after: int | None
+    end_heard_after: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    launched: int
+    tags: Mapping[str, str]
+    registers_after: int
+    launcher_tells: bool
+    ephemeral: bool
+    work: tuple[Work, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """By a pass, or by a person at one machine. The n-th answer is so many minutes old; at some calls, life goes on."""
+
+    after: int
+    by_person: bool
+    ages_of_tables: tuple[int, ...]
+    ages_of_machines: tuple[int, ...]
+    ages_of_registrations: tuple[int, ...]
+    life_goes_on_at: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    lives: tuple[Life, ...]
+    looks: tuple[Look, ...]
+
+
+HEARD = st.sampled_from((0, 1, LONG_AFTER, NEVER))
+AGES = st.lists(st.sampled_from((0, 0, 0, 1, 5, LONG_AFTER)), min_size=1, max_size=3).map(tuple)
+WORK = st.builds(
+    Work,
+    idle_before=st.sampled_from((0, 1, 12)),
+    lasts=st.sampled_from((1, 2 * LONG_AFTER)),
+    start_heard_after=HEARD,
+    end_heard_after=HEARD,
+)
+
+
+HONEST = Look(
+    after=GRACE_MINUTES + 1,
+    by_person=False,
+    ages_of_tables=(0,),
+    ages_of_machines=(0,),
+    ages_of_registrations=(0,),
+    life_goes_on_at=frozenset(),
+)
+
+
+@st.composite
+def timelines(draw: Callable[[st.SearchStrategy[object]], object]) -> Timeline:
+    """A person does not wait, so where one looks GitHub must be faster. The last looks are told the truth."""
+    in_a_hurry = draw(st.booleans())
+    most = GRACE_MINUTES // 2 if in_a_hurry else GRACE_MINUTES
+    lives = st.builds(
+        Life,
+        launched=st.sampled_from((0, 0, 25)),
+        tags=st.sampled_from((TAGS, TAGS, TAGS, TAGS, *FOREIGN)),
+        registers_after=st.integers(0, most),
+        launcher_tells=st.booleans(),
+        ephemeral=st.booleans(),
+        work=st.lists(WORK, max_size=2).map(tuple),
+    )
+    looks = st.builds(
+        Look,
+        after=st.sampled_from((1, 5, GRACE_MINUTES, 15, 30)),
+        by_person=st.booleans() if in_a_hurry else st.just(False),
+        ages_of_tables=AGES,
+        ages_of_machines=AGES,
+        ages_of_registrations=st.lists(st.integers(0, most - 1), min_size=1, max_size=3).map(tuple),
+        life_goes_on_at=st.frozensets(st.integers(1, 30), max_size=2),
+    )
+    several = st.builds(
+        Timeline,
+        lives=st.lists(lives, min_size=1, max_size=2).map(tuple),
+        looks=st.lists(looks, min_size=3, max_size=6).map(lambda several: (*several, HONEST, HONEST)),
+    )
+    found = draw(several)
+    assert isinstance(found, Timeline)
+    return found

@@ -1,0 +1,103 @@
+"""What truly happens to a machine, and what we hear of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from runledger import lookups, scheduling
+from runledger.reports import Price, RunnerLookup
+
+from tests import runner_events
+from tests.ledgers import RememberedErrands, ledger_on
+from tests.reconciler.lives import Life, Work
+from tests.reconciler.orphans import name_of, ran_on
+from tests.reconciler.wiring import runners_on
+from tests.reconciler.world import Registration, World
+from tests.webhooks import COMPLETED, IN_PROGRESS, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """`number` is the machine's, and its registration's; its jobs have ten times that and more."""
+
+    world: World
+    dynamodb: "DynamoDBClient"
+    number: int
+    life: Life
+
+    @property
+    def instance_id(self) -> str:
+        return f"i-{self.number:017x}"
+
+    def begin(self) -> None:
+        life = self.life
+        self.world.later(life.launched, self._launch)
+        free_at = life.launched + life.registers_after
+        self.world.later(free_at, self._register)
+        for job_id, work in enumerate(life.work[:1] if life.ephemeral else life.work, start=10 * self.number):
+            begins = free_at + work.idle_before
+            free_at = begins + work.lasts
+            self.world.later(begins, partial(self._start, job_id, work))
+
+    @property
+    def is_busy(self) -> bool:
+        registration = self.world.registrations.get(self.number)
+        return registration is not None and registration.busy
+
+    def _launch(self) -> None:
+        self.world.machines.launch(self.instance_id, at=self.world.clock.at, tags=self.life.tags)
+        if self.life.launcher_tells:
+            event = runner_events.launcher("runner_scheduled", job_id=10 * self.number, runner_id=self.instance_id)
+            scheduling.take(event | {"time": self.world.clock.text()}, runners_on(self.dynamodb), lambda _: Price())
+
+    def _register(self) -> None:
+        if self._lives():
+            self._put(busy=False)
+
+    def _start(self, job_id: int, work: Work) -> None:
+        """GitHub gives work only to whom it knows."""
+        if self.number not in self.world.registrations or not self._lives():
+            return
+        self._put(busy=True)
+        ran = {"started_at": self.world.clock.text()}
+        self._hear(work.start_heard_after, partial(self._webhook, IN_PROGRESS, job_id, ran))
+        self.world.later(self.world.minute + work.lasts, partial(self._end, job_id, work, ran))
+
+    def _end(self, job_id: int, work: Work, ran: dict[str, str]) -> None:
+        if self.life.ephemeral:
+            del self.world.registrations[self.number]
+        else:
+            self._put(busy=False)
+        ran = ran | {"completed_at": self.world.clock.text()}
+        self._hear(work.end_heard_after, partial(self._webhook, COMPLETED, job_id, ran))
+
+    def _webhook(self, step: str, job_id: int, ran: dict[str, str]) -> None:
+        errands = RememberedErrands()
+        said = ran_on(self.instance_id, self.number) | ran
+        heard = receipt(step, job_id=job_id, guid=f"{step} {job_id}", **said)
+        ledger_on(self.dynamodb, errands=errands).record(replace(heard, received_at=self.world.clock.text()))
+        for job in errands.lookups:
+            errand = RunnerLookup(
+                installation_id=job.installation_id,
+                job_id=job.job_id,
+                runner_id=self.instance_id,
+                kind="ec2",
+                repo_full_name=job.repo_full_name,
+                at=job.last_updated_at,
+            )
+            lookups.look_up(errand, runners_on(self.dynamodb), lambda *_: None, lambda _: Price())
+
+    def _hear(self, after: int | None, happens: Callable[[], None]) -> None:
+        if after is not None:
+            self.world.later(self.world.minute + after, happens)
+
+    def _put(self, *, busy: bool) -> None:
+        registration = Registration(id=self.number, name=name_of(self.instance_id), busy=busy)
+        self.world.registrations[self.number] = registration
+
+    def _lives(self) -> bool:
+        return self.instance_id not in self.world.machines.stops

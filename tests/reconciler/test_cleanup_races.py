@@ -1,0 +1,175 @@
+"""Everybody at once for one orphan, two hundred times on Amazon's own engine: it is stopped by one of them."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from runledger import interruption, lookups
+from runledger.reports import Price, RunnerLookup
+from runledger.tables.runners import RunnerStatus
+
+from local.github import SimulatedGitHub
+from tests import runner_events
+from tests.ledgers import ledger_on
+from tests.reconciler.machines import Machines, NoTasks
+from tests.reconciler.orphans import outlived, ran_on, register, terminations
+from tests.reconciler.watching import watch_client
+from tests.reconciler.wiring import (
+    GRACE_MINUTES,
+    TAGS,
+    Clock,
+    app_of,
+    check_runners,
+    cleanup_on,
+    registered_with,
+    runners_on,
+)
+from tests.webhooks import COMPLETED, INSTALLATION, REPO, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+pytestmark = pytest.mark.server
+
+ROUNDS = 200
+SEED = 20250115
+LONGEST_PAUSE_SECONDS = 0.004
+CLEANERS = ("a pass", "another pass", "a person")
+
+
+class Pauses:
+    """Before each call, so that every round is another order of them."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+
+    def before(self, _call: str) -> None:
+        time.sleep(self._dice.uniform(0, LONGEST_PAUSE_SECONDS))
+
+    def after(self, _call: str) -> None:
+        pass
+
+
+class AnnouncedStops(Machines):
+    """EC2 tells on the bus what it does, while whoever asked for it goes on."""
+
+    def __init__(self, pauses: Pauses, announce: Callable[[str], None]) -> None:
+        super().__init__(pauses)
+        self._announce = announce
+
+    def stop(self, instance_id: str) -> None:
+        super().stop(instance_id)
+        self._announce(instance_id)
+
+
+@dataclass(kw_only=True)
+class Arena:
+    dynamodb: "DynamoDBClient"
+    github: SimulatedGitHub
+    pool: ThreadPoolExecutor
+    dice: random.Random
+    clock: Clock = field(default_factory=Clock)
+    announced: list[Future[None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pauses = Pauses(self.dice)
+        self.machines = AnnouncedStops(self.pauses, self._stopping)
+        self._apps = {owner: app_of(self.github, self.pauses) for owner in CLEANERS}
+
+    def cleanup(self, owner: str) -> Any:
+        return cleanup_on(
+            self.dynamodb,
+            ec2=self.machines,
+            ecs=NoTasks(),
+            registered=registered_with(self._apps[owner], self.clock),
+            clock=self.clock,
+        )
+
+    def hear(self, job_id: int, instance_id: str) -> None:
+        """The end of the job again: redelivered, or for the first time by another hook, which is news of today."""
+        guid = self.dice.choice([f"completed {job_id}", f"completed {job_id}, said by another hook"])
+        late = receipt(COMPLETED, job_id=job_id, guid=guid, **ran_on(instance_id, job_id))
+        ledger_on(self.dynamodb).record(replace(late, received_at=self.clock.text()))
+
+    def happen(self, job_id: int, instance_id: str) -> None:
+        """Late news of the runner: that its machine runs, or that its job has taken it."""
+        runners = runners_on(self.dynamodb)
+        if self.dice.random() < 0.5:
+            interruption.take(runner_events.instance_state("running", runner_id=instance_id), runners)
+            return
+        errand = RunnerLookup(
+            installation_id=INSTALLATION,
+            job_id=job_id,
+            runner_id=instance_id,
+            kind="ec2",
+            repo_full_name=REPO,
+            at="2025-01-15T10:02:31.000Z",
+        )
+        lookups.look_up(errand, runners, lambda *_: None, lambda _: Price())
+
+    def _stopping(self, instance_id: str) -> None:
+        event = runner_events.instance_state("shutting-down", runner_id=instance_id, minute=59)
+        self.announced.append(self.pool.submit(interruption.take, event, runners_on(self.dynamodb)))
+
+
+@pytest.fixture
+def arena(dynamodb_local_url: str, github: SimulatedGitHub) -> Iterator[Arena]:
+    dice = random.Random(SEED)  # noqa: S311
+    config = Config(max_pool_connections=16)
+    client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=config)
+    with closing(client), ThreadPoolExecutor(max_workers=8) as pool:
+        yield Arena(dynamodb=watch_client(client, Pauses(dice)), github=github, pool=pool, dice=dice)
+
+
+def race(arena: Arena, job_id: int, instance_id: str) -> None:
+    work: list[Callable[[], object]] = [
+        lambda: check_runners(arena.cleanup("a pass"), owner="a pass"),
+        lambda: check_runners(arena.cleanup("another pass"), owner="another pass"),
+        lambda: arena.cleanup("a person").clean(instance_id, owner="a person"),
+        lambda: arena.hear(job_id, instance_id),
+        lambda: arena.happen(job_id, instance_id),
+    ]
+    arena.dice.shuffle(work)
+    for racer in [arena.pool.submit(each) for each in work]:
+        racer.result()
+    settle(arena)
+
+
+def settle(arena: Arena) -> None:
+    while arena.announced:
+        arena.announced.pop().result()
+
+
+def test_an_orphan_that_everybody_wants_is_stopped_once(arena: Arena, dynamodb_local: "DynamoDBClient") -> None:
+    """Who hears of its job meanwhile may acquit it: then a later pass stops it, for it is an orphan after all."""
+    owners: Counter[str | None] = Counter()
+    for job_id in range(1, ROUNDS + 1):
+        arena.clock = Clock()
+        instance_id = f"i-{job_id:017x}"
+        arena.machines.launch(instance_id, at=arena.clock.at - timedelta(hours=2), tags=TAGS)
+        register(arena.github, instance_id, runner_id=job_id)
+        outlived(dynamodb_local, instance_id, job_id=job_id, suspected_at=arena.clock.text(minutes=GRACE_MINUTES + 1))
+        race(arena, job_id, instance_id)
+        table = runners_on(dynamodb_local).table
+        later_passes = 0
+        while (runner := table.get(instance_id)) and runner.status is not RunnerStatus.CLEANED:
+            later_passes += 1
+            assert later_passes <= 3, runner
+            arena.clock.move(minutes=GRACE_MINUTES + 1)
+            check_runners(arena.cleanup("a pass"), owner="a later pass")
+            settle(arena)
+        assert runner is not None
+        owners[runner.cleaning_owner] += 1
+        assert arena.machines.stops.count(instance_id) == 1
+        assert terminations(dynamodb_local, job_id) == 1
+        assert job_id not in arena.github.state.runners
+    assert len(owners) > 1  # they really raced

@@ -1,0 +1,181 @@
+"""A cleaner that is killed before or after any call to AWS or GitHub: the next one finishes what it has begun.
+
+Never is a living machine stopped twice, never is one forgotten, and as long as the lease of the dead one lasts nobody
+else touches the runner.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from runledger.reconciliation.orphans import Reason
+from runledger.tables.cleanups import LEASE_SECONDS
+from runledger.tables.runners import Runner, RunnerStatus
+
+from local.github import SimulatedGitHub
+from tests.beds import dump, empty
+from tests.functions.test_stopping_points import Stopped
+from tests.reconciler.orphans import outlived, register, terminations
+from tests.reconciler.watching import StoppingPoint, Unwatched, Watch, Watched, watch_client
+from tests.reconciler.wiring import (
+    GRACE_MINUTES,
+    ORG,
+    TAGS,
+    Clock,
+    app_of,
+    check_runners,
+    cleanup_on,
+    registered_with,
+    runners_on,
+)
+from tests.webhooks import INSTALLATION
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+pytestmark = pytest.mark.walk
+
+JOB_ID = 9
+LONGEST_WALK = 100
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """One runner that was suspected, and any number of passes over it."""
+
+    dynamodb: "DynamoDBClient"
+    github: SimulatedGitHub
+    clock: Clock = field(default_factory=lambda: Clock(at=datetime.now(UTC) + timedelta(hours=1)))
+    calls: Watched = field(default_factory=Watched)
+    instance_id: str = ""
+    stops: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.ec2 = boto3.client("ec2")
+        self._clients = {service: boto3.client(service) for service in ("dynamodb", "ec2", "ecs")}
+        stops = self._clients["ec2"].meta.events
+        stops.register("after-call.ec2.TerminateInstances", lambda **_: self.stops.append(self.instance_id))
+        for client in self._clients.values():
+            watch_client(client, self.calls)
+
+    def begin(self) -> None:
+        empty(self.dynamodb)
+        if self.instance_id:
+            self.ec2.terminate_instances(InstanceIds=[self.instance_id])
+        self.github.state.reset()
+        self.github.state.put("installations", INSTALLATION, account=ORG)
+        self.stops.clear()
+        tags = [{"ResourceType": "instance", "Tags": [{"Key": name, "Value": value} for name, value in TAGS.items()]}]
+        started = self.ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1, TagSpecifications=tags)
+        self.instance_id = started["Instances"][0]["InstanceId"]
+
+    @property
+    def suspected_at(self) -> str:
+        return self.clock.text(minutes=GRACE_MINUTES + 1)
+
+    def check(self, watch: Watch, *, owner: str) -> None:
+        """A process of its own, from its first call to its end."""
+        self.calls.watch = watch
+        cleanup = cleanup_on(
+            self._clients["dynamodb"],
+            ec2=self._clients["ec2"],
+            ecs=self._clients["ecs"],
+            registered=registered_with(app_of(self.github, watch), self.clock),
+            clock=self.clock,
+        )
+        check_runners(cleanup, owner=owner)
+
+    def runner(self) -> Runner:
+        found = runners_on(self.dynamodb).table.get(self.instance_id)
+        assert found is not None
+        return found
+
+    def state_of_machine(self) -> str:
+        found = self.ec2.describe_instances(InstanceIds=[self.instance_id])
+        state: str = found["Reservations"][0]["Instances"][0]["State"]["Name"]
+        return state
+
+
+@pytest.fixture
+def scene(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> Scene:
+    return Scene(dynamodb=dynamodb, github=github)
+
+
+def its_job_is_completed(scene: Scene) -> None:
+    outlived(scene.dynamodb, scene.instance_id, job_id=JOB_ID, suspected_at=scene.suspected_at)
+    register(scene.github, scene.instance_id, runner_id=JOB_ID)
+
+
+def it_never_had_a_job(scene: Scene) -> None:
+    about = {"kind": "ec2", "created_at": scene.clock.text(hours=1)}
+    runners_on(scene.dynamodb).table.suspect(scene.instance_id, at=scene.suspected_at, reason=Reason.NO_JOB, **about)
+    register(scene.github, scene.instance_id, runner_id=JOB_ID)
+
+
+def its_machine_is_gone(scene: Scene) -> None:
+    outlived(scene.dynamodb, scene.instance_id, job_id=JOB_ID, suspected_at=None)
+    table = runners_on(scene.dynamodb).table
+    table.suspect(scene.instance_id, at=scene.suspected_at, reason=Reason.INSTANCE_GONE)
+    scene.ec2.terminate_instances(InstanceIds=[scene.instance_id])
+
+
+def it_has_another_job(scene: Scene) -> None:
+    outlived(scene.dynamodb, scene.instance_id, job_id=JOB_ID, suspected_at=scene.suspected_at)
+    register(scene.github, scene.instance_id, runner_id=JOB_ID, busy=True)
+
+
+def deaths(scene: Scene, past: Any) -> Iterator[str]:
+    """One for each call of the pass, before and after it; each in a world of its own."""
+    for number in range(1, LONGEST_WALK):
+        for after in (False, True):
+            scene.begin()
+            past(scene)
+            try:
+                scene.check(StoppingPoint(number, after=after), owner="the one that dies")
+            except Stopped as stopped:
+                yield f"{'after' if after else 'before'} call {number}, {stopped}"
+            else:
+                return
+
+
+@pytest.mark.parametrize("past", [its_job_is_completed, it_never_had_a_job, its_machine_is_gone])
+def test_the_next_pass_finishes_what_a_dead_cleaner_has_begun(scene: Scene, past: Any) -> None:
+    points = leases = 0
+    for death in deaths(scene, past):
+        points += 1
+        leases += _nobody_comes_between(scene)
+        scene.clock.move(seconds=LEASE_SECONDS)
+        scene.check(Unwatched(), owner="the next one")
+        assert scene.runner().status is RunnerStatus.CLEANED, death
+        assert scene.state_of_machine() == "terminated", death
+        assert len(scene.stops) == (0 if past is its_machine_is_gone else 1), death
+        assert not scene.github.state.runners, death
+        assert terminations(scene.dynamodb, JOB_ID) == (0 if past is it_never_had_a_job else 1), death
+    assert points > 2 * 10
+    assert leases > 2
+
+
+def test_a_busy_runner_is_left_alone_wherever_its_cleaner_dies(scene: Scene) -> None:
+    for death in deaths(scene, it_has_another_job):
+        _nobody_comes_between(scene)
+        scene.clock.move(seconds=LEASE_SECONDS)
+        scene.check(Unwatched(), owner="the next one")
+        assert (scene.runner().status, scene.state_of_machine()) == (RunnerStatus.ACTIVE, "running"), death
+        assert scene.runner().suspected_at is None or scene.runner().suspected_at == scene.clock.text(), death
+        assert not scene.stops, death
+        assert JOB_ID in scene.github.state.runners, death
+
+
+def _nobody_comes_between(scene: Scene) -> bool:
+    """While the lease of the dead one lasts, if it had one."""
+    if scene.runner().status is not RunnerStatus.CLEANING:
+        return False
+    before, stops = dump(scene.dynamodb), len(scene.stops)
+    scene.clock.move(seconds=LEASE_SECONDS - 1)
+    scene.check(Unwatched(), owner="somebody who is too early")
+    assert (dump(scene.dynamodb), len(scene.stops)) == (before, stops)
+    scene.clock.move(seconds=1 - LEASE_SECONDS)
+    return True

@@ -1,0 +1,135 @@
+"""A busy runner, a young one and a foreign machine are never touched, whatever old answers the reconciler is given.
+
+EC2 may answer from any earlier moment, and so may every read of our tables that is not strongly consistent; webhooks
+come late or never; life goes on between any two calls. It holds as long as
+
+- a machine registers within the grace period after its launch, once, under a name that holds its instance id;
+- GitHub's list of runners is behind by less than the grace period, and half a minute in which we keep it; its word on
+  a removal is true at once: what is busy is not removed;
+- where a person orders a cleanup, which waits for no second grace period, both together take less than one.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from hypothesis import Phase, given, settings
+from runledger.fleet import Fleet
+from runledger.instances import Instance
+from runledger.model import Job
+from runledger.reconciliation.cleanup import Cleanup
+from runledger.tables.runners import Runner
+
+from tests.beds import empty
+from tests.reconciler.lives import Timeline, timelines
+from tests.reconciler.machines import NoTasks
+from tests.reconciler.story import Story
+from tests.reconciler.watching import Watched, watch_client
+from tests.reconciler.wiring import GRACE_MINUTES, TAGS, check_runners, cleanup_on, registered_with
+from tests.reconciler.world import World
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+pytestmark = pytest.mark.walk
+
+TIMELINES = 100
+Change = Callable[[Cleanup], Cleanup]
+
+
+class Bed:
+    """Clients take long to make, so all timelines use the same: one for what happens, a watched one for who looks."""
+
+    def __init__(self, dynamodb: "DynamoDBClient") -> None:
+        self.dynamodb = dynamodb
+        self._calls = Watched()
+        self._looking = watch_client(boto3.client("dynamodb"), self._calls)
+
+    def play(self, timeline: Timeline, change: Change) -> tuple[list[str], int]:
+        """What was touched and must not have been, and how many orphans were rightly stopped."""
+        empty(self.dynamodb)
+        wrongs: list[str] = []
+        world = World(lambda each: judge(stories[each], wrongs), lambda each: judge(numbered[each], wrongs))
+        told = [
+            Story(world=world, dynamodb=self.dynamodb, number=number, life=life)
+            for number, life in enumerate(timeline.lives, start=1)
+        ]
+        stories, numbered = {each.instance_id: each for each in told}, {each.number: each for each in told}
+        for story in told:
+            story.begin()
+        self._calls.watch = world.tables
+        registered = registered_with(world.github, world.clock)
+        cleanup = cleanup_on(self._looking, ec2=world.machines, ecs=NoTasks(), registered=registered, clock=world.clock)
+        for number, look in enumerate(timeline.looks):
+            world.live_until(world.minute + look.after)
+            world.look(look)
+            if look.by_person:
+                change(cleanup).clean(told[0].instance_id, owner=f"person {number}")
+            else:
+                check_runners(change(cleanup), owner=f"pass {number}")
+        return wrongs, len(world.machines.stops) - len(wrongs)
+
+
+def judge(story: Story, wrongs: list[str]) -> None:
+    age = story.world.minute - story.life.launched
+    if story.life.tags != TAGS:
+        wrongs.append(f"{story.instance_id} is foreign")
+    if age < GRACE_MINUTES:
+        wrongs.append(f"{story.instance_id} is {age} minutes old")
+    if story.is_busy:
+        wrongs.append(f"{story.instance_id} is busy")
+
+
+@pytest.fixture
+def bed(dynamodb: "DynamoDBClient") -> Bed:
+    return Bed(dynamodb)
+
+
+def explore(bed: Bed, change: Change, *phases: Phase) -> int:
+    """Returns in how many timelines an orphan was stopped."""
+    cleaned = 0
+
+    @settings(max_examples=TIMELINES, report_multiple_bugs=False, phases=phases)
+    @given(timelines())
+    def nobody_is_touched(timeline: Timeline) -> None:
+        nonlocal cleaned
+        wrongs, stopped = bed.play(timeline, change)
+        assert not wrongs
+        cleaned += bool(stopped)
+
+    nobody_is_touched()
+    return cleaned
+
+
+def test_who_is_busy_young_or_foreign_is_never_touched(bed: Bed) -> None:
+    assert explore(bed, lambda cleanup: cleanup, Phase.generate, Phase.shrink) > TIMELINES // 10
+
+
+class Trusting:
+    def remove(self, _runner: Runner, _job: Job | None) -> bool:
+        return True
+
+
+class Greedy(Fleet):
+    def is_ours(self, _instance: Instance) -> bool:
+        return True
+
+
+def greedy(cleanup: Cleanup) -> Cleanup:
+    fleet: Any = cleanup.fleet
+    return replace(cleanup, fleet=Greedy(ec2=fleet.ec2, ecs=fleet.ecs, cluster="default", tags=TAGS, pool_tags=()))
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", id="GitHub is not asked"),
+        pytest.param(lambda cleanup: replace(cleanup, grace_seconds=0), "minutes old", id="nobody waits"),
+        pytest.param(greedy, "foreign", id="tags do not count"),
+    ],
+)
+def test_a_reconciler_that_looks_less_closely_is_found_out(bed: Bed, change: Change, wrong: str) -> None:
+    with pytest.raises(AssertionError, match=wrong):
+        explore(bed, change, Phase.generate)

@@ -1,0 +1,84 @@
+"""Every call to AWS and GitHub passes by a watch, which may hold it up or end the process."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from runledger_github.app import READ_SECONDS, USUAL_PATIENCE, GitHubApp
+from runledger_github.connection import Connection
+from runledger_github.credentials import AppKey
+from runledger_github.messages import Answer, Call
+from runledger_github.retries import Retries
+
+from tests.functions.test_stopping_points import Stopped
+
+
+class Watch(Protocol):
+    def before(self, call: str) -> None: ...
+    def after(self, call: str) -> None: ...
+
+
+class Unwatched:
+    def before(self, call: str) -> None:
+        pass
+
+    def after(self, call: str) -> None:
+        pass
+
+
+class Watched:
+    """Calls that one watch after the other looks at: clients take long to make."""
+
+    def __init__(self) -> None:
+        self.watch: Watch = Unwatched()
+
+    def before(self, call: str) -> None:
+        self.watch.before(call)
+
+    def after(self, call: str) -> None:
+        self.watch.after(call)
+
+
+class StoppingPoint:
+    """Ends the process at the n-th of all calls, before or after it takes effect."""
+
+    def __init__(self, number: int, *, after: bool) -> None:
+        self._number = number
+        self._after = after
+        self._calls = 0
+
+    def before(self, call: str) -> None:
+        self._calls += 1
+        if self._calls == self._number and not self._after:
+            raise Stopped(call)
+
+    def after(self, call: str) -> None:
+        if self._calls == self._number and self._after:
+            raise Stopped(call)
+
+
+def watch_client(client: Any, watch: Watch) -> Any:
+    client.meta.events.register("before-call", lambda model, **_: watch.before(model.name))
+    client.meta.events.register("after-call", lambda model, **_: watch.after(model.name))
+    return client
+
+
+def watched_app(secret: str, api_url: str, watch: Watch) -> GitHubApp:
+    return GitHubApp(
+        AppKey.from_secret(secret, clock=time.time),
+        connection=_WatchedConnection(api_url, watch),
+        retries=Retries(USUAL_PATIENCE, clock=time.time, sleep=time.sleep),
+        clock=time.time,
+    )
+
+
+class _WatchedConnection(Connection):
+    def __init__(self, api_url: str, watch: Watch) -> None:
+        super().__init__(api_url, read_seconds=READ_SECONDS)
+        self._watch = watch
+
+    def send(self, call: Call, headers: Mapping[str, str]) -> Answer:
+        self._watch.before(str(call))
+        answer = super().send(call, headers)
+        self._watch.after(str(call))
+        return answer

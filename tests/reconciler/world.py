@@ -1,0 +1,158 @@
+"""A world in which whoever looks may see an earlier moment of it, and in which life goes on meanwhile."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count, cycle
+from typing import Any
+
+from runledger_github.errors import Refused
+
+from tests.reconciler.lives import Look
+from tests.reconciler.machines import Machine, Machines
+from tests.reconciler.past import Past, tables_as, tables_now
+from tests.reconciler.wiring import Clock
+
+EVENTUALLY_CONSISTENT = {"Query", "BatchGetItem"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    id: int
+    name: str
+    busy: bool = False
+
+
+class World:
+    """`stopped` and `deregistered` hear of each machine and registration, just before it goes."""
+
+    def __init__(self, stopped: Callable[[str], None], deregistered: Callable[[int], None]) -> None:
+        self.clock = Clock()
+        self.minute = 0
+        self.registrations: dict[int, Registration] = {}
+        self.machines = AgedMachines(self, stopped)
+        self.github = AgedGitHub(self, deregistered)
+        self.tables = AgedTables(self)
+        self._past_tables = Past(tables_now)
+        self._past_machines = Past(self.machines.now)
+        self._past_registrations = Past(lambda: dict(self.registrations))
+        self._to_come: list[tuple[int, int, Callable[[], None]]] = []
+        self._order = count()
+        self._remember()
+
+    def later(self, minute: int, happens: Callable[[], None]) -> None:
+        heappush(self._to_come, (minute, next(self._order), happens))
+
+    def live_until(self, minute: int) -> None:
+        while self._to_come and self._to_come[0][0] <= minute:
+            self._live_on()
+        self._move_to(minute)
+
+    def look(self, look: Look) -> None:
+        """From now on answers are as old as it says."""
+        self._calls, self._life_goes_on_at = count(1), look.life_goes_on_at
+        self._ages_of_tables = cycle(look.ages_of_tables)
+        self._ages_of_machines = cycle(look.ages_of_machines)
+        self._ages_of_registrations = cycle(look.ages_of_registrations)
+
+    def called(self) -> None:
+        """Somebody is about to ask or do something."""
+        if next(self._calls) in self._life_goes_on_at and self._to_come:
+            self._live_on()
+
+    def seen_tables(self) -> Mapping[str, Any] | None:
+        then: Mapping[str, Any] | None = self._seen(self._past_tables, self._ages_of_tables)
+        return then
+
+    def seen_machines(self) -> Mapping[str, Machine]:
+        return self._seen(self._past_machines, self._ages_of_machines) or self.machines.now()
+
+    def seen_registrations(self) -> Mapping[int, Registration]:
+        then = self._seen(self._past_registrations, self._ages_of_registrations)
+        return self.registrations if then is None else then
+
+    def _seen(self, past: Past[Any], ages: Iterator[int]) -> Any:
+        age = next(ages)
+        return past.at(self.minute - age) if age else None
+
+    def _live_on(self) -> None:
+        minute, _, happens = heappop(self._to_come)
+        self._move_to(minute)
+        happens()
+
+    def _move_to(self, minute: int) -> None:
+        if minute > self.minute:
+            self._remember()
+            self.clock.move(minutes=minute - self.minute)
+            self.minute = minute
+
+    def _remember(self) -> None:
+        for past in (self._past_tables, self._past_machines, self._past_registrations):
+            past.remember(self.minute)
+
+
+class AgedMachines(Machines):
+    def __init__(self, world: World, stopped: Callable[[str], None]) -> None:
+        super().__init__()
+        self._world = world
+        self._stopped = stopped
+
+    def seen(self) -> Mapping[str, Machine]:
+        self._world.called()
+        return self._world.seen_machines()
+
+    def terminate_instances(self, **asked: Any) -> None:
+        self._world.called()
+        super().terminate_instances(**asked)
+
+    def stop(self, instance_id: str) -> None:
+        self._stopped(instance_id)
+        super().stop(instance_id)
+
+
+class AgedGitHub:
+    """The App and its installation in one: lists are late, a removal is true at once and refused while it is busy."""
+
+    def __init__(self, world: World, deregistered: Callable[[int], None]) -> None:
+        self._world = world
+        self._deregistered = deregistered
+
+    def installation(self, _installation_id: int) -> "AgedGitHub":
+        return self
+
+    def org_runners(self, _org: str) -> list[Mapping[str, Any]]:
+        return []
+
+    def repo_runners(self, _repo: str) -> list[Mapping[str, Any]]:
+        self._world.called()
+        seen = self._world.seen_registrations().values()
+        return [{"id": each.id, "name": each.name, "busy": each.busy} for each in seen]
+
+    def delete_org_runner(self, _org: str, _runner_id: int) -> None:
+        """There is none."""
+
+    def delete_repo_runner(self, repo: str, runner_id: int) -> None:
+        self._world.called()
+        found = self._world.registrations.get(runner_id)
+        if found and found.busy:
+            raise Refused(f"DELETE runner {runner_id} of {repo}", status=422, message="is still running a job")
+        if found:
+            self._deregistered(runner_id)
+            del self._world.registrations[runner_id]
+
+
+class AgedTables:
+    """A watch over the client: what DynamoDB may answer from an older copy is answered from one."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._then = ExitStack()
+
+    def before(self, call: str) -> None:
+        self._world.called()
+        if call in EVENTUALLY_CONSISTENT and (then := self._world.seen_tables()) is not None:
+            self._then.enter_context(tables_as(then))
+
+    def after(self, _call: str) -> None:
+        self._then.close()
