@@ -11,7 +11,9 @@ sys.path.insert(0, str(Path(__file__).parent / "layers" / "domain" / "python"))
 from stacks.api import ApiStack
 from stacks.data import DataStack
 from stacks.events import EventsStack
+from stacks.observability import ObservabilityStack
 from stacks.settings import BadSetting, Settings
+from stacks.watched import Watched
 
 
 def build(app: cdk.App) -> cdk.App:
@@ -21,7 +23,9 @@ def build(app: cdk.App) -> cdk.App:
     cdk.Tags.of(app).add("stage", settings.stage)
     data = DataStack(app, f"{prefix}-data", settings=settings)
     events = EventsStack(app, f"{prefix}-events", settings=settings, tables=data.tables)
-    ApiStack(app, f"{prefix}-api", settings=settings, recorder=events.recorder)
+    api = ApiStack(app, f"{prefix}-api", settings=settings, events=events)
+    watched = Watched.within(events, api, tables=data.tables)
+    ObservabilityStack(app, f"{prefix}-observability", settings=settings, watched=watched)
     return app
 
 

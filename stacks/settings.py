@@ -36,18 +36,32 @@ class Settings:
     point_in_time_recovery: bool
     streams: bool
     provisioned: Capacity | None
+    snap_start: bool
     webhook_rate_limit: int
     webhook_burst_limit: int
     github_api_url: str
+    jwt_issuer: str
+    jwt_audience: str
     forgotten_approval_hours: int
     event_publisher_accounts: tuple[str, ...]
     instance_id_pattern: str
     pool_tags: str
     ecs_cluster: str
+    stuck_queued_minutes: int
+    stuck_scheduled_minutes: int
+    long_running_hours: int
+    runner_requests_at_most: int
+    orphans: str
+    runner_tags: Mapping[str, str]
+    orphan_grace_minutes: int
+    redeliveries_at_most: int
+    github_budget_for_others_percent: int
     reruns_at_most: int
     rerun_own_failures: bool
     log_retention_days: int
     log_level: str
+    alarm_email: str
+    no_webhook_alarm_minutes: int
 
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
@@ -70,6 +84,13 @@ class Settings:
         if log_retention_days not in LOG_RETENTION_DAYS:
             days = ", ".join(map(str, LOG_RETENTION_DAYS))
             raise BadSetting(f"log_retention_days is {log_retention_days}; CloudWatch Logs takes one of {days}")
+        jwt_issuer = read.matching("jwt_issuer", "", r"(https://\S+)?", "the https address of an issuer, or nothing")
+        jwt_audience = read.matching("jwt_audience", "", r"\S*", "the audience that JWTs for this API name, or nothing")
+        if bool(jwt_issuer) != bool(jwt_audience):
+            raise BadSetting("jwt_issuer and jwt_audience go together: set both, or neither")
+        orphans, runner_tags = read.choice("orphans", "report", ("report", "enforce")), read.tags("runner_tags")
+        if orphans == "enforce" and not runner_tags:
+            raise BadSetting("orphans is 'enforce', but runner_tags is empty: say which machines are runners")
         return cls(
             stage=read.matching("stage", "prod", r"[a-z][a-z0-9]{0,15}", "a lower-case word of at most 16 characters"),
             throw_away=read.boolean("throw_away", default=False),
@@ -81,6 +102,7 @@ class Settings:
             point_in_time_recovery=read.boolean("point_in_time_recovery", default=False),
             streams=read.boolean("streams", default=False),
             provisioned=capacity if mode == "provisioned" else None,
+            snap_start=read.boolean("snap_start", default=False),
             webhook_rate_limit=read.whole("webhook_rate_limit", 500, at_least=1, at_most=10_000),
             webhook_burst_limit=read.whole("webhook_burst_limit", 1000, at_least=1, at_most=5_000),
             github_api_url=read.matching(
@@ -89,6 +111,8 @@ class Settings:
                 r"https?://[^\s/]+(/[^\s]*[^\s/])?",
                 "the address of GitHub's REST API, for an Enterprise Server https://HOST/api/v3",
             ),
+            jwt_issuer=jwt_issuer,
+            jwt_audience=jwt_audience,
             forgotten_approval_hours=read.whole("forgotten_approval_hours", 24, at_least=1, at_most=24 * 90),
             event_publisher_accounts=read.accounts("event_publisher_accounts"),
             instance_id_pattern=read.pattern("instance_id_pattern", runner_names.INSTANCE_ID),
@@ -99,10 +123,24 @@ class Settings:
                 "names of tags, with commas",
             ),
             ecs_cluster=read.matching("ecs_cluster", "default", r"[\w-]{1,255}", "the name of an ECS cluster"),
+            stuck_queued_minutes=read.whole("stuck_queued_minutes", 10, at_least=1, at_most=24 * 60),
+            stuck_scheduled_minutes=read.whole("stuck_scheduled_minutes", 10, at_least=1, at_most=24 * 60),
+            long_running_hours=read.whole("long_running_hours", 6, at_least=1, at_most=24 * 5),
+            runner_requests_at_most=read.whole("runner_requests_at_most", 5, at_least=0, at_most=20),
+            orphans=orphans,
+            runner_tags=runner_tags,
+            orphan_grace_minutes=read.whole("orphan_grace_minutes", 10, at_least=0, at_most=24 * 60),
+            redeliveries_at_most=read.whole("redeliveries_at_most", 3, at_least=0, at_most=10),
+            github_budget_for_others_percent=read.whole(
+                "github_budget_for_others_percent", 50, at_least=0, at_most=100
+            ),
             reruns_at_most=read.whole("reruns_at_most", 1, at_least=0, at_most=10),
             rerun_own_failures=read.boolean("rerun_own_failures", default=False),
             log_retention_days=log_retention_days,
             log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+            alarm_email=read.matching("alarm_email", "", r"([^@\s]+@[^@\s]+)?", "an e-mail address, or nothing"),
+            # Longer than a weekend, and shorter than the three days for which GitHub can be asked to send again.
+            no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
         )
 
 
@@ -143,6 +181,13 @@ class _Reader:
         if not all(re.fullmatch(r"\d{12}", account) for account in accounts):
             raise BadSetting(f"{name} is {given!r}; it takes AWS account ids of 12 digits, with commas")
         return accounts
+
+    def tags(self, name: str) -> Mapping[str, str]:
+        given = str(self._given(name, ""))
+        pairs = [each.strip().partition("=") for each in given.split(",") if each.strip()]
+        if not all(key and value for key, _, value in pairs):
+            raise BadSetting(f"{name} is {given!r}; it takes tags as name=value, with commas; * is any value")
+        return {key: value for key, _, value in pairs}
 
     def pattern(self, name: str, default: str) -> str:
         given = str(self._given(name, default))

@@ -1,0 +1,80 @@
+"""Questions to the logs that an operator asks again and again, saved in CloudWatch Logs Insights."""
+
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from stacks.settings import Settings
+from stacks.watched import Watched
+
+# By the names that docs/operating.md explains. A metric is an array in its log line: the value is at `.0`.
+OVER_FUNCTIONS = {
+    "follow one delivery": """
+        fields @timestamp, service, level, message, event_type, status, outcome, reason, job_id
+        | filter correlation_id = "PASTE THE X-GitHub-Delivery HERE"
+        | sort @timestamp asc""",
+    "follow one job": """
+        fields @timestamp, service, level, message, event_type, status, outcome, correlation_id
+        | filter job_id = 0
+        | filter ispresent(message)
+        | sort @timestamp asc""",
+    "slowest repositories": """
+        filter ispresent(QueueTime.0)
+        | stats pct(QueueTime.0, 50) / 1000 as queued_p50_s, pct(QueueTime.0, 90) / 1000 as queued_p90_s,
+            pct(JobDuration.0, 90) as ran_p90_s, count(*) as jobs by repo_full_name
+        | sort queued_p90_s desc
+        | limit 25""",
+    "failing repositories": """
+        filter ispresent(JobsFailed.0)
+        | stats avg(JobsFailed.0) * 100 as failed_percent, count(*) as jobs by repo_full_name
+        | sort failed_percent desc
+        | limit 25""",
+    "spend by repository": """
+        filter ispresent(Spend.0)
+        | stats sum(Spend.0) as dollars, sum(SpotSavings.0) as saved_by_spot, count(*) as jobs by repo_full_name
+        | sort dollars desc
+        | limit 25""",
+    "interrupted jobs": """
+        fields @timestamp, repo_full_name, run_id, job_id, status
+        | filter event_type = "runner_interrupted" and outcome = "recorded" and ispresent(message)
+        | sort @timestamp desc""",
+    "refused and delayed deliveries": """
+        filter message in ["delivery refused", "recording must wait", "delivery not kept"]
+        | stats count(*) as deliveries, latest(@timestamp) as last, latest(correlation_id) as delivery
+            by message, reason
+        | sort deliveries desc""",
+    "passes of the reconciler": """
+        fields @timestamp, pass, outcome, summary.jobs_healed, summary.orphans, summary.orphans_cleaned,
+            summary.webhooks_redelivered, summary.postponed, summary.errors
+        | filter message = "reconciliation"
+        | sort @timestamp desc
+        | limit 50""",
+    "errors": """
+        fields @timestamp, service, message, item, correlation_id, exception_name, exception
+        | filter level in ["ERROR", "CRITICAL"]
+        | sort @timestamp desc
+        | limit 100""",
+    "slow and cold starts": """
+        filter @type = "REPORT"
+        | stats count(*) as calls, count(@initDuration) as cold, max(@initDuration) as coldest_ms,
+            pct(@duration, 99) as p99_ms, max(@maxMemoryUsed) / 1000000 as memory_mb by @log
+        | sort p99_ms desc""",
+}
+OVER_ACCESS = {
+    "answers of the API": """
+        stats count(*) as requests, pct(latencyMs, 50) as p50_ms, pct(latencyMs, 99) as p99_ms by route, status
+        | sort requests desc""",
+}
+
+
+def save(scope: Construct, *, settings: Settings, watched: Watched) -> None:
+    functions = [function.log_group.log_group_name for function in watched.functions.values()]
+    access = [watched.access_logs.log_group_name]
+    for queries, groups in ((OVER_FUNCTIONS, functions), (OVER_ACCESS, access)):
+        for name, query in queries.items():
+            logs.CfnQueryDefinition(
+                scope,
+                name.title().replace(" ", ""),
+                name=f"runledger-{settings.stage}/{name}",
+                query_string="\n".join(line.strip() for line in query.strip().splitlines()),
+                log_group_names=groups,
+            )

@@ -1,0 +1,71 @@
+"""The deployed alarms look at what is really there, and reach whoever subscribed to their topic."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from local import aws
+from local.outputs import Outputs
+
+FROM_TOPICS = {
+    "Statement": [
+        {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage", "Resource": "*"}
+    ]
+}
+
+
+@pytest.fixture
+def alarms(outputs: Outputs) -> list[dict[str, Any]]:
+    with closing(aws.client(outputs, "cloudwatch")) as cloudwatch:
+        found: list[dict[str, Any]] = cloudwatch.describe_alarms(AlarmNamePrefix="runledger-local-")["MetricAlarms"]
+    return found
+
+
+@pytest.fixture
+def subscribed(outputs: Outputs, alarms: list[dict[str, Any]]) -> Iterator[str]:
+    """A queue that hears of alarms, as a mailbox would."""
+    (topic,) = {arn for alarm in alarms for arn in alarm["AlarmActions"]}
+    with closing(aws.client(outputs, "sqs")) as sqs, closing(aws.client(outputs, "sns")) as sns:
+        url = sqs.create_queue(QueueName="mailbox", Attributes={"Policy": json.dumps(FROM_TOPICS)})["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        subscription = sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, ReturnSubscriptionArn=True)
+        yield url
+        sns.unsubscribe(SubscriptionArn=subscription["SubscriptionArn"])
+        sqs.delete_queue(QueueUrl=url)
+
+
+def test_every_alarm_looks_at_something_that_exists(outputs: Outputs, alarms: list[dict[str, Any]]) -> None:
+    with closing(aws.client(outputs, "sqs")) as sqs:
+        queues = {url.rpartition("/")[2] for url in sqs.list_queues()["QueueUrls"]}
+    there = {
+        "ApiId": {outputs.api_url.rpartition("/")[2]},
+        "FunctionName": set(outputs.functions.values()),
+        "QueueName": queues,
+        "TableName": set(outputs.tables.values()),
+        "Operation": {"GetItem", "PutItem", "UpdateItem"},
+        "service": {"runledger"},
+    }
+    dimensions = [dimension for alarm in alarms for dimension in alarm["Dimensions"]]
+    assert {dimension["Name"] for dimension in dimensions} == there.keys()
+    assert [each for each in dimensions if each["Value"] not in there[each["Name"]]] == []
+
+
+def test_an_alarm_that_rings_is_heard(outputs: Outputs, subscribed: str) -> None:
+    with closing(aws.client(outputs, "cloudwatch")) as cloudwatch, closing(aws.client(outputs, "sqs")) as sqs:
+        metric = {"MetricName": "OrphanedRunnersOverdue", "Value": 1.0}
+        dimensions = [{"Name": "service", "Value": "runledger"}]
+        cloudwatch.put_metric_data(Namespace="Runledger", MetricData=[{**metric, "Dimensions": dimensions}])
+        (message,) = sqs.receive_message(QueueUrl=subscribed, WaitTimeSeconds=20)["Messages"]
+    heard = json.loads(json.loads(message["Body"])["Message"])
+    assert (heard["AlarmName"], heard["NewStateValue"]) == ("runledger-local-OrphansOverdue", "ALARM")
+    assert "See docs/operating.md" in heard["AlarmDescription"]
+
+
+def test_the_dashboard_is_there(outputs: Outputs) -> None:
+    with closing(aws.client(outputs, "cloudwatch")) as cloudwatch:
+        body = json.loads(cloudwatch.get_dashboard(DashboardName="runledger-local")["DashboardBody"])
+    assert len(body["widgets"]) > 20
+    assert outputs.tables["workflow_jobs"] in json.dumps(body)

@@ -1,0 +1,97 @@
+"""What an operator meets is in the documents: every setting, metric, alarm, queue and saved query, and nothing else."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from stacks import saved_queries
+from tests.documents import DOCS, names, rows, section
+from tests.synthesis import Templates, of_type
+
+ROOT = Path(__file__).parent.parent
+METRIC = re.compile(r"[A-Z][A-Za-z]+")
+ADDING = {"add_metric", "single_metric"}
+SETTINGS = {
+    name: value
+    for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()
+    if not name.startswith("@aws-cdk/")
+}
+
+
+def emitted_metrics() -> set[str]:
+    """A metric is named where it is added, or in a table of the module that adds it."""
+    found: set[str] = set()
+    for file in (ROOT / "layers").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(file.read_text())))
+        added = [node.args[0] for node in nodes if isinstance(node, ast.Call) and called(node) in ADDING]
+        tables = [node for node in nodes if isinstance(node, ast.Dict)] if added else []
+        for named in (*added, *(value for table in tables for value in table.values)):
+            if isinstance(named, ast.Constant) and METRIC.fullmatch(str(named.value)):
+                found.add(str(named.value))
+    return found
+
+
+def called(node: ast.Call) -> str | None:
+    return getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+
+
+def alarms(templates: Templates) -> list[str]:
+    """Without the prefix of the stage."""
+    made = of_type(templates["observability"], "AWS::CloudWatch::Alarm").values()
+    return [alarm["AlarmName"].removeprefix("runledger-prod-") for alarm in made]
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    documented = {name: (default, meaning) for name, default, meaning in rows((DOCS / "settings.md").read_text())}
+    assert documented.keys() == {f"`{name}`" for name in SETTINGS}
+    for name, value in SETTINGS.items():
+        default, meaning = documented[f"`{name}`"]
+        assert meaning
+        if name != "instance_id_pattern":  # told in words
+            assert default.strip("`") == (json.dumps(value) if not isinstance(value, str) else value)
+
+
+def test_every_metric_is_documented() -> None:
+    assert emitted_metrics() - names(section("operating.md", "Metrics")) == set()
+
+
+def test_every_documented_metric_is_emitted() -> None:
+    assert names(section("operating.md", "Metrics")) - emitted_metrics() == set()
+
+
+def test_every_alarm_is_documented_and_every_documented_alarm_rings(templates: Templates) -> None:
+    """`Kind-…` in the table stands for an alarm for each queue, function or table."""
+    made = {re.sub(r"-.*", "-…", name) for name in alarms(templates)}
+    tables = section("operating.md", "Alarms").partition("Saved queries are")[0]
+    assert names(tables) == made
+
+
+def test_every_queue_that_has_an_alarm_is_explained(templates: Templates) -> None:
+    queues = {name.partition("-")[2] for name in alarms(templates) if name.startswith(("QueueAge", "DeadLetters"))}
+    explained = section("operating.md", "A dead-letter queue is not empty")
+    assert [queue for queue in queues if f"`{queue}" not in explained] == []
+
+
+def test_the_documents_tell_what_the_alarms_cost(templates: Templates) -> None:
+    number = len(alarms(templates))
+    assert f"the {number} alarms cost ${number / 10:.2f}" in section("operating.md", "Alarms")
+
+
+def test_every_saved_query_is_explained() -> None:
+    explained = {first.strip("*") for first, *_ in rows(section("operating.md", "Alarms")) if first.startswith("*")}
+    assert explained == {*saved_queries.OVER_FUNCTIONS, *saved_queries.OVER_ACCESS}
+
+
+@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda file: file.name)
+def test_links_between_the_documents_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+        file, _, anchor = target.partition("#")
+        if ":" in file:
+            continue
+        linked = (document.parent / file) if file else document
+        assert linked.exists(), target
+        headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, target
