@@ -1,6 +1,7 @@
-"""The HTTP API: GitHub's webhooks come in here, are recorded at once, and are retried from a queue when that fails."""
+"""The HTTP API: GitHub's webhooks come in here, to be recorded or retried from a queue, and people's questions."""
 
 import json
+from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
@@ -11,10 +12,11 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from stacks import compliance
+from stacks.api_function import ApiFunction
+from stacks.events import EventsStack
 from stacks.function import LedgerFunction, log_group
 from stacks.layer import domain_layer
 from stacks.parts import queue_with_dead_letters, secret
-from stacks.recorder import Recorder
 from stacks.settings import Settings
 
 WEBHOOK_PATH = "/webhooks/github"
@@ -32,10 +34,10 @@ ACCESS_LOG = {
 
 
 class ApiStack(cdk.Stack):
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, recorder: Recorder) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, events: EventsStack) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
         self._settings = settings
-        self._recorder = recorder
+        self._recorder = events.recorder
         self._layer = domain_layer(self, settings=settings)
         self._retries = queue_with_dead_letters(self, "WebhookRetries", settings=settings)
         self._webhook_secrets = secret(
@@ -54,11 +56,20 @@ class ApiStack(cdk.Stack):
             self,
             "ApiTokens",
             settings=settings,
-            description="Who may call the API: names, roles and SHA-256 of their tokens.",
-            secret_string_value=cdk.SecretValue.unsafe_plain_text(json.dumps({"tokens": []})),
+            description="Who may call the API: names, roles and SHA-256 of their tokens; and the key of its cursors.",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                secret_string_template=json.dumps({"tokens": []}),
+                generate_string_key="cursor_key",
+                exclude_punctuation=True,
+                password_length=48,
+            ),
         )
         self._webhook_retry()
-        self._http_api(self._webhook_intake())
+        intake = self._webhook_intake()
+        api = ApiFunction(
+            self, settings=settings, events=events, layer=self._layer, api_tokens=self._api_tokens, beside=self
+        )
+        self._http_api(intake, api)
 
     def _webhook_intake(self) -> LedgerFunction:
         intake = self._recorder.function(
@@ -67,6 +78,7 @@ class ApiStack(cdk.Stack):
             layers=[self._layer],
             # GitHub hangs up after 10 seconds.
             timeout=cdk.Duration.seconds(10),
+            snap_start=self._settings.snap_start,
             environment={
                 "WEBHOOK_SECRETS": self._webhook_secrets,
                 "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
@@ -82,17 +94,19 @@ class ApiStack(cdk.Stack):
             event_sources.SqsEventSource(self._retries, batch_size=10, report_batch_item_failures=True)
         )
 
-    def _http_api(self, intake: LedgerFunction) -> None:
+    def _http_api(self, intake: LedgerFunction, queries: LedgerFunction) -> None:
         api = apigateway.HttpApi(self, "HttpApi", create_default_stage=False, description="Runledger")
-        routes = api.add_routes(
+        webhooks = api.add_routes(
             path=WEBHOOK_PATH,
             methods=[apigateway.HttpMethod.POST],
-            integration=HttpLambdaIntegration("WebhookIntegration", intake.function),
+            integration=HttpLambdaIntegration("WebhookIntegration", intake.live),
         )
-        for route in routes:
-            compliance.accept(
-                route, "AwsSolutions-APIG4", "GitHub cannot sign in: the function verifies its signature on every call."
-            )
+        _accept(webhooks, "GitHub cannot sign in: the function verifies its signature on every call.")
+        integration = HttpLambdaIntegration("ApiIntegration", queries.live)
+        for path in ("/", "/{proxy+}"):
+            # Every method, so that a wrong one is answered as every other error is.
+            routes = api.add_routes(path=path, methods=[apigateway.HttpMethod.ANY], integration=integration)
+            _accept(routes, "The function verifies a token, or a JWT, on every call.")
         stage = apigateway.HttpStage(
             self,
             "Stage",
@@ -118,3 +132,8 @@ class ApiStack(cdk.Stack):
             "WebhookRetriesQueueUrl": self._retries.queue_url,
         }.items():
             cdk.CfnOutput(self, name, value=value)
+
+
+def _accept(routes: Sequence[apigateway.HttpRoute], reason: str) -> None:
+    for route in routes:
+        compliance.accept(route, "AwsSolutions-APIG4", reason)

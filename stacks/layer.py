@@ -12,12 +12,14 @@ import jsii
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from stacks import web
 from stacks.parts import removal_policy
 from stacks.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 CONSTRAINTS = ROOT / "requirements" / "constraints.txt"
 RUNTIME = lambda_.Runtime.PYTHON_3_13
+DASHBOARD = "runledger_api/dashboard_built"  # where the API looks for it
 ON_LAMBDA = (
     *("--platform", "manylinux_2_28_aarch64", "--platform", "manylinux2014_aarch64"),
     *("--implementation", "cp", "--python-version", "3.13", "--only-binary", ":all:"),
@@ -34,11 +36,18 @@ def github_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersio
     return _layer(scope, "github", requirements="github.txt", settings=settings)
 
 
-def _layer(scope: Construct, name: str, *, requirements: str, settings: Settings) -> lambda_.LayerVersion:
+def api_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
+    """Routes and answers of the API, with the pydantic that describes them, and the dashboard, all for one function."""
+    return _layer(scope, "api", requirements="api.txt", settings=settings, dashboard=DASHBOARD)
+
+
+def _layer(
+    scope: Construct, name: str, *, requirements: str, settings: Settings, dashboard: str | None = None
+) -> lambda_.LayerVersion:
     """Made anew in each stack: a layer shared across stacks cannot be updated, for its export is in use."""
     source = ROOT / "layers" / name
     wheels = () if settings.architecture == "host" else ON_LAMBDA
-    bundling = _PipBundling(source / "python", ROOT / "requirements" / requirements, wheels)
+    bundling = _PipBundling(source / "python", ROOT / "requirements" / requirements, wheels, dashboard)
     return lambda_.LayerVersion(
         scope,
         f"{name.capitalize()}Layer",
@@ -63,10 +72,11 @@ def architecture(settings: Settings) -> lambda_.Architecture:
 
 @jsii.implements(cdk.ILocalBundling)
 class _PipBundling:
-    def __init__(self, source: Path, requirements: Path, wheels: tuple[str, ...]) -> None:
+    def __init__(self, source: Path, requirements: Path, wheels: tuple[str, ...], dashboard: str | None) -> None:
         self._source = source
         self._requirements = requirements
         self._wheels = wheels
+        self._dashboard = dashboard
 
     def try_bundle(self, output_dir: str, *_: object, **__: object) -> bool:
         target = Path(output_dir) / "python"
@@ -74,11 +84,28 @@ class _PipBundling:
         pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
         files = ("--requirement", str(self._requirements), "--constraint", str(CONSTRAINTS))
         subprocess.run((*pip, *files, *self._wheels, "--target", str(target)), check=True)  # noqa: S603
+        if self._dashboard:
+            web.build(target / self._dashboard)
+        if self._runs_on_this_python():
+            self._compile(target)
         return True
+
+    def _runs_on_this_python(self) -> bool:
+        return not self._wheels or f"python{sys.version_info.major}.{sys.version_info.minor}" == RUNTIME.name
+
+    def _compile(self, target: Path) -> None:
+        """A layer is read-only: what is not compiled here is compiled again at every cold start, for 60 ms and more.
+
+        Without a check of the source's date, which the zip file does not keep.
+        """
+        compiling = (sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(target))
+        subprocess.run(compiling, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
     def fingerprint(self) -> str:
         """Changes when the result would: then pip runs again, and only then."""
-        digest = hashlib.sha256(repr(self._wheels).encode())
-        for file in (*sorted(self._source.rglob("*.py")), self._requirements, CONSTRAINTS):
+        python = sys.version_info[:2] if self._runs_on_this_python() else None
+        digest = hashlib.sha256(repr((self._wheels, python)).encode())
+        files = (*sorted(self._source.rglob("*.py")), self._requirements, CONSTRAINTS)
+        for file in (*files, *(web.sources() if self._dashboard else ())):
             digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
         return digest.hexdigest()

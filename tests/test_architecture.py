@@ -8,16 +8,23 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DOMAIN = ROOT / "layers" / "domain" / "python"
 
-TABLE = {"times", "tables.schema", "tables.attributes", "tables.updates"}
+TABLE = {"times", "tables.schema", "tables.attributes", "tables.reads", "tables.updates"}
 READER = {"deliveries", "payload"}
 
 # Where things are wired together anything may be imported.
-WIRING = {"runledger.runtime", "runledger.runner_runtime", "runledger.github_runtime"}
+WIRING = {
+    "runledger.runtime",
+    "runledger.runner_runtime",
+    "runledger.github_runtime",
+    "runledger.reconciler_runtime",
+    "runledger.api_runtime",
+}
 # What each other module of the layer may import of the layer.
 MAY_IMPORT = {
     "runledger": set(),
     "runledger.times": set(),
-    "runledger.model": {"times"},
+    "runledger.money": {"times"},
+    "runledger.model": {"money", "times"},
     "runledger.reports": set(),
     "runledger.errors": {"model"},
     "runledger.decision": {"model", "reports"},
@@ -25,6 +32,10 @@ MAY_IMPORT = {
     "runledger.tables.schema": set(),
     "runledger.tables.attributes": {"errors"},
     "runledger.tables.updates": {"tables.schema", "tables.attributes"},
+    "runledger.tables.reads": {"tables.schema", "tables.attributes"},
+    "runledger.tables.cleanups": {*TABLE, "tables.runners"},
+    "runledger.tables.lost_deliveries": TABLE,
+    "runledger.tables.passes": TABLE,
     "runledger.tables.jobs": {*TABLE, "errors", "model"},
     "runledger.tables.events": {*TABLE, "model"},
     "runledger.tables.installations": {*TABLE, "reports"},
@@ -32,6 +43,21 @@ MAY_IMPORT = {
     "runledger.tables.deployments": {*TABLE, "reports"},
     "runledger.tables.gates": {*TABLE, "reports"},
     "runledger.tables.runners": TABLE,
+    "runledger.tables.pages": {"tables.schema", "tables.attributes"},
+    "runledger.tables.job_pages": {
+        *("model", "statistics", "tables.schema", "tables.attributes", "tables.pages", "tables.reads"),
+    },
+    "runledger.tables.event_pages": {"tables.attributes", "tables.pages"},
+    "runledger.tables.run_attempts": {"tables.schema", "tables.attributes", "tables.reads"},
+    "runledger.histograms": set(),
+    "runledger.rankings": {"histograms"},
+    "runledger.statistics": {"histograms", "model", "rankings", "times"},
+    "runledger.urls": set(),
+    "runledger.survey": {"statistics", "tables.job_pages", "tables.pages"},
+    "runledger.pools": {"model", "tables.runners"},
+    "runledger.tail": {"model", "tables.event_pages", "tables.job_pages", "tables.pages", "times"},
+    "runledger.known_installations": {"tables.installations"},
+    "runledger.dead_letters": {"tables.attributes"},
     "runledger.payload": {"errors", "times"},
     "runledger.deliveries": {"payload"},
     "runledger.reading": set(),
@@ -46,6 +72,7 @@ MAY_IMPORT = {
     "runledger.signatures": {"errors", "tables.attributes"},
     "runledger.retries": {"model", "reports", "tables.attributes"},
     "runledger.runner_names": set(),
+    "runledger.snapshots": set(),
     "runledger.prices": {"errors", "reports", "tables.attributes", "times"},
     "runledger.instances": {"reports", "runner_names", "tables.attributes", "times"},
     "runledger.errands": {"model", "reports", "runner_names", "tables.attributes"},
@@ -62,13 +89,52 @@ MAY_IMPORT = {
     },
     "runledger.caches": {"errors", "reports", "times", "tables.deployments", "tables.runs"},
     "runledger.forgotten": {"model", "tables.jobs"},
+    "runledger.fleet": {"instances", "reports", "tables.attributes"},
+    "runledger.reconciliation": set(),
+    "runledger.reconciliation.stuck": {"model", "times"},
+    "runledger.reconciliation.orphans": {"instances", "model", "tables.runners", "times"},
+    "runledger.reconciliation.tally": {"errors"},
+    "runledger.reconciliation.summary": {"reconciliation.tally", "times"},
+    "runledger.reconciliation.metrics": {"reconciliation.summary", "reconciliation.tally", "telemetry"},
+    "runledger.reconciliation.bounds": set(),
+    "runledger.reconciliation.open_runs": {"model"},
+    "runledger.reconciliation.healing": {"model", "reconciliation.open_runs", "reconciliation.stuck", "reports"},
+    "runledger.reconciliation.requests": {"decision", "errors", "model", "tables.attributes"},
+    "runledger.reconciliation.jobs": {
+        *("decision", "deliveries", "instances", "model", "reports", "tables.jobs", "tables.runs", "times"),
+        *(f"reconciliation.{name}" for name in ("bounds", "healing", "open_runs", "orphans", "requests", "stuck")),
+        "reconciliation.tally",
+    },
+    "runledger.reconciliation.cleanup": {
+        *("errors", "fleet", "instances", "model", "reconciliation.orphans", "runners", "times"),
+        *("tables.cleanups", "tables.jobs", "tables.runners"),
+    },
+    "runledger.reconciliation.runners": {
+        *("fleet", "instances", "model", "tables.cleanups", "tables.runners", "times"),
+        *(f"reconciliation.{name}" for name in ("bounds", "cleanup", "orphans", "tally")),
+    },
+    "runledger.reconciliation.deliveries": {
+        *("reconciliation.bounds", "reconciliation.tally", "tables.lost_deliveries", "times"),
+    },
+    "runledger.reconciliation.orders": {"reconciliation.summary", "tables.attributes", "tables.passes"},
+    "runledger.reconciliation.passes": {
+        *("caches", "forgotten", "tables.installations", "tables.passes"),
+        *(f"reconciliation.{name}" for name in ("bounds", "cleanup", "deliveries", "jobs", "runners", "summary")),
+        "reconciliation.tally",
+    },
     "runledger.telemetry": {"decision", "model", "reports"},
     "runledger.intake": {
         *("deliveries", "errors", "ledger", "model", "reading.webhooks", "reports", "retries", "signatures"),
         "telemetry",
     },
 }
-STANDARD_LIBRARY_ONLY = {f"runledger.{name}" for name in ("times", "model", "reports", "errors", "decision")}
+STANDARD_LIBRARY_ONLY = {
+    f"runledger.{name}"
+    for name in (
+        *("times", "money", "model", "reports", "errors", "decision"),
+        *("histograms", "rankings", "statistics", "urls"),
+    )
+}
 
 
 def module_name(file: Path, root: Path) -> str:

@@ -10,7 +10,7 @@ import pytest
 from local.outputs import Outputs
 
 ROOT = Path(__file__).parent.parent.parent
-PACKAGES = {"runledger", "runledger_github"}
+PACKAGES = {"runledger", "runledger_github", "runledger_api"}
 BROUGHT_BY_LAMBDA = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py")
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -32,6 +32,7 @@ ENVIRONMENT = {
     "AWS_REGION": "us-east-1",
     "WEBHOOK_SECRETS": "secret",
     "WEBHOOK_RETRIES_QUEUE": "queue",
+    "API_TOKENS": "tokens",
 }
 
 
@@ -43,11 +44,12 @@ FUNCTIONS = {
     "instance_state": ("runledger",),
     "runner_lookup": ("runledger",),
     "run_retry": ("runledger", "runledger_github"),
-    "forgotten_approvals": ("runledger", "runledger_github"),
+    "reconciler": ("runledger", "runledger_github"),
+    "api": ("runledger", "runledger_github", "runledger_api"),
 }
 # What is wired at the first call loads the rest, without calling anybody.
 GITHUB = "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger.github_runtime"
-LOAD_ALL = {"forgotten_approvals": GITHUB, "run_retry": GITHUB}
+LOAD_ALL = {"reconciler": f"{GITHUB}, runledger.reconciler_runtime", "run_retry": GITHUB}
 
 
 @pytest.fixture(scope="session")
@@ -82,3 +84,5 @@ def test_layers_carry_no_second_boto3_and_the_domain_no_cryptography(layers: dic
     assert {"runledger_github", "jwt", "cryptography"} <= carried["runledger_github"]
     assert not {"boto3", "botocore", "pydantic", "cryptography"} & carried["runledger"]
     assert not {"boto3", "botocore", "urllib3"} & carried["runledger_github"]
+    assert {"runledger_api", "pydantic", "pydantic_core"} <= carried["runledger_api"]
+    assert not {"boto3", "botocore", "aws_lambda_powertools", "cryptography"} & carried["runledger_api"]

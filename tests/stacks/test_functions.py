@@ -1,11 +1,14 @@
 """Each function may do exactly what it does."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.synthesis import Template, Templates, of_type, synthesise
 
+ROOT = Path(__file__).parent.parent.parent
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 # Recording is the same for all who do it, and so are the errands that may follow from it.
 RECORDS = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "sqs:SendMessage", *LOGS}
@@ -17,25 +20,31 @@ CONSUMES = {
     "sqs:GetQueueAttributes",
 }
 # Descriptions and prices, which AWS grants for all resources or none.
-EVERYWHERE = {"ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"}
+EVERYWHERE = {
+    *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "ecs:ListTasks"),
+    "pricing:GetProducts",
+}
 ALLOWED = {
     "WebhookIntake": {*RECORDS, "secretsmanager:GetSecretValue"},
     "WebhookRetry": {*RECORDS, *CONSUMES},
     "SchedulingEvents": {*RECORDS, *CONSUMES, "ec2:DescribeSpotPriceHistory", "pricing:GetProducts"},
     "SpotInterruption": {*RECORDS, *CONSUMES},
     "InstanceState": {*RECORDS, *CONSUMES},
-    "RunnerLookup": {*RECORDS, *CONSUMES, *EVERYWHERE},
+    "RunnerLookup": {*RECORDS, *CONSUMES, *(EVERYWHERE - {"ecs:ListTasks"})},
     "RunRetry": {*RECORDS, *CONSUMES, "secretsmanager:GetSecretValue"},
-    "ForgottenApprovals": {
+    "Reconciler": {
+        *RECORDS,
+        *("dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:DeleteItem"),
+        *("secretsmanager:GetSecretValue", "events:PutEvents"),
+        *("ec2:DescribeInstances", "ecs:DescribeTasks", "ecs:ListTasks"),
+    },
+    "Api": {
         *LOGS,
-        "dynamodb:Query",
-        "dynamodb:BatchGetItem",
-        "dynamodb:GetItem",
-        "dynamodb:UpdateItem",
-        "secretsmanager:GetSecretValue",
+        *("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+        *("secretsmanager:GetSecretValue", "sqs:GetQueueAttributes", "lambda:InvokeFunction"),
     },
 }
-RECORDERS = sorted(ALLOWED.keys() - {"ForgottenApprovals"})
+RECORDERS = sorted(ALLOWED.keys() - {"Api"})
 
 
 def functions(templates: Templates) -> dict[str, tuple[Template, dict[str, Any]]]:
@@ -98,9 +107,64 @@ def test_a_function_runs_on_arm_and_its_environment_holds_no_secret(templates: T
     assert "resolve:secretsmanager" not in str(function["Environment"])
 
 
+def test_nobody_may_scan_a_table(templates: Templates) -> None:
+    for template in templates.values():
+        for policy in of_type(template, "AWS::IAM::Policy").values():
+            assert not re.search(r"dynamodb:(Scan|\*)", str(policy))
+
+
+def test_no_code_that_is_deployed_scans_a_table() -> None:
+    deployed = [file for folder in ("functions", "layers") for file in (ROOT / folder).rglob("*.py")]
+    called = re.compile(r"\.scan\(|[\"']scan[\"']|dynamodb:Scan", re.IGNORECASE)
+    assert len(deployed) > 50
+    assert [file.name for file in deployed if called.search(file.read_text())] == []
+
+
+def test_the_api_writes_orders_into_the_runners_table_and_nothing_else(templates: Templates) -> None:
+    template, function = functions(templates)["Api"]
+    fenced = [
+        statement
+        for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
+        if "Runners" in str(statement["Resource"]) and "UpdateItem" in str(statement["Action"])
+    ]
+    (statement,) = fenced
+    assert statement["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}}
+
+
+def test_the_api_counts_every_dead_letter_queue(templates: Templates) -> None:
+    _, function = functions(templates)["Api"]
+    counted = str(function["Environment"]["Variables"]["DEAD_LETTER_QUEUES"])
+    queues = [name for each in templates.values() for name, queue in of_type(each, "AWS::SQS::Queue").items()]
+    dead = [name for name in queues if "DeadLetters" in name]
+    assert len(dead) > 5
+    assert [name for name in dead if name.partition("DeadLetters")[0] not in counted] == []
+
+
 def test_retention_reaches_the_functions() -> None:
     found = functions(synthesise(workflow_jobs_retention_days="7", workflow_job_events_retention_days=3))
     for name in RECORDERS:
         _, function = found[name]
         environment = function["Environment"]["Variables"]
         assert (environment["JOBS_RETENTION_DAYS"], environment["JOB_EVENTS_RETENTION_DAYS"]) == ("7", "3")
+
+
+def test_the_reconciler_may_stop_what_has_all_the_tags_of_a_runner_and_nothing_else() -> None:
+    template, function = functions(synthesise(orphans="enforce", runner_tags="team=ci,runner=*"))["Reconciler"]
+    (stops,) = [
+        statement
+        for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
+        if "ec2:TerminateInstances" in as_list(statement["Action"])
+    ]
+    assert stops["Action"] == ["ec2:TerminateInstances", "ecs:StopTask"]
+    assert stops["Condition"] == {"StringLike": {"aws:ResourceTag/team": "ci", "aws:ResourceTag/runner": "*"}}
+
+
+def test_with_snap_start_what_is_behind_the_api_runs_from_a_published_version() -> None:
+    templates = synthesise(snap_start="true")
+    found = functions(templates)
+    started = {name for name, (_, function) in found.items() if "SnapStart" in function}
+    assert started == {"WebhookIntake", "Api"}
+    assert {found[name][1]["SnapStart"]["ApplyOn"] for name in started} == {"PublishedVersions"}
+    aliases = set(of_type(templates["api"], "AWS::Lambda::Alias"))
+    integrations = of_type(templates["api"], "AWS::ApiGatewayV2::Integration").values()
+    assert {each["IntegrationUri"]["Ref"] for each in integrations} == aliases

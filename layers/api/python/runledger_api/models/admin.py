@@ -1,0 +1,73 @@
+"""Orphans, reconciliation and what lies in dead-letter queues."""
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class Orphan(TypedDict):
+    """A runner that seems to work for nobody. It is cleaned at `due_at`, unless a job takes it before."""
+
+    runner_id: str
+    status: str
+    reason: str
+    detected_at: str
+    due_at: str
+    created_at: str
+    kind: NotRequired[str]
+    installation_id: NotRequired[int]
+    job_id: NotRequired[int]
+    repo_full_name: NotRequired[str]
+    pool_name: NotRequired[str]
+    cleaning_owner: NotRequired[str]
+
+
+class Orphans(TypedDict):
+    orphans: list[Orphan]
+    total: int
+
+
+class Accepted(TypedDict):
+    """The result is at GET /v1/admin/reconciliation/{id}."""
+
+    id: str
+
+
+PassWanted = TypedDict("PassWanted", {"pass": NotRequired[Literal["quick", "full"]]})
+
+Pass = TypedDict(
+    "Pass",
+    {
+        "id": str,
+        "pass": str,
+        "status": str,
+        "requested_by": NotRequired[str],
+        "requested_at": NotRequired[str],
+        "started_at": NotRequired[str],
+        "finished_at": NotRequired[str],
+        "summary": dict[str, Any],
+        "text": str,
+        "findings": list[Any],
+    },
+)
+
+
+class Passes(TypedDict):
+    items: list[Pass]
+    next_cursor: str | None
+
+
+class Redelivery(TypedDict):
+    """The deliveries, by GitHub's ids, that GitHub was asked to send again."""
+
+    delivery_ids: list[int]
+
+
+class DeadLetters(TypedDict):
+    queue: str
+    messages: int
+
+
+class DeadLetterQueues(TypedDict):
+    items: list[DeadLetters]
+    next_cursor: None

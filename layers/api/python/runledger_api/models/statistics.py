@@ -1,0 +1,124 @@
+"""Statistics, pools, repositories and installations."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+
+class Percentiles(TypedDict):
+    """In seconds, at most 1 % off; null where there is nothing to measure."""
+
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    max: float | None
+    count: int
+
+
+class Spot(TypedDict):
+    """`share` is of the jobs that ran."""
+
+    share: float | None
+    savings_in_dollars: float
+
+
+class Point(TypedDict):
+    """Jobs that were created in the hour or day that begins at `start`."""
+
+    start: str
+    jobs: int
+    completed: int
+    failed: int
+    queue_p50: float | None
+    queue_p90: float | None
+    duration_p50: float | None
+    duration_p90: float | None
+    usage_in_dollars: float
+
+
+class SlowJob(TypedDict):
+    workflow_name: NotRequired[str]
+    job_name: NotRequired[str]
+    jobs: int
+    p90_seconds: float
+
+
+class CostlyJob(TypedDict):
+    workflow_name: NotRequired[str]
+    job_name: NotRequired[str]
+    jobs: int
+    usage_in_dollars: float
+
+
+class Statistics(TypedDict):
+    """Of jobs created in the range. `success_rate` is of those that succeeded or failed."""
+
+    since: str
+    until: str
+    jobs: int
+    by_status: dict[str, int]
+    by_conclusion: dict[str, int]
+    success_rate: float | None
+    queue_seconds: Percentiles
+    duration_seconds: Percentiles
+    usage_in_seconds: int
+    usage_in_dollars: float
+    spot: Spot
+    interruptions: int
+    series: list[Point]
+    slowest: list[SlowJob]
+    costliest: list[CostlyJob]
+    truncated: bool
+
+
+class Pool(TypedDict):
+    """`jobs` and what they used is of the range; runners are those of now."""
+
+    pool_name: str
+    instance_type: NotRequired[str]
+    jobs: int
+    runners_active: int
+    busy: int
+    seconds_used: int
+    usage_in_dollars: float
+    spot_share: float | None
+    utilisation: float | None
+
+
+class Pools(TypedDict):
+    items: list[Pool]
+    next_cursor: None
+    truncated: bool
+
+
+class Repository(TypedDict):
+    repo_full_name: str
+    jobs: int
+
+
+class Repositories(TypedDict):
+    items: list[Repository]
+    next_cursor: None
+    truncated: bool
+
+
+class Installation(TypedDict):
+    installation_id: int
+    status: str
+    first_seen_at: str
+    org_name: NotRequired[str]
+    changed_at: NotRequired[str]
+    repository_selection: NotRequired[str]
+
+
+class Installations(TypedDict):
+    items: list[Installation]
+    next_cursor: None
+
+
+class Me(TypedDict):
+    """`installations` is null for somebody who may see all of them."""
+
+    name: str
+    role: str
+    installations: list[int] | None

@@ -1,0 +1,37 @@
+"""Approvals that somebody waits for."""
+
+from dataclasses import asdict
+
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger import api_runtime, forgotten, times
+from runledger.model import Job
+from runledger.reports import Approval
+
+from runledger_api.answers import checked
+from runledger_api.models.runs import WaitingApprovals
+from runledger_api.parameters import InstallationId
+from runledger_api.visits import visit
+
+router = APIGatewayHttpRouter()
+
+
+@router.get(
+    "/v1/installations/<installation_id>/approvals/waiting",
+    tags=["approvals"],
+    operation_id="listWaitingApprovals",
+    summary="Deployments that wait for an approval, the longest first",
+)
+def waiting(installation_id: InstallationId) -> WaitingApprovals:
+    now = visit(router).now
+    found = forgotten.find(api_runtime.jobs(), [installation_id], waiting_since_before=now, is_pending=_is_pending)
+    too_long = times.earlier(now, seconds=api_runtime.approval_patience_seconds())
+    items = [asdict(each) | {"forgotten": each.waiting_since < too_long} for each in found]
+    return checked({"items": items, "next_cursor": None})
+
+
+def _is_pending(job: Job) -> bool:
+    """As the table knows it: GitHub would have to be asked once for each, and the reconciler does that."""
+    if job.deployment_id is None:
+        return True
+    found = api_runtime.deployments().get(job.installation_id, job.deployment_id)
+    return found is None or found.get("status") == Approval.PENDING

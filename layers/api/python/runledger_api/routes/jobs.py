@@ -1,0 +1,121 @@
+"""Jobs: lists by status, repository or run; one; and its history."""
+
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger import api_runtime, times
+from runledger.model import Status
+from runledger.tables.pages import Partition, Span
+
+from runledger_api import parameters
+from runledger_api.answers import shown
+from runledger_api.listing import Listing
+from runledger_api.models.jobs import EventList, Job, JobList
+from runledger_api.parameters import Attempt, Cursor, InstallationId, JobId, Limit, Order, Repo, Since, Until
+from runledger_api.refusals import BadParameter, NoSuchThing
+from runledger_api.visits import visit
+
+router = APIGatewayHttpRouter()
+StatusName = Literal["queued", "waiting", "scheduled", "in_progress", "completed"]
+Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="of that day alone, in UTC")]
+
+
+@router.get(
+    "/v1/installations/<installation_id>/jobs",
+    tags=["jobs"],
+    operation_id="listJobs",
+    summary="Jobs of a status, a repository or a run",
+    description="Give exactly one of status, repo and run_id; run_attempt only with run_id.",
+)
+def jobs(
+    *,
+    installation_id: InstallationId,
+    status: Annotated[StatusName | None, Query()] = None,
+    repo: Repo = None,
+    run_id: Annotated[int | None, Query(ge=0, le=parameters.LARGEST_ID)] = None,
+    run_attempt: Attempt = None,
+    since: Since = None,
+    until: Until = None,
+    order: Order = "newest",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> JobList:
+    here = visit(router)
+    if sum(each is not None for each in (status, repo, run_id)) != 1:
+        raise BadParameter("status, repo, run_id", "should be given one at a time, and one must be")
+    if run_attempt is not None and run_id is None:
+        raise BadParameter("run_attempt", "should only be given with run_id")
+    listing = Listing(api_runtime.cursors(), here, cursor, parameters.span(here, since, until))
+    partition = _partition(installation_id, status, repo, run_id, run_attempt)
+    if partition is None:
+        return {"items": [], "next_cursor": None}
+    found = api_runtime.job_pages().page(
+        partition, listing.span, newest_first=order == "newest", limit=limit, start=listing.start
+    )
+    return listing.answer([shown(job) for job in found.jobs], found.next_key)
+
+
+def _partition(
+    installation_id: int, status: str | None, repo: str | None, run_id: int | None, run_attempt: int | None
+) -> Partition | None:
+    pages = api_runtime.job_pages()
+    if status is not None:
+        return pages.in_status(installation_id, Status(status))
+    if repo is not None:
+        return pages.of_repo(installation_id, repo)
+    assert run_id is not None
+    if run_attempt is None:
+        run_attempt = max(api_runtime.run_attempts().of(installation_id, run_id), default=None)
+    return None if run_attempt is None else pages.of_run(installation_id, run_id, run_attempt)
+
+
+@router.get(
+    "/v1/installations/<installation_id>/jobs/<job_id>",
+    tags=["jobs"],
+    operation_id="getJob",
+    summary="One job",
+)
+def job(installation_id: InstallationId, job_id: JobId) -> Job:
+    return _job(installation_id, job_id)
+
+
+@router.get(
+    "/v1/installations/<installation_id>/jobs/<job_id>/events",
+    tags=["jobs"],
+    operation_id="listEvents",
+    summary="What happened to a job",
+)
+def events(
+    *,
+    installation_id: InstallationId,
+    job_id: JobId,
+    day: Day = None,
+    order: Order = "oldest",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> EventList:
+    here = visit(router)
+    listing = Listing(api_runtime.cursors(), here, cursor, _of_day(day))
+    found = api_runtime.event_pages().page(
+        installation_id, job_id, listing.span, newest_first=order == "newest", limit=limit, start=listing.start
+    )
+    if not found.events and not cursor:
+        _job(installation_id, job_id)
+    return listing.answer(found.events, found.next_key)
+
+
+def _job(installation_id: int, job_id: int) -> Any:
+    found = api_runtime.job_pages().get(installation_id, job_id)
+    if found is None:
+        raise NoSuchThing(f"there is no job {job_id} in installation {installation_id}")
+    return shown(found)
+
+
+def _of_day(day: str | None) -> Span:
+    if day is None:
+        return Span()
+    try:
+        return Span(since=times.normalised(day), until=times.earlier(day, seconds=-times.SECONDS_PER_DAY))
+    except (ValueError, OverflowError):
+        raise BadParameter("day", "should be a day, as 2025-01-15") from None

@@ -1,0 +1,87 @@
+"""Runs with their counters and jobs, and "re-run failed jobs"."""
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger import api_runtime, github_runtime
+from runledger.reports import RunStatus
+from runledger.tables.pages import Span
+
+from runledger_api.answers import checked, shown
+from runledger_api.models.runs import RerunRequested, RerunWanted, RunWithJobs
+from runledger_api.parameters import Attempt, InstallationId, RunId
+from runledger_api.refusals import Conflict, NoSuchThing
+
+router = APIGatewayHttpRouter()
+# GitHub allows 256 jobs in a matrix; a run with more than this has several.
+JOBS_OF_A_RUN = 1000
+PAGE = 100
+
+
+@router.get(
+    "/v1/installations/<installation_id>/runs/<run_id>",
+    tags=["runs"],
+    operation_id="getRun",
+    summary="A run, its counters and its jobs",
+    description="A run that is not finished is asked of GitHub again after 25 seconds, where there is a GitHub App.",
+)
+def run(installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = None) -> RunWithJobs:
+    attempts, wanted = _attempts(installation_id, run_id, run_attempt)
+    return checked(
+        {
+            "run": _fresh(installation_id, attempts[wanted]),
+            "jobs": _jobs(installation_id, run_id, wanted),
+            "attempts": list(attempts),
+        }
+    )
+
+
+@router.post(
+    "/v1/installations/<installation_id>/runs/<run_id>/rerun",
+    tags=["runs"],
+    operation_id="rerunFailedJobs",
+    summary="Ask GitHub to run the failed jobs of a run again",
+    status_code=202,
+)
+def rerun(
+    installation_id: InstallationId, run_id: RunId, body: Annotated[RerunWanted | None, Body()] = None
+) -> RerunRequested:
+    seen = (body or {}).get("run_attempt")
+    attempts, newest = _attempts(installation_id, run_id, None)
+    if seen is not None and seen != newest:
+        raise Conflict(f"attempt {newest} is the newest of run {run_id}, and not {seen}")
+    repo = attempts[newest].get("repo_full_name")
+    known = github_runtime.truth()
+    if known is None or repo is None:
+        raise Conflict("there is no GitHub App that could ask: docs/operating.md tells how to set one up")
+    known.app.installation(installation_id).rerun_failed_jobs(repo, run_id)
+    return {"installation_id": installation_id, "run_id": run_id, "run_attempt": newest}
+
+
+def _attempts(installation_id: int, run_id: int, run_attempt: int | None) -> tuple[dict[int, Any], int]:
+    attempts = api_runtime.run_attempts().of(installation_id, run_id)
+    wanted = run_attempt or max(attempts, default=0)
+    if wanted not in attempts:
+        which = f"attempt {run_attempt} of run {run_id}" if run_attempt else f"run {run_id}"
+        raise NoSuchThing(f"there is no {which} in installation {installation_id}")
+    return attempts, wanted
+
+
+def _fresh(installation_id: int, run: dict[str, Any]) -> dict[str, Any]:
+    cache = api_runtime.run_cache()
+    if cache is None or run["status"] == RunStatus.COMPLETED or "repo_full_name" not in run:
+        return run
+    return cache.get(installation_id, run["repo_full_name"], run["run_id"], run["run_attempt"]) or run
+
+
+def _jobs(installation_id: int, run_id: int, run_attempt: int) -> list[Any]:
+    pages = api_runtime.job_pages()
+    partition, start, jobs = pages.of_run(installation_id, run_id, run_attempt), None, list[Any]()
+    while len(jobs) < JOBS_OF_A_RUN:
+        page = pages.page(partition, Span(), newest_first=False, limit=PAGE, start=start)
+        jobs += [shown(job) for job in page.jobs]
+        start = page.next_key
+        if start is None:
+            break
+    return jobs

@@ -1,0 +1,111 @@
+"""What the API needs: the tables for reading, GitHub for what is not finished, and who may ask."""
+
+import json
+import time
+from collections.abc import Mapping
+from functools import cache
+
+from runledger_api.access import Doorkeeper, Tokens, Verifier
+from runledger_api.cursors import Cursors
+from runledger_api.jwts import Jwts
+from runledger_api.units import Meter
+
+from runledger import times
+from runledger.caches import DeploymentCache, RunCache
+from runledger.dead_letters import DeadLetterQueues
+from runledger.github_runtime import truth
+from runledger.known_installations import KnownInstallations
+from runledger.reconciler_runtime import passes, patience
+from runledger.reconciliation.orders import Orders
+from runledger.runtime import client, deployments, jobs, setting
+from runledger.runtime import installations as registry
+from runledger.tables.event_pages import EventPages
+from runledger.tables.job_pages import JobPages
+from runledger.tables.run_attempts import RunAttempts
+from runledger.tables.runners import RunnersTable
+from runledger.tables.runs import RunsTable
+
+__all__ = ["deployments", "jobs", "passes", "patience", "registry"]
+
+
+@cache
+def meter() -> Meter:
+    return Meter(client("dynamodb"))
+
+
+@cache
+def tokens() -> Tokens:
+    return Tokens(client("secretsmanager"), setting("API_TOKENS"), clock=time.monotonic)
+
+
+@cache
+def doorkeeper() -> Doorkeeper:
+    verifiers: list[Verifier] = [tokens()]
+    if issuer := setting("JWT_ISSUER", default=""):
+        verifiers.append(Jwts(issuer=issuer, audience=setting("JWT_AUDIENCE")))
+    return Doorkeeper(verifiers=tuple(verifiers))
+
+
+@cache
+def cursors() -> Cursors:
+    return Cursors(lambda: tokens().cursor_key())
+
+
+@cache
+def installations() -> KnownInstallations:
+    return KnownInstallations(registry())
+
+
+@cache
+def job_pages() -> JobPages:
+    return JobPages(client("dynamodb"), setting("JOBS_TABLE"))
+
+
+@cache
+def event_pages() -> EventPages:
+    return EventPages(client("dynamodb"), setting("JOB_EVENTS_TABLE"))
+
+
+@cache
+def run_attempts() -> RunAttempts:
+    return RunAttempts(client("dynamodb"), setting("RUNS_TABLE"))
+
+
+@cache
+def run_cache() -> RunCache | None:
+    known = truth()
+    if known is None:
+        return None
+    runs = RunsTable(client("dynamodb"), setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS")))
+    return RunCache(runs=runs, ask=known.run)
+
+
+@cache
+def deployment_cache() -> DeploymentCache | None:
+    known = truth()
+    return DeploymentCache(deployments=deployments(), ask=known.deployment) if known else None
+
+
+@cache
+def runners() -> RunnersTable:
+    days = int(setting("RUNNERS_RETENTION_DAYS"))
+    return RunnersTable(client("dynamodb"), setting("RUNNERS_TABLE"), retention_days=days)
+
+
+@cache
+def orders() -> Orders:
+    return Orders(lambdas=client("lambda"), function=setting("RECONCILER_FUNCTION"), passes=passes())
+
+
+@cache
+def dead_letters() -> DeadLetterQueues:
+    addresses: Mapping[str, str] = json.loads(setting("DEAD_LETTER_QUEUES"))
+    return DeadLetterQueues(client("sqs"), addresses)
+
+
+def orphan_grace_seconds() -> int:
+    return int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE
+
+
+def approval_patience_seconds() -> int:
+    return int(setting("FORGOTTEN_APPROVAL_HOURS")) * times.SECONDS_PER_HOUR

@@ -1,0 +1,36 @@
+"""workflow_job_events as people read it: the history of a job, whole, of one day, or from an instant on."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runledger.tables.attributes import from_attributes
+from runledger.tables.pages import Key, Partition, Span, page
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    events: list[dict[str, Any]]
+    next_key: Key | None
+
+
+class EventPages:
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._client = client
+        self._name = name
+
+    def page(
+        self,
+        installation_id: int,
+        job_id: int,
+        span: Span,
+        *,
+        newest_first: bool,
+        limit: int,
+        start: Key | None = None,
+    ) -> EventPage:
+        history = Partition(table=self._name, value=f"{installation_id}#{job_id}")
+        found = page(self._client, history, span, newest_first=newest_first, limit=limit, start=start)
+        return EventPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)

@@ -1,0 +1,50 @@
+"""Attempts of a run: no index knows them, but their numbers are small and their keys follow from them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes, reaching
+from runledger.tables.reads import by_key
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# Half a read unit each, whether it is there or not: most runs have one attempt, and few have more than three.
+ATTEMPTS_AT_ONCE = 3
+
+
+class RunAttempts:
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._client = client
+        self._name = name
+
+    def of(self, installation_id: int, run_id: int) -> dict[int, dict[str, Any]]:
+        """By their numbers, lowest first; the ledger may have begun in the middle of a run."""
+        found: dict[int, dict[str, Any]] = {}
+        first = 1
+        while more := self._known(installation_id, run_id, range(first, first + ATTEMPTS_AT_ONCE)):
+            found |= more
+            first += ATTEMPTS_AT_ONCE
+        return found
+
+    def first_known(self, installation_ids: Iterable[int], run_id: int) -> int | None:
+        """Which of these installations has the run."""
+        keys = {(_key(each, run_id, attempt), schema.ONLY): each for each in installation_ids for attempt in (1, 2)}
+        found = self._read(keys)
+        return next((keys[key] for key in keys if key in found), None)
+
+    def _known(self, installation_id: int, run_id: int, attempts: range) -> dict[int, dict[str, Any]]:
+        keys = {(_key(installation_id, run_id, attempt), schema.ONLY): attempt for attempt in attempts}
+        found = self._read(keys)
+        return {attempt: found[key] for key, attempt in keys.items() if key in found}
+
+    def _read(self, keys: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], dict[str, Any]]:
+        """An item without a status is only a claim, or a note that GitHub knows of no such run."""
+        with reaching(self._name):
+            items = by_key(self._client, self._name, keys)
+        return {key: from_attributes(item) for key, item in items.items() if "status" in item}
+
+
+def _key(installation_id: int, run_id: int, run_attempt: int) -> str:
+    return f"{installation_id}#{run_id}#{run_attempt}"

@@ -1,0 +1,101 @@
+"""The function behind the query and admin API: it reads everything, and keeps what it learns from GitHub meanwhile."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+from runledger.tables import passes, schema
+
+from stacks.events import EventsStack
+from stacks.function import LedgerFunction
+from stacks.layer import api_layer, github_layer
+from stacks.reconciler import thresholds
+from stacks.recorder import TABLES, table_environment
+from stacks.settings import Settings
+
+# API Gateway hangs up after 30 seconds.
+TIMEOUT = cdk.Duration.seconds(29)
+# Processors come with memory, and statistics over 100,000 jobs want one.
+MEMORY_MB = 1769
+READS = {
+    "JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"),
+    "JOB_EVENTS": ("dynamodb:Query",),
+    # Unfinished runs and pending deployments are asked of GitHub again, and kept.
+    "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
+    "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+    "RUNNERS": ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"),
+}
+INDEXES = (
+    *(("JOBS", index) for index in schema.WORKFLOW_JOBS.indexes),
+    ("RUNNERS", schema.RUNNERS_BY_STATUS),
+)
+
+
+class ApiFunction(LedgerFunction):
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        events: EventsStack,
+        layer: lambda_.ILayerVersion,
+        api_tokens: str,
+        beside: cdk.Stack,
+    ) -> None:
+        """`beside` is the stack that it is in, whose dead letters it counts as well."""
+        tables = events.recorder.tables
+        letters = _dead_letters(events, beside)
+        super().__init__(
+            scope,
+            "api",
+            settings=settings,
+            layers=[layer, github_layer(scope, settings=settings), api_layer(scope, settings=settings)],
+            timeout=TIMEOUT,
+            memory_mb=MEMORY_MB,
+            snap_start=settings.snap_start,
+            environment={
+                **table_environment(settings, tables, set(READS)),
+                **thresholds(settings),
+                "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
+                "API_TOKENS": api_tokens,
+                "JWT_ISSUER": settings.jwt_issuer,
+                "JWT_AUDIENCE": settings.jwt_audience,
+                "GITHUB_APP": events.github_app,
+                "GITHUB_API_URL": settings.github_api_url,
+                # Whoever asks over HTTP rather wants to know that GitHub is away.
+                "GITHUB_PATIENCE_SECONDS": "5",
+                "RECONCILER_FUNCTION": events.reconciler.function_name,
+                "DEAD_LETTER_QUEUES": beside.to_json_string({name: each.queue_url for name, each in letters.items()}),
+            },
+        )
+        for word, actions in READS.items():
+            self.allow(tables[TABLES[word]].table_arn, *actions)
+        for word, index in INDEXES:
+            self.allow(f"{tables[TABLES[word]].table_arn}/index/{index.name}", "dynamodb:Query")
+        for secret in (api_tokens, events.github_app):
+            self.allow(secret, "secretsmanager:GetSecretValue")
+        for queue in letters.values():
+            self.allow(queue.queue_arn, "sqs:GetQueueAttributes")
+        self.allow(events.reconciler.function_arn, "lambda:InvokeFunction")
+        self._allow_orders(tables[TABLES["RUNNERS"]].table_arn)
+
+    def _allow_orders(self, runners_arn: str) -> None:
+        """Of the runners' table only what is ordered of the reconciler: a runner itself is not the API's to change."""
+        self.function.add_to_role_policy(
+            iam.PolicyStatement(
+                actions=["dynamodb:UpdateItem"],
+                resources=[runners_arn],
+                conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [passes.PASSES]}},
+            )
+        )
+
+
+def _dead_letters(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
+    """Found in the tree, so that nothing new can be left out; by the names that docs/operating.md gives them."""
+    return {
+        construct.node.id.removesuffix("DeadLetters"): construct
+        for stack in stacks
+        for construct in stack.node.find_all()
+        if isinstance(construct, sqs.Queue) and not construct.dead_letter_queue
+    }

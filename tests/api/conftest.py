@@ -1,0 +1,82 @@
+"""The API's real handler in an AWS of moto's, with a ledger to put jobs into."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from runledger import api_runtime, runtime, telemetry
+from runledger.ledger import Ledger
+
+from tests.api.client import Client, stored
+from tests.functions.conftest import World, world
+from tests.ledgers import ledger_on
+from tests.webhooks import INSTALLATION, LIFE, receipt
+
+__all__ = ["world"]
+
+ELSEWHERE = INSTALLATION + 1
+Live = Callable[..., None]
+
+
+@pytest.fixture
+def ledger(world: World) -> Ledger:
+    return ledger_on(world.dynamodb)
+
+
+@pytest.fixture
+def api(world: World, monkeypatch: pytest.MonkeyPatch) -> Client:
+    def secret(name: str, value: object) -> str:
+        return str(world.secrets.create_secret(Name=name, SecretString=json.dumps(value))["ARN"])
+
+    for name, value in {
+        "API_TOKENS": secret("tokens", stored(scoped_to=[ELSEWHERE])),
+        "GITHUB_APP": secret("app", {}),
+        "GITHUB_API_URL": "http://127.0.0.1:9",
+        "RECONCILER_FUNCTION": "reconciler",
+        "DEAD_LETTER_QUEUES": json.dumps({"WebhookRetries": world.queue_url}),
+    }.items():
+        monkeypatch.setenv(name, value)
+    for wired in vars(api_runtime).values():
+        if hasattr(wired, "cache_clear"):
+            wired.cache_clear()
+    return Client(handler=world.start("api").handler)
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """The logger keeps the stream that was there when it was made."""
+    stream = io.StringIO()
+    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    return stream
+
+
+@pytest.fixture
+def live(ledger: Ledger) -> Live:
+    """`live(job_id)` puts a whole life into the ledger, or as much of it as `until` says."""
+
+    def put(job_id: int, *, until: str = LIFE[-1], installation_id: int = INSTALLATION, **changes: Any) -> None:
+        for at, step in enumerate(LIFE[: LIFE.index(until) + 1]):
+            said = receipt(step, at=at, job_id=job_id, guid=f"{step} of {job_id}", **changes)
+            ledger.record(replace(said, installation_id=installation_id))
+
+    return put
+
+
+@pytest.fixture
+def ordered(world: World, api: Client) -> Iterator[list[dict[str, Any]]]:
+    """What the reconciler is told: moto would look for Docker to run it."""
+    assert world, api
+    orders: list[dict[str, Any]] = []
+
+    def invoke(params: dict[str, Any], **_: object) -> tuple[SimpleNamespace, dict[str, Any]]:
+        orders.append(json.loads(params["body"]))
+        return SimpleNamespace(status_code=202), {}
+
+    events = runtime.client("lambda").meta.events
+    events.register("before-call.lambda.Invoke", invoke)
+    yield orders
+    events.unregister("before-call.lambda.Invoke", invoke)

@@ -1,0 +1,158 @@
+"""Who may ask what: tokens, roles and scopes, over every path of the description."""
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from runledger.ledger import Ledger
+from runledger_api.access import FRESH_SECONDS, Tokens
+
+from tests.api.client import TOKENS, Client, stored
+from tests.api.conftest import ELSEWHERE, Live
+from tests.functions.conftest import World
+from tests.runner_events import INSTANCE
+from tests.webhooks import DEPLOYMENT, INSTALLATION, JOB, REPO, RUN
+
+VALUES = {
+    "installation_id": INSTALLATION,
+    "job_id": JOB,
+    "run_id": RUN,
+    "deployment_id": DEPLOYMENT,
+    "runner_id": INSTANCE,
+    "pass_id": "any",
+    "delivery_id": "1",
+}
+QUERIES = {"listJobs": {"repo": REPO}, "lookUpJob": {"url": f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}"}}
+OF_THE_CALLER = {"/v1/me"}
+
+
+def operations(api: Client) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Method, path and query of everything that the description knows."""
+    for path, methods in api.get("/openapi.json").body["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path.format(**VALUES), QUERIES.get(operation["operationId"], {})
+
+
+def test_without_a_known_token_everything_is_401(api: Client) -> None:
+    for method, path, query in operations(api):
+        for token in (None, "", "wrong", TOKENS["reader"] + "x"):
+            answer = api.with_token(token).ask(method, path, query=query)
+            assert (answer.status, answer.body["title"]) == (401, "Unauthorized"), (method, path, token)
+            assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_reader_can_do_no_admin_action(api: Client, live: Live) -> None:
+    live(JOB)
+    reader = api.with_token(TOKENS["reader"])
+    acted = [(method, path) for method, path, _ in operations(api) if method != "GET"]
+    assert len(acted) == 4
+    for method, path in acted:
+        answer = reader.ask(method, path)
+        assert answer.status == 403, path
+        assert answer.body["detail"] == "rita is a reader: this needs the role operator"
+
+
+def test_a_reader_may_read_everything(api: Client, live: Live) -> None:
+    live(JOB)
+    for method, path, query in operations(api):
+        if method == "GET" and "reconciliation/any" not in path:
+            assert api.with_token(TOKENS["reader"]).get(path, **query).status == 200, path
+
+
+def test_a_token_for_one_installation_sees_nothing_of_another(api: Client, ledger: Ledger, live: Live) -> None:
+    live(JOB)
+    ledger.installations.register(
+        installation_id=ELSEWHERE, org_name="elsewhere", repo_full_name=None, first_seen_at="2025-01-15T10:00:00.000Z"
+    )
+    scoped = api.with_token(TOKENS["scoped"])
+    for method, path, query in operations(api):
+        answer = scoped.ask(method, path, query=query)
+        said = json.dumps(answer.body)
+        if path not in OF_THE_CALLER:
+            assert REPO not in said, path
+            assert str(JOB) not in said.replace(f"no job {JOB}", ""), path
+        if "/installations/" in path:
+            assert answer.status == 404, path
+            assert answer.body["detail"] == f"there is no installation {INSTALLATION}"
+        else:
+            assert answer.status in (200, 403, 404), path
+
+
+def test_an_installation_that_does_not_exist_looks_like_one_that_may_not_be_seen(api: Client, live: Live) -> None:
+    live(JOB)
+    path = f"/v1/installations/{INSTALLATION}/counts"
+    hidden = api.with_token(TOKENS["scoped"]).get(path)
+    unknown = api.get(path.replace(str(INSTALLATION), "999"))
+    assert (hidden.status, unknown.status) == (404, 404)
+    assert hidden.body["detail"].replace(str(INSTALLATION), "999") == unknown.body["detail"]
+
+
+def test_a_token_for_one_installation_sees_that_one(api: Client, live: Live) -> None:
+    live(JOB, installation_id=ELSEWHERE)
+    live(JOB)
+    scoped = api.with_token(TOKENS["scoped"])
+    assert [each["installation_id"] for each in scoped.get("/v1/installations").body["items"]] == [ELSEWHERE]
+    assert scoped.get(f"/v1/installations/{ELSEWHERE}/jobs/{JOB}").status == 200
+    found = scoped.get("/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/{RUN}")
+    assert found.body["installation_id"] == ELSEWHERE
+
+
+def test_what_concerns_all_installations_is_refused_to_a_token_for_one(api: Client) -> None:
+    for path in ("/v1/admin/dead-letters", "/v1/admin/reconciliation"):
+        answer = api.with_token(TOKENS["scoped"]).get(path)
+        assert answer.status == 403
+        assert "some installations only" in answer.body["detail"]
+
+
+def test_who_am_i(api: Client) -> None:
+    assert api.get("/v1/me").body == {"name": "olga", "role": "operator", "installations": None}
+    scoped = api.with_token(TOKENS["scoped"]).get("/v1/me").body
+    assert scoped == {"name": "sven", "role": "operator", "installations": [ELSEWHERE]}
+
+
+def test_an_admin_action_is_in_the_log_with_who_did_it(api: Client, ordered: list[Any], log: io.StringIO) -> None:
+    assert api.post("/v1/admin/reconciliation/run").status == 202
+    lines = [json.loads(line) for line in log.getvalue().splitlines() if '"admin action"' in line]
+    assert [(line["caller"], line["path"], line["status"]) for line in lines] == [
+        ("olga", "/v1/admin/reconciliation/run", 202)
+    ]
+    assert len(ordered) == 1
+
+
+def test_a_token_is_never_logged(api: Client, log: io.StringIO) -> None:
+    api.post("/v1/admin/webhooks/1/redeliver")
+    api.with_token("a-secret-nobody-knows").get("/v1/me")
+    assert "refused" in log.getvalue()
+    assert not [secret for secret in (*TOKENS.values(), "a-secret-nobody-knows") if secret in log.getvalue()]
+
+
+class Minutes:
+    """A clock that a test turns."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_a_revoked_token_is_refused_within_a_minute_and_without_a_deploy(world: World) -> None:
+    secret = world.secrets.create_secret(Name="t", SecretString=json.dumps(stored(scoped_to=[])))["ARN"]
+    clock = Minutes()
+    tokens = Tokens(world.secrets, secret, clock=clock)
+    assert tokens.caller(TOKENS["reader"])
+    world.secrets.put_secret_value(SecretId=secret, SecretString=json.dumps({"tokens": []}))
+    clock.seconds = FRESH_SECONDS - 1
+    assert tokens.caller(TOKENS["reader"])
+    clock.seconds = FRESH_SECONDS + 1
+    assert tokens.caller(TOKENS["reader"]) is None
+
+
+def test_an_entry_that_was_mistyped_locks_out_nobody_else(world: World) -> None:
+    value = stored(scoped_to=[])
+    value["tokens"][0]["role"] = "king"
+    value["tokens"][2]["installations"] = ["all"]
+    value["tokens"] += ["nonsense", {"name": "no hash", "role": "reader"}]
+    secret = world.secrets.create_secret(Name="t", SecretString=json.dumps(value))["ARN"]
+    tokens = Tokens(world.secrets, secret, clock=Minutes())
+    assert [bool(tokens.caller(TOKENS[role])) for role in ("operator", "reader", "scoped")] == [False, True, False]

@@ -1,0 +1,159 @@
+"""Where is my job?"""
+
+import pytest
+
+from tests.api.client import Client
+from tests.api.conftest import ELSEWHERE, Live
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, WAITING
+
+JOBS = f"/v1/installations/{INSTALLATION}/jobs"
+HIDDEN = {"PK", "SK", "by_status", "by_repo", "by_run", "inputs", "version", "ttl"}
+
+
+def test_a_job_is_answered_with_the_tables_attributes_and_without_its_keys(api: Client, live: Live) -> None:
+    live(JOB)
+    answer = api.get(f"{JOBS}/{JOB}")
+    assert answer.status == 200
+    job = answer.body
+    assert (job["status"], job["conclusion"], job["usage_in_seconds"]) == ("completed", "success", 615)
+    assert job["github_run_url"] == f"https://github.com/{REPO}/actions/runs/{RUN}"
+    assert job["custom_properties"] == {"team": "platform", "tier": ["gold", "silver"]}
+    assert not job.keys() & HIDDEN
+    assert None not in job.values()
+
+
+def test_an_unknown_job_is_404_and_says_so(api: Client, live: Live) -> None:
+    live(JOB)
+    answer = api.get(f"{JOBS}/5")
+    assert answer.status == 404
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.body["detail"] == f"there is no job 5 in installation {INSTALLATION}"
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ({"status": "completed"}, [3]),
+        ({"status": "in_progress"}, [2]),
+        ({"status": "waiting"}, []),
+        ({"repo": REPO}, [1, 2, 3]),
+        ({"repo": "some/other"}, []),
+        ({"run_id": RUN}, [1, 2, 3]),
+        ({"run_id": RUN, "run_attempt": 1}, [1, 2, 3]),
+        ({"run_id": RUN, "run_attempt": 2}, []),
+        ({"run_id": 5}, []),
+    ],
+)
+def test_jobs_are_listed_by_status_repository_or_run(
+    api: Client, live: Live, question: dict[str, object], found: list[int]
+) -> None:
+    for job_id, until in ((1, QUEUED), (2, IN_PROGRESS), (3, COMPLETED)):
+        live(job_id, until=until)
+    answer = api.get(JOBS, **question)
+    assert answer.status == 200
+    assert sorted(job["job_id"] for job in answer.body["items"]) == found
+    assert answer.body["next_cursor"] is None
+
+
+def test_newest_first_unless_the_oldest_are_wanted(api: Client, live: Live) -> None:
+    for minute in (1, 2, 3):
+        live(minute, until=QUEUED, created_at=f"2025-01-15T10:0{minute}:00Z")
+    newest, oldest = (api.get(JOBS, repo=REPO, order=order).body["items"] for order in ("newest", "oldest"))
+    assert [job["job_id"] for job in newest] == [3, 2, 1]
+    assert [job["job_id"] for job in oldest] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("span", "found"),
+    [
+        ({"since": "2025-01-15T10:02:00Z"}, [2, 3]),
+        ({"until": "2025-01-15T10:02:00Z"}, [1]),
+        ({"since": "2025-01-15T11:02:00+01:00", "until": "2025-01-15T10:03:00Z"}, [2]),
+        ({"since": "118m"}, [2, 3]),
+        ({"since": "1d", "until": "117m"}, [1, 2]),
+    ],
+)
+def test_from_since_on_and_before_until(api: Client, live: Live, span: dict[str, str], found: list[int]) -> None:
+    for minute in (1, 2, 3):
+        live(minute, until=QUEUED, created_at=f"2025-01-15T10:0{minute}:00Z")
+    assert [job["job_id"] for job in api.get(JOBS, repo=REPO, order="oldest", **span).body["items"]] == found
+
+
+def test_a_list_goes_on_where_it_ended(api: Client, live: Live) -> None:
+    for minute in range(5):
+        live(minute + 1, until=QUEUED, created_at=f"2025-01-15T10:0{minute}:00Z")
+    seen, cursor = [], None
+    for _ in range(3):
+        page = api.get(JOBS, repo=REPO, limit=2, cursor=cursor).body
+        seen += [job["job_id"] for job in page["items"]]
+        cursor = page["next_cursor"]
+    assert seen == [5, 4, 3, 2, 1]
+    assert cursor is None
+
+
+def test_the_history_of_a_job_whole_or_of_one_day(api: Client, live: Live) -> None:
+    live(JOB)
+    lines = api.get(f"{JOBS}/{JOB}/events").body["items"]
+    assert [line["event_type"] for line in lines] == [
+        *("webhook_queued", "webhook_waiting", "webhook_queued", "webhook_in_progress", "webhook_completed"),
+    ]
+    assert lines[-1]["changes"]["status"] == {"from": "in_progress", "to": "completed"}
+    assert not lines[0].keys() & HIDDEN
+    assert len(api.get(f"{JOBS}/{JOB}/events", day="2025-01-15").body["items"]) == 5
+    assert api.get(f"{JOBS}/{JOB}/events", day="2025-01-14").body["items"] == []
+    newest = api.get(f"{JOBS}/{JOB}/events", order="newest", limit=1).body
+    assert newest["items"][0]["event_type"] == "webhook_completed"
+    assert newest["next_cursor"]
+
+
+def test_the_history_of_an_unknown_job_is_404(api: Client, live: Live) -> None:
+    live(JOB)
+    assert api.get(f"{JOBS}/5/events").status == 404
+
+
+def test_what_is_new_is_told_once_and_oldest_first(api: Client, live: Live) -> None:
+    live(1, until=WAITING)
+    live(2, until=QUEUED)
+    path = f"/v1/installations/{INSTALLATION}/events"
+    first = api.get(path, since="2h", limit=2).body
+    assert [(event["job_id"], event["event_type"]) for event in first["items"]] == [
+        (1, "webhook_queued"),
+        (2, "webhook_queued"),
+    ]
+    second = api.get(path, since=first["next_since"], limit=2).body
+    assert [(event["job_id"], event["event_type"]) for event in second["items"]] == [(1, "webhook_waiting")]
+    assert api.get(path, since=second["next_since"]).body["items"] == []
+
+
+URLS = {
+    "a job's page": f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}",
+    "a job's page with a fragment": f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}?pr=7#step:3:1",
+    "a job of the API": f"https://api.github.com/repos/{REPO}/actions/jobs/{JOB}",
+    "a run's page": f"https://github.com/{REPO}/actions/runs/{RUN}",
+    "an attempt of a run": f"https://github.com/{REPO}/actions/runs/{RUN}/attempts/1",
+}
+
+
+@pytest.mark.parametrize("url", URLS.values(), ids=URLS)
+def test_an_address_of_github_leads_to_its_job_or_run(api: Client, live: Live, url: str) -> None:
+    live(JOB)
+    live(JOB, installation_id=ELSEWHERE, until=QUEUED)
+    answer = api.get("/v1/jobs/lookup", url=url)
+    assert answer.status == 200
+    assert (answer.body["installation_id"], answer.body["run_id"]) == (INSTALLATION, RUN)
+    assert answer.body["run_attempt"] == 1
+    assert ("job" in answer.body) is ("job" in url.rpartition(str(RUN))[2] or "jobs" in url)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://github.com/o/r/actions/runs/1", f"https://github.com/some/fork/actions/runs/{RUN}/job/{JOB}"]
+)
+def test_an_address_of_something_unknown_is_404(api: Client, live: Live, url: str) -> None:
+    live(JOB)
+    assert api.get("/v1/jobs/lookup", url=url).status == 404
+
+
+def test_an_address_of_something_else_is_400(api: Client) -> None:
+    answer = api.get("/v1/jobs/lookup", url="https://example.com/hello")
+    assert answer.status == 400
+    assert answer.body["errors"][0]["parameter"] == "url"

@@ -1,0 +1,101 @@
+"""Statistics, counts, repositories and pools, and what they cost to read."""
+
+from runledger.ledger import Ledger
+from runledger.reports import Price
+from runledger.runners import Runners
+from runledger.scheduling import take
+from runledger.tables.runners import RunnersTable
+
+from tests.api.client import Client
+from tests.api.conftest import Live
+from tests.functions.conftest import World
+from tests.ledgers import RUNNERS
+from tests.runner_events import launcher
+from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, WAITING
+
+HERE = f"/v1/installations/{INSTALLATION}"
+
+
+def test_statistics_of_a_repository(api: Client, live: Live) -> None:
+    for job_id in range(1, 5):
+        live(job_id)
+    live(5, conclusion="failure")
+    live(6, until=IN_PROGRESS)
+    live(7, until=WAITING)
+    found = api.get(f"{HERE}/statistics", repo=REPO, since="1d").body
+    assert found["jobs"] == 7
+    assert found["by_status"] == {"completed": 5, "in_progress": 1, "waiting": 1}
+    assert found["by_conclusion"] == {"success": 4, "failure": 1}
+    assert found["success_rate"] == 0.8
+    assert found["duration_seconds"]["count"] == 5
+    assert abs(found["duration_seconds"]["p50"] - 615) <= 6.15
+    assert found["duration_seconds"]["max"] == 615
+    assert abs(found["queue_seconds"]["p90"] - 150) <= 1.5
+    assert found["usage_in_seconds"] == 5 * 615
+    assert found["truncated"] is False
+    points = {point["start"]: point for point in found["series"]}
+    assert len(points) == 24
+    assert points["2025-01-15T10:00:00.000Z"]["completed"] == 5
+    assert points["2025-01-15T11:00:00.000Z"]["queue_p50"] is None
+
+
+def test_statistics_of_an_installation_are_those_of_all_its_repositories(
+    api: Client, ledger: Ledger, live: Live
+) -> None:
+    live(1)
+    live(2, until=QUEUED)
+    assert ledger
+    whole, of_one = (api.get(f"{HERE}/statistics", since="1d", repo=repo).body for repo in (None, REPO))
+    assert whole == of_one
+
+
+def test_statistics_of_nothing_are_zeros_and_nulls(api: Client, live: Live) -> None:
+    live(1)
+    found = api.get(f"{HERE}/statistics", repo="some/other").body
+    assert (found["jobs"], found["success_rate"], found["queue_seconds"]["p50"]) == (0, None, None)
+    assert len(found["series"]) == 8
+
+
+def test_counts_are_by_status(api: Client, live: Live) -> None:
+    live(1, until=QUEUED)
+    live(2, until=QUEUED)
+    live(3, until=IN_PROGRESS)
+    live(4)
+    live(5, created_at="2025-01-10T10:00:00Z")
+    expected = {"queued": 2, "waiting": 0, "scheduled": 0, "in_progress": 1, "completed_24h": 1}
+    assert api.get(f"{HERE}/counts").body == expected
+
+
+def test_repositories_are_those_with_jobs_in_the_range(api: Client, live: Live) -> None:
+    live(1)
+    live(2)
+    found = api.get(f"{HERE}/repositories").body
+    assert (found["items"], found["truncated"]) == ([{"repo_full_name": REPO, "jobs": 2}], False)
+    assert api.get(f"{HERE}/repositories", since="1h").body["items"] == []
+
+
+def test_a_pool_tells_how_busy_it_is(api: Client, world: World, ledger: Ledger, live: Live) -> None:
+    table = RunnersTable(world.dynamodb, RUNNERS, retention_days=14)
+    runners = Runners(table=table, record=ledger.record)
+    for job_id in (1, 2, 3):
+        runner_id = f"i-0000000000000000{job_id}"
+        live(job_id, until=QUEUED)
+        take(launcher("runner_scheduled", job_id=job_id, runner_id=runner_id), runners, lambda _: Price())
+    live(1, until=IN_PROGRESS, runner_name="i-00000000000000001")
+    (pool,) = api.get(f"{HERE}/pools", since="1d").body["items"]
+    assert (pool["pool_name"], pool["runners_active"], pool["busy"]) == ("small-arm64", 3, 1)
+    assert abs(pool["utilisation"] - 1 / 3) < 0.001
+    assert pool["spot_share"] == 1
+
+
+def test_installations_are_listed(api: Client, live: Live) -> None:
+    live(1)
+    (found,) = api.get("/v1/installations").body["items"]
+    assert (found["installation_id"], found["status"], found["org_name"]) == (INSTALLATION, "active", "lineville")
+
+
+def test_every_answer_says_what_it_took_to_read(api: Client, live: Live) -> None:
+    live(JOB)
+    first, second = (api.get(f"{HERE}/jobs/{JOB}").units for _ in range(2))
+    assert first > second > 0  # the installation was looked up by the first one
+    assert api.get(f"{HERE}/jobs", repo=REPO).units > second

@@ -1,0 +1,112 @@
+"""Every error is a problem that says what was wrong, where, and what to do."""
+
+import base64
+import io
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from runledger import runtime
+
+from tests.api.client import Client
+from tests.api.conftest import Live
+from tests.webhooks import INSTALLATION, JOB, REPO
+
+HERE = f"/v1/installations/{INSTALLATION}"
+WRONG: dict[str, tuple[str, dict[str, object], str]] = {
+    "a limit over the maximum": ("jobs", {"repo": REPO, "limit": 201}, "limit"),
+    "no limit at all": ("jobs", {"repo": REPO, "limit": 0}, "limit"),
+    "a limit in words": ("jobs", {"repo": REPO, "limit": "many"}, "limit"),
+    "an unknown status": ("jobs", {"status": "paused"}, "status"),
+    "an unknown order": ("jobs", {"repo": REPO, "order": "random"}, "order"),
+    "no filter": ("jobs", {}, "status, repo, run_id"),
+    "two filters": ("jobs", {"status": "queued", "repo": REPO}, "status, repo, run_id"),
+    "an attempt of no run": ("jobs", {"repo": REPO, "run_attempt": 1}, "run_attempt"),
+    "no repository": ("jobs", {"repo": "nonsense"}, "repo"),
+    "no instant": ("jobs", {"repo": REPO, "since": "2025-99-99"}, "since"),
+    "an age of nothing": ("jobs", {"repo": REPO, "since": "yesterday"}, "since"),
+    "an end before the beginning": ("jobs", {"repo": REPO, "since": "1h", "until": "2h"}, "until"),
+    "a cursor of nowhere": ("jobs", {"repo": REPO, "cursor": "abc"}, "cursor"),
+    "a cursor that is not text": ("jobs", {"repo": REPO, "cursor": "ä§"}, "cursor"),
+    "no day": (f"jobs/{JOB}/events", {"day": "2025-02-30"}, "day"),
+    "statistics of the future": ("statistics", {"since": "2030-01-01"}, "since"),
+    "statistics of ten years": ("statistics", {"since": "500w"}, "since"),
+}
+
+
+@pytest.mark.parametrize(("path", "query", "parameter"), WRONG.values(), ids=WRONG)
+def test_a_wrong_parameter_is_named(
+    api: Client, live: Live, path: str, query: dict[str, object], parameter: str
+) -> None:
+    live(JOB, until="queued")
+    answer = api.get(f"{HERE}/{path}", **query)
+    assert answer.status == 400
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.body["type"] == "about:blank"
+    assert (answer.body["title"], answer.body["status"]) == ("Bad Request", 400)
+    (error,) = answer.body["errors"]
+    assert error["parameter"] == parameter
+    assert answer.body["detail"] == f"{parameter} {error['problem']}"
+
+
+def test_an_id_that_is_none_is_named_too(api: Client) -> None:
+    answer = api.get("/v1/installations/mine/counts")
+    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "installation_id")
+
+
+def test_an_unknown_path_is_404(api: Client) -> None:
+    answer = api.get("/v1/nothing")
+    assert (answer.status, answer.headers["Content-Type"]) == (404, "application/problem+json")
+    assert "/openapi.json" in answer.body["detail"]
+
+
+@pytest.mark.parametrize("method", ["DELETE", "PUT", "PATCH", "POST"])
+def test_a_wrong_method_is_405_and_says_which_are_right(api: Client, method: str) -> None:
+    answer = api.ask(method, "/v1/me")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET")
+
+
+BODIES: dict[str, tuple[dict[str, Any], int]] = {
+    "half of JSON": ({"body": '{"pass": '}, 400),
+    "an unknown pass": ({"body": '{"pass": "slow"}'}, 400),
+    "a list": ({"body": "[]"}, 400),
+    "not text": ({"body": base64.b64encode(b"\xff\xfe").decode(), "isBase64Encoded": True}, 400),
+    "very deep": ({"body": "[" * 100_000}, 400),
+}
+
+
+@pytest.mark.parametrize(("event", "status"), BODIES.values(), ids=BODIES)
+def test_a_wrong_body_is_a_problem(api: Client, event: dict[str, Any], status: int) -> None:
+    answer = api.ask("POST", "/v1/admin/reconciliation/run", **event)
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+
+
+def test_trouble_that_may_pass_is_503(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    throttled = ClientError({"Error": {"Code": "ThrottlingException", "Message": "slowly"}}, "Query")
+
+    def query(**_: object) -> None:
+        raise throttled
+
+    monkeypatch.setattr(runtime.client("dynamodb"), "query", query)
+    answer = api.get("/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/1")
+    assert (answer.status, answer.body["title"]) == (503, "Service Unavailable")
+
+
+def test_a_defect_is_500_and_no_trace_of_it_leaves_the_function(
+    api: Client, monkeypatch: pytest.MonkeyPatch, log: io.StringIO
+) -> None:
+    def query(**_: object) -> None:
+        raise KeyError("something internal")
+
+    monkeypatch.setattr(runtime.client("dynamodb"), "query", query)
+    answer = api.get("/v1/installations")
+    assert answer.status == 500
+    assert "internal" not in str(answer.body)
+    assert "Traceback" not in str(answer.body)
+    assert "something internal" in log.getvalue()
+
+
+def test_every_answer_says_its_request_and_is_not_kept(api: Client) -> None:
+    for answer in (api.get("/v1/me"), api.get("/v1/nothing"), api.with_token(None).get("/v1/me")):
+        assert (answer.headers["X-Request-Id"], answer.headers["X-Read-Units"]) == ("a-request", "0")
+        assert answer.headers["Cache-Control"] == "no-store"

@@ -1,0 +1,41 @@
+"""The deployed API, as anybody with a token would ask it."""
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from email.message import Message
+from typing import Any
+from urllib.parse import urlencode
+
+from local.outputs import Outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    status: int
+    headers: Message
+    body: Any
+
+
+def ask(outputs: Outputs, path: str, *, method: str = "GET", body: object = None, **query: object) -> Answer:
+    given = urlencode({name: value for name, value in query.items() if value is not None})
+    request = urllib.request.Request(
+        f"{outputs.api_url}{path}{'?' + given if given else ''}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {outputs.admin_token}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return Answer(status=answer.status, headers=answer.headers, body=_read(answer.read()))
+    except urllib.error.HTTPError as error:
+        with error:
+            return Answer(status=error.code, headers=error.headers, body=_read(error.read()))
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content.decode()

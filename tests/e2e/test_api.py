@@ -1,0 +1,84 @@
+"""The deployed API: from a signed webhook to the answer, with the function's own role and layers."""
+
+import time
+from urllib.parse import quote
+
+import pytest
+
+from local.outputs import Outputs
+from tests.e2e.api import ask
+from tests.e2e.test_webhooks import NOWHERE, post
+from tests.runner_events import TASK
+from tests.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, payload
+
+HERE = f"/v1/installations/{INSTALLATION}"
+JOB = 5_000_001
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def job(outputs: Outputs) -> int:
+    for step in LIFE:
+        assert post(outputs, payload(step, job_id=JOB, runner_name=NOWHERE), guid=f"{step} of {JOB}").status == 202
+    return JOB
+
+
+def test_a_job_its_history_its_run_and_its_deployment(outputs: Outputs) -> None:
+    found = ask(outputs, f"{HERE}/jobs/{JOB}")
+    assert (found.status, found.body["status"]) == (200, "completed")
+    assert float(found.headers["X-Read-Units"]) > 0
+    assert len(ask(outputs, f"{HERE}/jobs/{JOB}/events").body["items"]) == len(LIFE)
+    run = ask(outputs, f"{HERE}/runs/{RUN}").body
+    assert JOB in [each["job_id"] for each in run["jobs"]]
+    assert JOB in ask(outputs, f"{HERE}/deployments/{DEPLOYMENT}").body["job_ids"]
+    pasted = ask(outputs, "/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}")
+    assert pasted.body["job_id"] == JOB
+
+
+READS = (
+    *("/v1/me", "/v1/installations", "/v1/admin/orphans", "/v1/admin/reconciliation", "/v1/admin/dead-letters"),
+    *(f"{HERE}/{name}" for name in ("stuck", "statistics", "repositories", "counts", "pools", "events")),
+    *(f"{HERE}/approvals/waiting", f"{HERE}/jobs?status=completed", f"{HERE}/jobs?repo={REPO}", "/openapi.json"),
+)
+
+
+@pytest.mark.parametrize("path", READS)
+def test_everything_can_be_read_with_the_roles_exact_permissions(outputs: Outputs, path: str) -> None:
+    answer = ask(outputs, path)
+    assert answer.status == 200, answer.body
+    assert answer.headers["X-Request-Id"]
+
+
+def test_the_description_is_shown_without_a_word_to_anybody_else(outputs: Outputs) -> None:
+    page = ask(outputs, "/docs")
+    assert (page.status, "SwaggerUIBundle" in page.body) == (200, True)
+    assert "<script src" not in page.body
+    assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
+
+
+def test_errors_are_problems_behind_the_gateway_too(outputs: Outputs) -> None:
+    for path, status in ((f"{HERE}/jobs", 400), (f"{HERE}/jobs/5", 404), ("/v1/nothing", 404)):
+        answer = ask(outputs, path)
+        assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert ask(outputs, "/v1/me", method="DELETE").status == 405
+    assert (
+        ask(outputs, f"/v1/admin/orphans/{quote(TASK, safe='')}/cleanup", method="POST").body["detail"].endswith(TASK)
+    )
+
+
+def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Outputs) -> None:
+    ordered = ask(outputs, "/v1/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    assert ordered.status == 202, ordered.body
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (found := ask(outputs, f"/v1/admin/reconciliation/{ordered.body['id']}").body)["status"] != "finished":
+        assert time.monotonic() < deadline, found
+        time.sleep(0.5)
+    assert (found["pass"], found["requested_by"]) == ("quick", "local-admin")
+    assert found["text"].startswith("Reconciliation (quick)")
+    assert ordered.body["id"] in [each["id"] for each in ask(outputs, "/v1/admin/reconciliation").body["items"]]
+
+
+def test_github_says_why_a_run_cannot_be_run_again(outputs: Outputs) -> None:
+    answer = ask(outputs, f"{HERE}/runs/{RUN}/rerun", method="POST")
+    assert (answer.status, answer.headers["Content-Type"]) == (409, "application/problem+json")
+    assert answer.body["detail"].startswith("GitHub refuses")

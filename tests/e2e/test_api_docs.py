@@ -1,0 +1,85 @@
+"""Every command line in docs/api.md works as it stands there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from runledger.tables.runners import RunnersTable
+
+from local.control import Control
+from local.github.records import Installation, Job, Run
+from local.outputs import Outputs
+from tests.documents import DOCS
+from tests.e2e.api import ask
+from tests.e2e.test_webhooks import NOWHERE
+from tests.webhooks import DEPLOYMENT, LIFE, REPO, payload
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+COMMANDS = re.findall(r"\| `((?:curl|runledger) [^`]+)` \|", (DOCS / "api.md").read_text())
+INSTALLATION, JOB, RUN, RUNNER = 77_000_001, 7_000_001, 7_100_001, "i-0dead0000000d0c5"
+AT = "2025-01-15T10:00:00.000Z"
+
+
+@pytest.fixture(scope="module")
+def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
+    """A life whose run failed, told by the simulated GitHub itself; an orphan; and a pass that was ordered."""
+    github = Control(outputs.github_api_url)
+    github.configure(webhook_url=outputs.webhook_url, webhook_secret=outputs.webhook_secret)
+    github.put(Installation(id=INSTALLATION, account=REPO.partition("/")[0], created_at=AT))
+    github.put(Run(id=RUN, repository=REPO, status="completed", conclusion="failure", created_at=AT))
+    github.put(Job(id=JOB, run_id=RUN, status="completed", conclusion="failure", created_at=AT))
+    delivery = str(uuid.uuid4())
+    for step in LIFE:
+        changes = {"run_id": RUN, "runner_name": NOWHERE} | ({"conclusion": "failure"} if step == LIFE[-1] else {})
+        message = payload(step, job_id=JOB, **changes)
+        message["installation"]["id"] = INSTALLATION
+        github.send("workflow_job", message, delivery if step == LIFE[-1] else str(uuid.uuid4()))
+    runners = RunnersTable(dynamodb, outputs.tables["runners"], retention_days=14)
+    runners.launched(RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
+    runners.suspect(RUNNER, at=AT, reason="job_completed")
+    ordered = ask(outputs, "/v1/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    return {
+        "RUNLEDGER_API_URL": outputs.api_url,
+        "RUNLEDGER_TOKEN": outputs.admin_token,
+        "INSTALLATION": str(INSTALLATION),
+        "REPO": REPO,
+        "RUN": str(RUN),
+        "JOB": str(JOB),
+        "DEPLOYMENT": str(DEPLOYMENT),
+        "RUNNER": RUNNER,
+        "DELIVERY": delivery,
+        "PASS": ordered.body["id"],
+    }
+
+
+def run(command: str, variables: dict[str, str]) -> str:
+    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euc", command], env={"PATH": paths, **variables}, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
+    described = ask(outputs, "/openapi.json").body["paths"]
+    asked = [re.sub(r"\$[A-Z_]+", "*", command).partition("*/v1")[2] for command in COMMANDS]
+    shown = {f"/v1{path}".partition("?")[0].partition('"')[0] for path in asked}
+    assert {re.sub(r"\{\w+\}", "*", path) for path in described} <= shown
+    assert sum(command.startswith("runledger") for command in COMMANDS) >= 8
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_it_works_as_it_stands(variables: dict[str, str], command: str) -> None:
+    said = run(command, variables)
+    if command.startswith("curl"):
+        answer: Any = json.loads(said)
+        assert "title" not in answer, said

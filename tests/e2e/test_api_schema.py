@@ -1,0 +1,92 @@
+"""The API keeps the promises of its own description, whatever it is asked: schemathesis asks."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from runledger_api.application import build
+from runledger_api.description import describe
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from local.outputs import Outputs
+from tests.e2e.api import ask
+from tests.e2e.test_webhooks import NOWHERE, post
+from tests.webhooks import DEPLOYMENT, INSTALLATION, LIFE, RUN, payload
+
+JOB = 6_000_001
+CHECKS = [
+    *(not_a_server_error, status_code_conformance, content_type_conformance),
+    *(response_schema_conformance, response_headers_conformance),
+]
+DESCRIPTION = describe(build())
+OPERATIONS = {
+    operation["operationId"]: (method, path)
+    for path, methods in DESCRIPTION["paths"].items()
+    for method, operation in methods.items()
+}
+KNOWN = {
+    "installation_id": INSTALLATION,
+    "job_id": JOB,
+    "run_id": RUN,
+    "deployment_id": DEPLOYMENT,
+    "runner_id": "i-0abc1234def567890",
+    "pass_id": "20250115T100000000Z-abcdef",
+    "delivery_id": "1",
+}
+TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}")
+# An order may start a pass of the reconciler.
+EXAMPLES = {"get": 5, "post": 2}
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def description(outputs: Outputs) -> Any:
+    for step in LIFE:
+        post(outputs, payload(step, job_id=JOB, runner_name=NOWHERE), guid=f"{step} of the schema")
+    return ask(outputs, "/openapi.json").body
+
+
+def test_what_is_deployed_is_described_as_here(description: Any) -> None:
+    assert description == DESCRIPTION
+
+
+def questions() -> Iterator[Any]:
+    for operation_id, (method, path) in OPERATIONS.items():
+        for mode, known in product((GenerationMode.POSITIVE, GenerationMode.NEGATIVE), (True, False)):
+            about = "of things that are there" if known else "of anything"
+            if mode is GenerationMode.POSITIVE or _can_be_wrong(method, path, known=known):
+                yield pytest.param(operation_id, mode, known, id=f"{operation_id}, {mode.value}, {about}")
+
+
+def _can_be_wrong(method: str, path: str, *, known: bool) -> bool:
+    """Without a parameter nothing is wrong; and what is no text at all in a path is answered by the gateway."""
+    texts = any(text in path for text in TEXTS)
+    return "parameters" in DESCRIPTION["paths"][path][method] and (known or not texts)
+
+
+@pytest.mark.parametrize(("operation_id", "mode", "known"), list(questions()))
+def test_a_question_is_answered_as_described(
+    outputs: Outputs, description: Any, operation_id: str, mode: GenerationMode, known: bool
+) -> None:
+    method, path = OPERATIONS[operation_id]
+    operation = schemathesis.openapi.from_dict(description).find_operation_by_id(operation_id)
+    parts = {name: value for name, value in KNOWN.items() if f"{{{name}}}" in path}
+
+    @hypothesis.settings(max_examples=EXAMPLES[method], suppress_health_check=list(hypothesis.HealthCheck))
+    @hypothesis.given(case=operation.as_strategy(mode, path_parameters=parts if known and parts else None))
+    def asked(case: Any) -> None:
+        case.call_and_validate(
+            base_url=outputs.api_url, headers={"Authorization": f"Bearer {outputs.admin_token}"}, checks=CHECKS
+        )
+
+    asked()

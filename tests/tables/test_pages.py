@@ -1,0 +1,144 @@
+"""Pages of the tables, on the real engine: exactly once, without a scan, and at the price that it says."""
+
+import threading
+import time
+import tracemalloc
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from runledger import survey, times
+from runledger.model import Status
+from runledger.tables import schema
+from runledger.tables.attributes import to_attributes
+from runledger.tables.job_pages import JobPages
+from runledger.tables.pages import Span
+from runledger_api.units import Meter
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+REPO = "acme/monorepo"
+BEGIN_MS = 1_736_935_200_000
+SINCE, UNTIL = times.from_epoch_ms(BEGIN_MS), times.from_epoch_ms(BEGIN_MS + 30 * 86_400_000)
+pytestmark = pytest.mark.walk
+
+
+def item(job_id: int) -> dict[str, Any]:
+    """A finished job a second, two of a kind at a time, because pages must not be cut by their instants."""
+    return {
+        "PK": f"1#{job_id}",
+        "SK": "v",
+        "installation_id": 1,
+        "job_id": job_id,
+        "status": Status.COMPLETED,
+        "created_at": times.from_epoch_ms(BEGIN_MS + job_id // 2 * 1000),
+        "by_status": f"1#{Status.COMPLETED}",
+        "by_repo": f"1#{REPO}",
+        "workflow_name": "Continuous integration",
+        "job_name": f"test ({job_id % 40}, ubuntu-latest, arm64)",
+        "conclusion": "failure" if job_id % 10 == 0 else "success",
+        "usage_in_seconds": 60 + job_id % 600,
+        "usage_in_dollars": times.MS_PER_SECOND,
+        "overall_queue_duration_in_ms": 5000 + job_id % 60_000,
+    }
+
+
+def put(client: "DynamoDBClient", job_ids: range) -> None:
+    for first in range(job_ids.start, job_ids.stop, 25):
+        batch: list[Any] = [
+            {"PutRequest": {"Item": to_attributes(item(n))}} for n in range(first, min(first + 25, job_ids.stop))
+        ]
+        answer = client.batch_write_item(RequestItems={schema.WORKFLOW_JOBS.name: batch})
+        assert not answer["UnprocessedItems"]
+
+
+def walk(pages: JobPages, *, newest_first: bool) -> Iterator[int]:
+    partition, start = pages.of_repo(1, REPO), None
+    while True:
+        page = pages.page(partition, Span(), newest_first=newest_first, limit=200, start=start)
+        yield from (job["job_id"] for job in page.jobs)
+        if (start := page.next_key) is None:
+            return
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_ten_thousand_jobs_are_each_seen_once_while_new_ones_arrive(
+    dynamodb_local: "DynamoDBClient", newest_first: bool
+) -> None:
+    put(dynamodb_local, range(10_000))
+    arriving = threading.Thread(target=put, args=(dynamodb_local, range(10_000, 10_500)))
+    seen = []
+    for number, job_id in enumerate(
+        walk(JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name), newest_first=newest_first)
+    ):
+        if number == 1000:
+            arriving.start()
+        seen.append(job_id)
+    arriving.join()
+    before = [job_id for job_id in seen if job_id < 10_000]
+    assert len(before) == len(set(before)) == 10_000
+    assert len(seen) == len(set(seen))
+
+
+def test_statistics_read_index_pages_and_no_job(dynamodb_local: "DynamoDBClient") -> None:
+    put(dynamodb_local, range(10_000))
+    meter, pages = Meter(dynamodb_local), JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
+    began = time.monotonic()
+    found = survey.measure(pages, 1, [REPO], since=SINCE, until=UNTIL, has_time=lambda: True)
+    took = time.monotonic() - began
+    assert (found["jobs"], found["by_conclusion"]) == (10_000, {"success": 9_000, "failure": 1_000})
+    assert found["duration_seconds"]["count"] == 10_000
+    # Of 29 seconds, for ten times as many.
+    assert took < 2.9 * 3
+    # A page of the index is 1 MB at half a unit for 4 KB: less than a tenth of a unit a job.
+    assert 0 < meter.units < 1000
+
+
+def test_when_time_runs_out_the_answer_says_so(dynamodb_local: "DynamoDBClient") -> None:
+    put(dynamodb_local, range(8_000))
+    pages = JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
+    found = survey.measure(pages, 1, [REPO, "acme/other"], since=SINCE, until=UNTIL, has_time=lambda: False)
+    assert found["truncated"] is True
+    assert 0 < found["jobs"] < 8_000
+
+
+def test_a_count_and_a_page_of_keys_cost_little(dynamodb_local: "DynamoDBClient") -> None:
+    put(dynamodb_local, range(1_000))
+    meter, pages = Meter(dynamodb_local), JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
+    assert pages.count(pages.in_status(1, Status.COMPLETED), Span()) == 1_000
+    counted = meter.units
+    meter.reset()
+    pages.page(pages.of_repo(1, REPO), Span(), newest_first=True, limit=50, start=None)
+    # Half a unit for each whole job, and the index on top.
+    assert counted < 20
+    assert 25 <= meter.units < 30
+
+
+class LongIndex:
+    """Serves what a repository's index would: pages of 1 MB, without the time to write 100,000 jobs first."""
+
+    def __init__(self, jobs: int, *, in_a_page: int) -> None:
+        self._jobs, self._in_a_page = jobs, in_a_page
+        self.pages = 0
+
+    def query(self, **arguments: Any) -> dict[str, Any]:
+        names = arguments["ExpressionAttributeNames"]
+        wanted = {names[each] for each in arguments["ProjectionExpression"].split(", ")}
+        first = int(arguments.get("ExclusiveStartKey", {"PK": {"S": "0"}})["PK"]["S"])
+        last = min(first + self._in_a_page, self._jobs)
+        self.pages += 1
+        items = [to_attributes({k: v for k, v in item(n).items() if k in wanted}) for n in range(first, last)]
+        return {"Items": items, **({"LastEvaluatedKey": {"PK": {"S": str(last)}}} if last < self._jobs else {})}
+
+
+def test_a_hundred_thousand_jobs_fit_into_little_memory() -> None:
+    index = LongIndex(100_000, in_a_page=3_500)
+    pages = JobPages(index, schema.WORKFLOW_JOBS.name)  # type: ignore[arg-type]
+    tracemalloc.start()
+    found = survey.measure(pages, 1, [REPO], since=SINCE, until=UNTIL, has_time=lambda: True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found["jobs"], found["truncated"], index.pages) == (100_000, False, 29)
+    # A page of raw items is most of it.
+    assert peak < 40_000_000
