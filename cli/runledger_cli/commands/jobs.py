@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runledger_cli.api import LARGEST_PAGE
+from runledger_cli.errors import Misuse
+from runledger_cli.options import add_command, add_span
+from runledger_cli.rendering.jobs import jobs_table
+
+if TYPE_CHECKING:
+    from runledger_cli.options import Commands
+    from runledger_cli.session import Session
+
+STATUSES = ("queued", "waiting", "scheduled", "in_progress", "completed")
+EXAMPLES = """\
+runledger jobs --status in_progress
+runledger jobs --repo acme/api --since 24h --all
+runledger jobs --run-id 7234567890 --run-attempt 2
+runledger jobs --status completed --since 7d --all --json | jq '.items[].usage_in_dollars'"""
+
+
+def add_to(commands: Commands) -> None:
+    parser = add_command(
+        commands, "jobs", show, does="list jobs by status, repository or run, newest first", examples=EXAMPLES
+    )
+    by = parser.add_mutually_exclusive_group(required=True)
+    by.add_argument("--status", choices=STATUSES)
+    by.add_argument("--repo", metavar="OWNER/NAME")
+    by.add_argument("--run-id", type=int, metavar="ID")
+    parser.add_argument("--run-attempt", type=int, metavar="N", help="with --run-id (default: the newest)")
+    add_span(parser)
+    parser.add_argument("--order", choices=("newest", "oldest"), help="which come first (default: newest)")
+    pages = parser.add_mutually_exclusive_group()
+    pages.add_argument("--all", action="store_true", help="all of them, however many pages that takes")
+    pages.add_argument("--limit", type=int, metavar="N", help=f"at most so many (default: 50, at most {LARGEST_PAGE})")
+    parser.add_argument("--cursor", help="go on where an earlier answer ended")
+
+
+def show(session: Session) -> int:
+    given, screen = session.options, session.screen
+    if given.run_attempt is not None and given.run_id is None:
+        raise Misuse("--run-attempt goes with --run-id")
+    ask = session.api.everything if given.all else session.api.get
+    answer = ask(
+        "installations",
+        session.installation(),
+        "jobs",
+        **{name: getattr(given, name) for name in ("status", "repo", "run_id", "run_attempt", "order", "cursor")},
+        since=session.instant(given.since),
+        until=session.instant(given.until),
+        limit=LARGEST_PAGE if given.all else given.limit,
+    )
+    if screen.as_json:
+        screen.document(answer)
+        return 0
+    if answer["items"]:
+        screen.show(jobs_table(screen.look, answer["items"]))
+    else:
+        screen.remark("no such jobs")
+    if answer.get("next_cursor"):
+        screen.remark(f"there are more: --all shows them all, --cursor {answer['next_cursor']} the next ones")
+    return 0

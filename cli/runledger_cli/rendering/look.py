@@ -1,0 +1,56 @@
+"""How answers look to whoever reads them: in colour or not, how wide, in which time zone, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
+
+from runledger_cli.rendering.words import NOTHING
+
+
+class Tone(StrEnum):
+    """What a colour says; the value is the terminal's code for it."""
+
+    PLAIN = ""
+    STRONG = "1"
+    FAINT = "2"
+    BAD = "31"
+    GOOD = "32"
+    PENDING = "33"
+    ALARM = "1;35"
+    BUSY = "36"
+
+
+_OF_STATUS = {
+    **dict.fromkeys(("queued", "waiting", "scheduled", "pending", "requested"), Tone.PENDING),
+    **dict.fromkeys(("in_progress", "running", "cleaning"), Tone.BUSY),
+    **dict.fromkeys(("success", "active", "finished", "approved"), Tone.GOOD),
+    **dict.fromkeys(("failure", "timed_out", "startup_failure", "failed", "rejected", "suspended"), Tone.BAD),
+    **dict.fromkeys(("cancelled", "skipped", "neutral", "deleted"), Tone.FAINT),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    now: datetime
+    colour: bool = False
+    width: int | None = None  # None where lines may be as long as they like
+    zone: tzinfo | None = None  # None is the machine's own
+
+    def paint(self, text: str, tone: Tone) -> str:
+        return f"\x1b[{tone.value}m{text}\x1b[0m" if self.colour and tone.value and text else text
+
+    def time(self, instant: str | None, *, exact: bool = False) -> str:
+        if instant is None:
+            return NOTHING
+        moment = datetime.fromisoformat(instant).astimezone(self.zone)
+        text = moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds" if exact else "seconds")
+        return f"{text}Z" if self.zone is UTC else text
+
+    def seconds_since(self, instant: str) -> float:
+        return max(0.0, (self.now - datetime.fromisoformat(instant)).total_seconds())
+
+
+def tone_of(status: str | None) -> Tone:
+    return _OF_STATUS.get(status or "", Tone.PLAIN)

@@ -1,0 +1,82 @@
+"""A job's life from top to bottom: its steps in order of time, how long each took to come, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from runledger_cli.rendering import words
+from runledger_cli.rendering.jobs import COMPLETED
+from runledger_cli.rendering.look import Look, Tone
+
+STEPS = ("created", "received", "scheduled", "started", "completed")
+STEPS_OF_EVENTS = {
+    "runner_attached": "attached",
+    "webhook_waiting": "waiting for approval",
+    "deployment_approved": "approved",
+    "runner_terminated": "runner terminated",
+}
+MARKS_OF_EVENTS = {
+    "deployment_rejected": "rejected",
+    "runner_rebalance_recommended": "rebalance recommended",
+    "runner_interrupted": "interrupted",
+    "runner_requested": "runner requested",
+    "runner_rescheduled": "rescheduled",
+    "runner_taken": "runner taken by another job",
+    "job_reconciled": "reconciled",
+    "rerun_requested": "re-run requested",
+    "rerun_refused": "re-run refused",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    at: str
+    name: str
+    mark: bool = False  # something that should not have to happen
+
+
+def moments(job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[Moment]:
+    found = [Moment(at=job[f"{step}_at"], name=step) for step in STEPS if job.get(f"{step}_at")]
+    found += _of_events(events)
+    # History is kept for two weeks, the job for three months.
+    if job.get("interrupted_at") and not any(each.name == "interrupted" for each in found):
+        found.append(Moment(at=job["interrupted_at"], name="interrupted", mark=True))
+    return sorted(found, key=lambda each: each.at)
+
+
+def timeline(look: Look, job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[str]:
+    known = moments(job, events)
+    indent = " " * len(look.time(job["created_at"], exact=True))
+    lines: list[str] = []
+    for at, moment in enumerate(known):
+        if at and (gap := _seconds(known[at - 1].at, moment.at)):
+            lines.append(f"  {indent}  {look.paint(f'│ {words.duration(gap)}', Tone.FAINT)}")
+        lines.append(f"  {look.paint(look.time(moment.at, exact=True), Tone.FAINT)}  {_drawn(look, moment)}")
+    if known and job.get("status") != COMPLETED:
+        so_far = f"│ {words.duration(look.seconds_since(known[-1].at))} until now, {job.get('status')}"
+        lines.append(f"  {indent}  {look.paint(so_far, Tone.PENDING)}")
+    return lines
+
+
+def _of_events(events: Sequence[dict[str, Any]]) -> Iterator[Moment]:
+    for event in events:
+        kind = event["event_type"]
+        if event.get("duplicate"):
+            continue
+        if kind in MARKS_OF_EVENTS:
+            yield Moment(at=event["timestamp"], name=MARKS_OF_EVENTS[kind], mark=True)
+        elif kind in STEPS_OF_EVENTS:
+            yield Moment(at=event["timestamp"], name=STEPS_OF_EVENTS[kind])
+
+
+def _drawn(look: Look, moment: Moment) -> str:
+    if moment.mark:
+        return look.paint(f"! {moment.name}", Tone.ALARM)
+    return f"● {look.paint(moment.name, Tone.STRONG)}"
+
+
+def _seconds(earlier: str, later: str) -> float:
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()

@@ -1,0 +1,70 @@
+"""Values as people read them: durations and dollars with units, and text that cannot play tricks on a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+NOTHING = "-"
+ELLIPSIS = "…"
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+UNITS = ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s"))
+SHORT = 10  # seconds; below it, tenths are of interest
+CENT = 0.01
+
+
+def duration(seconds: float | None) -> str:
+    """Two units at most: nobody reads the seconds of a day."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    whole = round(seconds)
+    for size, name, part, part_name in UNITS:
+        if whole >= size:
+            return f"{whole // size}{name} {whole % size // part:02}{part_name}"
+    return f"{seconds:.1f} s" if seconds < SHORT else f"{whole} s"
+
+
+def dollars(amount: float | str | None) -> str:
+    """Jobs cost fractions of a cent: those are shown to the millionth of a dollar, as the ledger keeps them."""
+    if amount is None:
+        return NOTHING
+    value = float(amount)
+    if value == 0 or abs(value) >= CENT:
+        return f"${value:,.2f}"
+    return f"${value:.6f}".rstrip("0").rstrip(".")
+
+
+def percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{share * 100:.1f} %"
+
+
+def printable(value: object) -> str:
+    """Names come from whoever can open a pull request: control characters are shown, not obeyed."""
+    text = NOTHING if value is None else str(value)
+    return "".join(
+        each if each.isprintable() else " " if each.isspace() else "\N{REPLACEMENT CHARACTER}" for each in text
+    )
+
+
+def width(text: str) -> int:
+    """Columns on a terminal: emoji, which job names are full of, take two."""
+    return sum(_columns(each) for each in text)
+
+
+def shorten(text: str, most: int) -> str:
+    if width(text) <= most:
+        return text
+    kept, used = "", 0
+    for each in text:
+        used += _columns(each)
+        if used >= most:
+            break
+        kept += each
+    return kept.rstrip() + ELLIPSIS
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,29 @@
+"""The command as people run it: a process of its own, with nothing of this one's environment."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import runledger_cli
+
+PACKAGE_FOLDER = Path(runledger_cli.__file__).parent.parent
+COMMAND = (sys.executable, "-m", "runledger_cli")
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """In Tokyo, where it is never the time that UTC has."""
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGE_FOLDER), "TZ": "Asia/Tokyo", **variables}
+
+
+def runledger(*arguments: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )

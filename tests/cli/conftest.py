@@ -1,0 +1,28 @@
+from collections.abc import Callable, Iterator
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.cli.answers import INSTALLATION, installations
+from tests.cli.canned_api import TOKEN, CannedApi
+from tests.cli.command import runledger
+
+Ask = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def api() -> Iterator[CannedApi]:
+    """One that knows one installation."""
+    with CannedApi() as server:
+        server.says("GET installations", installations(INSTALLATION))
+        yield server
+
+
+@pytest.fixture
+def ask(api: CannedApi) -> Ask:
+    """Run a command against the canned API."""
+
+    def run(*arguments: str, **variables: str) -> CompletedProcess[str]:
+        return runledger(*arguments, folder=None, RUNLEDGER_API_URL=api.url, RUNLEDGER_TOKEN=TOKEN, **variables)
+
+    return run

@@ -1,0 +1,42 @@
+"""Tables are aligned everywhere, fit a terminal, and are whole in a pipe."""
+
+from datetime import UTC, datetime
+
+from runledger_cli.rendering.look import Look, Tone
+from runledger_cli.rendering.tables import Cell, Column, pairs, table
+
+NOW = datetime(2025, 1, 15, 11, tzinfo=UTC)
+PIPE = Look(now=NOW)
+COLUMNS = (Column(title="NAME", shrinks=True), Column(title="JOBS", right=True), Column(title="WHY"))
+ROWS = [("🚀 deploy to production", 7, None), ("build", Cell(1_200, Tone.BAD), "slow")]
+
+
+def test_columns_are_aligned_also_below_emoji() -> None:
+    assert table(PIPE, COLUMNS, ROWS) == [
+        "NAME                     JOBS  WHY",
+        "🚀 deploy to production     7  -",
+        "build                    1200  slow",
+    ]
+
+
+def test_on_a_terminal_the_widest_names_give_way() -> None:
+    assert table(Look(now=NOW, width=26), COLUMNS, ROWS) == [
+        "NAME            JOBS  WHY",
+        "🚀 deploy to…      7  -",
+        "build           1200  slow",
+    ]
+
+
+def test_prose_flows_on_and_makes_nobody_give_way() -> None:
+    columns = (*COLUMNS[:2], Column(title="WHY", flows=True))
+    rows = [("build and test", 7, "because nobody has scheduled a runner for it")]
+    assert table(Look(now=NOW, width=30), columns, rows)[1] == f"build and test     7  {rows[0][2]}"
+
+
+def test_colour_goes_around_the_cell_and_does_not_move_it() -> None:
+    painted = table(Look(now=NOW, colour=True), COLUMNS, ROWS)[2]
+    assert painted == "build                    \x1b[31m1200\x1b[0m  slow"
+
+
+def test_facts_that_are_not_known_are_left_out() -> None:
+    assert pairs(PIPE, [("runner", "i-0abc"), ("environment", None)]) == ["  runner  i-0abc"]

@@ -1,0 +1,61 @@
+"""On a terminal there are colours, tables that fit, and questions before anything is destroyed."""
+
+import os
+import pty
+import subprocess
+
+import pytest
+
+from tests.cli.answers import INSTALLATION, PASS, job
+from tests.cli.canned_api import TOKEN, CannedApi
+from tests.cli.command import COMMAND, environment
+
+CLEANUP = "POST admin/orphans/i-0abc/cleanup"
+
+
+@pytest.fixture(autouse=True)
+def _one_job(api: CannedApi) -> None:
+    api.says(f"GET installations/{INSTALLATION}/jobs", {"items": [job(was_interrupted=False)], "next_cursor": None})
+    api.says(CLEANUP, {"id": PASS})
+
+
+def test_a_failure_is_red(api: CannedApi) -> None:
+    assert "\x1b[31mfailure\x1b[0m" in _on_a_terminal(api, "jobs", "--status", "completed")
+
+
+def test_the_table_fits(api: CannedApi) -> None:
+    shown = _on_a_terminal(api, "jobs", "--status", "completed", "--no-color", COLUMNS="105")
+    assert "runs-on" not in shown
+    assert all(len(line) <= 105 for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(("options", "variables"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"})])
+def test_colours_can_be_refused(api: CannedApi, options: list[str], variables: dict[str, str]) -> None:
+    assert "\x1b" not in _on_a_terminal(api, "jobs", "--status", "completed", *options, **variables)
+
+
+@pytest.mark.parametrize(("answer", "cleaned"), [("y\n", True), ("\n", False), ("no\n", False)])
+def test_an_orphan_is_cleaned_only_if_somebody_agrees(api: CannedApi, answer: str, cleaned: bool) -> None:
+    shown = _on_a_terminal(api, "orphans", "clean", "i-0abc", typed=answer)
+    assert "Clean it up? [y/N]" in shown
+    assert ("requested" in shown, "nothing was done" in shown) == (cleaned, not cleaned)
+    assert len(api.asked) == cleaned
+
+
+def _on_a_terminal(api: CannedApi, *arguments: str, typed: str = "", **variables: str) -> str:
+    """All that a person would see."""
+    ours, theirs = pty.openpty()
+    variables = {"COLUMNS": "200", "RUNLEDGER_API_URL": api.url, "RUNLEDGER_TOKEN": TOKEN, **variables}
+    with subprocess.Popen(
+        [*COMMAND, *arguments], env=environment(**variables), stdin=theirs, stdout=theirs, stderr=theirs
+    ):
+        os.close(theirs)
+        os.write(ours, typed.encode())
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65_536):
+                shown += chunk
+        except OSError:
+            pass  # how Linux says that nobody holds the other end any more
+    os.close(ours)
+    return shown.decode()

@@ -1,0 +1,136 @@
+"""Trouble is one clear line on stderr and an exit code, and never shows the token."""
+
+import signal
+import subprocess
+
+import pytest
+
+from tests.cli.answers import INSTALLATION, event, job, problem
+from tests.cli.canned_api import TOKEN, CannedApi, Raw
+from tests.cli.command import COMMAND, environment, runledger
+from tests.cli.conftest import Ask
+
+JOBS = f"GET installations/{INSTALLATION}/jobs"
+TAILED = f"GET installations/{INSTALLATION}/events"
+
+
+def test_a_problem_names_the_parameter(api: CannedApi, ask: Ask) -> None:
+    wrong = [{"parameter": "since", "problem": "'tomorrow' is no instant"}]
+    api.says(JOBS, problem(400, "Bad Request", "a parameter is wrong", errors=wrong))
+    refused = ask("jobs", "--status", "queued", "--since", "tomorrow")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "runledger: Bad Request: a parameter is wrong; since: 'tomorrow' is no instant\n"
+
+
+def test_a_problem_that_says_it_all_is_not_repeated(api: CannedApi, ask: Ask) -> None:
+    wrong = [{"parameter": "limit", "problem": "should be less than or equal to 200"}]
+    api.says(JOBS, problem(400, "Bad Request", "limit should be less than or equal to 200", errors=wrong))
+    refused = ask("jobs", "--status", "queued", "--limit", "999")
+    assert refused.stderr == "runledger: Bad Request: limit should be less than or equal to 200\n"
+
+
+def test_a_wrong_token_is_refused_and_not_repeated(api: CannedApi) -> None:
+    refused = runledger("stuck", "--api-url", api.url, "--token", "rl_wrong")
+    assert (refused.returncode, refused.stderr) == (1, "runledger: Unauthorized: the token is not known\n")
+
+
+def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
+    refused = runledger("stuck", "--api-url", api.url, "--token", "rl_secret\nmore")
+    assert refused.returncode == 2
+    assert "rl_secret" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (Raw(403, b'{"message": "Forbidden"}'), 1, "403 Forbidden: Forbidden"),
+        (Raw(502, b"<html>Bad Gateway</html>"), 1, "502 Bad Gateway"),
+        (Raw(200, b"<html>Sign in</html>"), 3, "is not Runledger's API"),
+        (Raw(200, b'["not", "an", "object"]'), 3, "is not Runledger's API"),
+    ],
+)
+def test_what_stands_between_us_and_the_api_is_understood(
+    api: CannedApi, ask: Ask, answer: Raw, code: int, said: str
+) -> None:
+    api.says(JOBS, answer)
+    refused = ask("jobs", "--status", "queued")
+    assert (refused.returncode, refused.stderr.count("\n")) == (code, 1)
+    assert said in refused.stderr
+
+
+def test_a_redirect_does_not_take_the_token_along(api: CannedApi, ask: Ask) -> None:
+    with CannedApi() as stranger:
+        api.says(JOBS, Raw(302, b"", {"Location": f"{stranger.url}/v1/installations"}))
+        assert ask("jobs", "--status", "queued").returncode == 1
+        assert stranger.authorizations == [None]
+
+
+def test_nobody_at_the_address_is_a_trouble_of_its_own() -> None:
+    with CannedApi() as gone:
+        pass
+    refused = runledger("stuck", RUNLEDGER_API_URL=gone.url, RUNLEDGER_TOKEN=TOKEN)
+    assert (refused.returncode, refused.stderr) == (3, f"runledger: cannot reach {gone.url}: Connection refused\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["jobs"],
+        ["jobs", "--status", "asleep"],
+        ["jobs", "--status", "queued", "--repo", "acme/api"],
+        ["jobs", "--status", "queued", "--run-attempt", "2"],
+        ["job", "not-an-id"],
+        ["dance"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_asks_nothing(api: CannedApi, ask: Ask, arguments: list[str]) -> None:
+    assert ask(*arguments).returncode == 2
+    assert api.asked == []
+
+
+def test_a_reader_that_has_read_enough_is_no_trouble(api: CannedApi) -> None:
+    api.says(JOBS, {"items": [job(job_id=number) for number in range(5_000)], "next_cursor": None})
+    with _started(api, "jobs", "--status", "queued") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_tail_shows_each_event_once_in_order_until_it_is_interrupted(api: CannedApi) -> None:
+    first, second, third = (event("webhook_queued", f"2025-01-15T10:00:0{number}.000Z") for number in range(3))
+    api.says(
+        TAILED,
+        {"items": [second, first], "next_since": "2025-01-15T10:00:01.000Z"},
+        problem(503, "Service Unavailable", "throttled"),
+        {"items": [third, second], "next_since": "2025-01-15T10:00:02.000Z"},
+    )
+    with _started(api, "tail", "--utc", "--interval", "0.01") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        shown = [process.stdout.readline().split("Z")[0] for _ in range(3)]
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == ""
+        assert process.stderr.read() == "runledger: Service Unavailable: throttled; trying again\n"
+    assert process.returncode == 130
+    assert shown == [f"2025-01-15 10:00:0{number}.000" for number in range(3)]
+    assert [each.query["since"] for each in api.asked[1:3]] == ["1m", "2025-01-15T10:00:01.000Z"]
+
+
+def test_tail_ends_when_the_token_does(api: CannedApi, ask: Ask) -> None:
+    api.says(TAILED, {"items": [], "next_since": None}, problem(401, "Unauthorized", "the token is not known"))
+    assert ask("tail", "--interval", "0.01").returncode == 1
+
+
+def _started(api: CannedApi, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        env=environment(RUNLEDGER_API_URL=api.url, RUNLEDGER_TOKEN=TOKEN),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )

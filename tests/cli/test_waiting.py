@@ -1,0 +1,44 @@
+"""Whoever waits for a pass looks again until it is over, but not for ever."""
+
+import io
+from argparse import Namespace
+from datetime import UTC, datetime
+
+import pytest
+from runledger_cli import passes
+from runledger_cli.api import Api
+from runledger_cli.connection import Connection
+from runledger_cli.errors import CommandError
+from runledger_cli.rendering.look import Look
+from runledger_cli.screen import Screen
+from runledger_cli.session import Session
+
+from tests.cli.answers import PASS
+from tests.cli.canned_api import TOKEN, CannedApi
+
+ROUTE = f"GET admin/reconciliation/{PASS}"
+
+
+def session(api: CannedApi, waited: list[float]) -> Session:
+    """One whose waiting takes no time."""
+    return Session(
+        options=Namespace(),
+        api=Api(Connection(api_url=api.url, token=TOKEN)),
+        screen=Screen(out=io.StringIO(), remarks=io.StringIO(), look=Look(now=datetime(2025, 1, 15, tzinfo=UTC))),
+        pause=waited.append,
+    )
+
+
+def test_it_looks_again_until_the_pass_is_over(api: CannedApi) -> None:
+    api.says(ROUTE, *({"id": PASS, "status": status} for status in ("requested", "running", "running", "finished")))
+    waited: list[float] = []
+    assert passes.conclude(session(api, waited), {"id": PASS}, wait=True) == 0
+    assert waited == [passes.POLL_SECONDS] * 3
+
+
+def test_a_pass_that_nobody_runs_is_given_up(api: CannedApi) -> None:
+    api.says(ROUTE, {"id": PASS, "status": "requested"})
+    waited: list[float] = []
+    with pytest.raises(CommandError, match="still requested after 16 minutes"):
+        passes.conclude(session(api, waited), {"id": PASS}, wait=True)
+    assert sum(waited) == passes.LONGEST_SECONDS
