@@ -1,0 +1,85 @@
+"""One visitor of the dashboard: opens views by their address, and notes everything that a browser complains about."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+from playwright.sync_api import Browser, ConsoleMessage, Response, expect
+
+from local.deployment import ROOT
+from local.outputs import Outputs
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+# A function that has not run yet takes seconds to start on a busy machine.
+PATIENCE_MS = 60_000
+# Pages that the demo's data or the tests' own refusals bring about are logged by the browser as well.
+REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (401|404|503)")
+
+
+class Tab:
+    def __init__(self, browser: Browser, outputs: Outputs, **options: Any) -> None:
+        self._outputs = outputs
+        self._context = browser.new_context(**options)
+        self._context.set_default_timeout(PATIENCE_MS)
+        self.page = self._context.new_page()
+        self.troubles: list[str] = []
+        self.answers: list[Response] = []
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("response", self._on_response)
+        self.page.add_init_script(
+            "document.addEventListener('securitypolicyviolation', (event) => "
+            "console.error('CSP ' + event.violatedDirective + ' ' + event.blockedURI))"
+        )
+
+    @property
+    def home(self) -> str:
+        return f"{self._outputs.api_url}/"
+
+    def sign_in(self, token: str | None = None) -> "Tab":
+        self.page.goto(self.home)
+        self.page.get_by_label("Access token").fill(token or self._outputs.admin_token)
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.locator("main[data-view]").wait_for()
+        return self
+
+    def show(self, installation: int, view: str, *, part: object = "", **query: object) -> "Tab":
+        """Wait until nothing is loading any more."""
+        path = "/".join(quote(str(each), safe="") for each in (installation, view, part) if each != "")
+        search = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items())
+        self.page.goto(f"{self.home}#/{path}?{search}")
+        return self.settled()
+
+    def settled(self) -> "Tab":
+        # The change of an address is told to the page in a task of its own, before this one.
+        self.page.evaluate("new Promise((done) => setTimeout(done, 0))")
+        expect(self.page.locator("main[data-view]")).to_have_count(1)
+        expect(self.page.locator("[aria-busy=true]")).to_have_count(0)
+        expect(self.page.locator(".later", has_text="…")).to_have_count(0)
+        return self
+
+    def serious_problems(self) -> list[str]:
+        """As axe-core judges what is shown now. It is evaluated by the debugger, which no CSP stops."""
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']][:3])}"
+            for each in found["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than the window."""
+        return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+    def close(self) -> None:
+        self._context.close()
+
+    def _on_response(self, answer: Response) -> None:
+        self.answers.append(answer)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not REFUSED.match(message.text):
+            self.troubles.append(message.text)

@@ -1,0 +1,81 @@
+"""What strangers write into their workflows is shown as what they wrote, and breaks nothing."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from local import github_hook
+from local.outputs import Outputs
+from tests import webhooks
+from tests.browser.conftest import Open
+from tests.browser.tab import PHONE
+
+INSTALLATION, JOB, RUN = 66_600_666, 66_600_001, 66_600_002
+HTML = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'&lt;b&gt;"
+RIGHT_TO_LEFT = "\u202eevil\u202c שלום עולם مرحبا"
+LONG = "x" * 500
+NAME = f"{HTML} {RIGHT_TO_LEFT}"
+REPO = "acme/" + "<b>" + "r" * 95
+VIEWS: dict[str, dict[str, Any]] = {
+    "overview": {},
+    "jobs": {"status": "in_progress"},
+    "job": {"part": JOB},
+    "run": {"part": RUN},
+    "repositories": {},
+    "repository": {"repo": REPO},
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(outputs: Outputs) -> None:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for step, attacked in (("queued", False), ("in_progress", True)):
+        message = webhooks.payload(
+            step,
+            job_id=JOB,
+            run_id=RUN,
+            name=NAME,
+            workflow_name=f"{LONG} {HTML}",
+            head_branch=f"{RIGHT_TO_LEFT}/{LONG}",
+            labels=[HTML, RIGHT_TO_LEFT, LONG],
+            html_url="javascript:alert(3)",
+            created_at=now,
+            started_at=now,
+            **({"runner_name": f"{HTML}{LONG}"} if attacked else {}),
+        )
+        message["installation"] = {"id": INSTALLATION}
+        message["repository"]["full_name"] = REPO
+        message["organization"] = {"login": HTML}
+        answer = github_hook.deliver(
+            outputs.webhook_url, outputs.webhook_secret, "workflow_job", json.dumps(message).encode()
+        )
+        assert answer.status == 202
+
+
+@pytest.mark.usefixtures("hostile")
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_data_is_shown_as_text_and_breaks_no_layout(
+    open_tab: Open, view: str, options: dict[str, object]
+) -> None:
+    tab = open_tab(**options).sign_in()
+    tab.page.on("dialog", lambda dialog: tab.troubles.append(f"a script ran: {dialog.message}"))
+    tab.show(INSTALLATION, view, **VIEWS[view])
+    assert tab.page.locator("main img, main script, main b:has-text('rrr')").count() == 0
+    assert tab.page.locator("a[href^='javascript:']").count() == 0
+    assert tab.overflow() <= 0
+    assert tab.serious_problems() == []
+
+
+@pytest.mark.usefixtures("hostile")
+def test_every_character_of_a_name_and_a_label_can_be_read(open_tab: Open) -> None:
+    page = open_tab().sign_in().show(INSTALLATION, "job", part=JOB).page
+    expect(page.get_by_role("heading", level=1)).to_have_text(NAME, use_inner_text=False)
+    html, right_to_left, long = page.locator(".tags .tag").all_text_contents()
+    assert (html, right_to_left) == (HTML, RIGHT_TO_LEFT)
+    assert LONG.startswith(long)  # the ledger cuts what is longer than a name can be
+    assert len(long) > 200
+    assert page.title() == f"{NAME} · Runledger"

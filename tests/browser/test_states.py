@@ -1,0 +1,58 @@
+"""What is shown when there is nothing to show."""
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from local.steps import Step
+from local.tale import LEGACY, STOREFRONT
+from tests.browser.conftest import Open
+from tests.browser.tab import Tab
+
+ACME = STOREFRONT.installation_id
+
+
+def test_a_failed_refresh_is_told_with_the_age_of_what_is_shown(open_tab: Open, sent: list[Step]) -> None:
+    assert sent
+    tab = open_tab()
+    tab.page.clock.install()
+    page = tab.sign_in().show(ACME, "overview").page
+    before = page.locator(".tiles.now").inner_text()
+    page.route("**/counts", lambda route: route.fulfill(status=503, json={"title": "Unavailable", "detail": "later"}))
+    page.clock.run_for(20_000)
+    expect(page.get_by_role("status")).to_contain_text("Not refreshed since")
+    expect(page.get_by_role("status")).to_contain_text("later")
+    assert page.locator(".tiles.now").inner_text() == before
+    page.unroute("**/counts")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("status")).to_contain_text("Updated")
+
+
+def test_one_part_that_fails_leaves_the_others_alone(tab: Tab) -> None:
+    def refuse(route: Route) -> None:
+        route.fulfill(status=503, json={"title": "Unavailable", "status": 503, "detail": "try again later"})
+
+    tab.page.route("**/stuck", refuse)
+    page = tab.show(ACME, "overview", range="7d").page
+    expect(page.get_by_role("alert")).to_contain_text("try again later")
+    expect(page.locator(".tiles.now .tile")).to_have_count(5)
+    page.unroute("**/stuck")
+    page.get_by_role("alert").get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        ("overview", "No jobs in this range"),
+        ("jobs", "No such jobs"),
+        ("repositories", "No repositories in this range"),
+        ("pools", "No pools in this range"),
+    ],
+)
+def test_an_empty_view_says_so(tab: Tab, view: str, said: str) -> None:
+    expect(tab.show(LEGACY.installation_id, view).page.locator("main")).to_contain_text(said)
+
+
+def test_what_does_not_exist_is_said_not_to(tab: Tab) -> None:
+    expect(tab.show(ACME, "job", part=1).page.get_by_role("alert")).to_contain_text("there is no job 1")
+    expect(tab.show(ACME, "nowhere").page.locator("main")).to_contain_text("There is no such view")

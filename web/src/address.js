@@ -1,0 +1,34 @@
+/* Everything that a view shows follows from the address, so that a link can be shared: #/{installation}/{view}/{id}?{query} */
+
+export function read(hash = location.hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [installation = "", view = "", ...rest] = path.split("/").map(decode);
+  return { installation, view, id: rest.join("/"), query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+export function link(installation, view, id, query) {
+  const path = [installation, view, id].filter((part) => part !== undefined && part !== null && part !== "");
+  const given = Object.entries(query ?? {}).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "",
+  );
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${search && `?${search}`}`;
+}
+
+export function go(address) {
+  location.hash = address;
+}
+
+/** Without a step in the browser's history: for addresses that only complete what was asked. */
+export function become(address) {
+  history.replaceState(null, "", address);
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,107 @@
+/* Numbers with their units, and times as the reader's clock shows them. */
+
+import { el } from "./dom.js";
+
+const NOTHING = "–";
+const DAY = 86_400;
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const calendar = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
+
+export function duration(seconds) {
+  if (!Number.isFinite(seconds)) return NOTHING;
+  if (seconds < 0) return `−${duration(-seconds)}`;
+  if (seconds > 0 && seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return two(whole, 60, "m", 1, "s");
+  if (whole < DAY) return two(whole, 3600, "h", 60, "m");
+  return two(whole, DAY, "d", 3600, "h");
+}
+
+function two(seconds, large, largeUnit, small, smallUnit) {
+  const rest = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)} ${largeUnit}${rest ? ` ${rest} ${smallUnit}` : ""}`;
+}
+
+export function dollars(amount) {
+  if (!Number.isFinite(amount)) return NOTHING;
+  if (amount === 0) return "$0";
+  const digits = Math.abs(amount) < 0.1 ? 4 : Math.abs(amount) < 1000 ? 2 : 0;
+  return `$${amount.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** Beside an axis, where round numbers stand. */
+export function roundDollars(amount) {
+  return `$${amount.toLocaleString("en-US", { maximumFractionDigits: 4 })}`;
+}
+
+export function percent(share) {
+  if (!Number.isFinite(share)) return NOTHING;
+  const value = share * 100;
+  return `${value > 0 && value < 10 ? value.toFixed(1) : value >= 99 && value < 100 ? value.toFixed(1) : Math.round(value)} %`;
+}
+
+export function count(number) {
+  return Number.isFinite(number) ? number.toLocaleString("en-US") : NOTHING;
+}
+
+export function plural(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+export function seconds(from, until) {
+  return from && until ? (Date.parse(until) - Date.parse(from)) / 1000 : NaN;
+}
+
+export function local(moment) {
+  const date = new Date(moment);
+  return date.toDateString() === new Date().toDateString() ? clock.format(date) : calendar.format(date);
+}
+
+/** The reader's own time, with UTC on hover. */
+export function time(moment) {
+  if (!moment) return NOTHING;
+  return el("time", { datetime: moment, title: utc(moment) }, local(moment));
+}
+
+/** How long ago; `tick` keeps it true while the page is open. */
+export function age(moment) {
+  if (!moment) return NOTHING;
+  return el("time", { datetime: moment, title: `${local(moment)} (${utc(moment)})`, "data-age": true }, ago(moment));
+}
+
+export function tick() {
+  for (const node of document.querySelectorAll("[data-age]")) node.textContent = ago(node.dateTime);
+}
+
+export function ago(moment) {
+  const passed = (Date.now() - Date.parse(moment)) / 1000;
+  return passed < 5 ? "just now" : `${coarse(passed)} ago`;
+}
+
+function coarse(passed) {
+  for (const [unit, size] of [
+    ["d", DAY],
+    ["h", 3600],
+    ["m", 60],
+  ]) {
+    if (passed >= size) return `${Math.floor(passed / size)} ${unit}`;
+  }
+  return `${Math.floor(passed)} s`;
+}
+
+function utc(moment) {
+  return `${moment.slice(0, 10)} ${moment.slice(11, 19)} UTC`;
+}

@@ -1,0 +1,58 @@
+/* How old the page is: the age of its oldest part, or why it could not be renewed. */
+
+import { el, replace } from "./dom.js";
+import { duration, local } from "./format.js";
+
+export class Freshness {
+  #sources = new Set();
+
+  constructor(signal) {
+    this.node = el("p", { class: "freshness", role: "status" });
+    const timer = setInterval(() => this.#show(), 1000);
+    signal.addEventListener("abort", () => clearInterval(timer));
+  }
+
+  source(refresh) {
+    const source = { at: null, error: null, refresh };
+    this.#sources.add(source);
+    return {
+      succeeded: () => this.#set(source, Date.now(), null),
+      failed: (error) => this.#set(source, source.at, error),
+    };
+  }
+
+  #set(source, at, error) {
+    Object.assign(source, { at, error });
+    this.#show();
+  }
+
+  #show() {
+    const known = [...this.#sources].filter((source) => source.at);
+    if (!known.length) return replace(this.node);
+    const oldest = Math.min(...known.map((source) => source.at));
+    const failed = known.find((source) => source.error);
+    this.node.classList.toggle("failed", Boolean(failed));
+    if (!failed) return this.#say(oldest);
+    if (this.said === failed.error) return null; // a status that is read aloud must not repeat itself
+    this.said = failed.error;
+    const since = local(new Date(oldest).toISOString());
+    return replace(
+      this.node,
+      el("span", {}, `Not refreshed since ${since}: ${failed.error.message}`),
+      el("button", { type: "button", class: "plain", click: () => this.#again() }, "Try again"),
+    );
+  }
+
+  #say(oldest) {
+    this.said = null;
+    const passed = Math.floor((Date.now() - oldest) / 1000);
+    // The age changes every second: hidden from those who hear the page, for whom only failure is news.
+    const text =
+      passed < 5 ? "Updated just now" : `Updated ${duration(passed < 60 ? passed : passed - (passed % 60))} ago`;
+    replace(this.node, el("span", { "aria-hidden": "true" }, text));
+  }
+
+  #again() {
+    for (const source of this.#sources) source.refresh();
+  }
+}

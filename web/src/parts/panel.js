@@ -1,0 +1,52 @@
+/* The blocks that views are made of. */
+
+import { el, words } from "../dom.js";
+
+export function panel(title, ...body) {
+  return el("section", { class: "panel" }, title && el("h2", {}, title), body);
+}
+
+export function tile(label, value, { note, href, kind } = {}) {
+  const inside = [
+    el("span", { class: `tile-label ${kind ? `badge kind-${kind}` : ""}` }, label),
+    el("span", { class: "tile-value" }, value),
+    note && el("span", { class: "tile-note" }, note),
+  ];
+  return href ? el("a", { class: "tile", href }, inside) : el("div", { class: "tile" }, inside);
+}
+
+/** Names and values; what is absent is left out. */
+export function facts(pairs) {
+  const known = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== "–");
+  return el(
+    "dl",
+    { class: "facts" },
+    known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, shown(value))]),
+  );
+}
+
+function shown(value) {
+  return value instanceof Node || Array.isArray(value) ? value : words(value);
+}
+
+/** A link out of the dashboard, unless the address is not one of the web. */
+export function outward(url, text) {
+  if (!/^https?:\/\//i.test(url ?? "")) return null;
+  return el("a", { href: url, rel: "noopener noreferrer", target: "_blank", class: "outward" }, text);
+}
+
+/** One of several, each a link, so that the choice is in the address. */
+export function choices(label, options, chosen) {
+  return el(
+    "nav",
+    { class: "choices", "aria-label": label },
+    options.map(({ value, text, href, kind, note }) =>
+      el(
+        "a",
+        { href, id: `choice-${value}`, "aria-current": value === chosen ? "true" : null },
+        kind ? el("span", { class: `badge kind-${kind}` }, text) : text,
+        note,
+      ),
+    ),
+  );
+}

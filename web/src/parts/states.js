@@ -1,0 +1,23 @@
+/* What stands in a place that has nothing to show: not yet, nothing, or an error. */
+
+import { el } from "../dom.js";
+
+export function loading() {
+  const lines = [70, 95, 85, 60].map((width) => el("div", { class: `bone bone-${width}` }));
+  return el("div", { class: "loading" }, el("span", { class: "visually-hidden" }, "Loading"), lines);
+}
+
+export function empty(title, advice, ...more) {
+  return el("div", { class: "empty" }, el("p", { class: "empty-title" }, title), advice && el("p", {}, advice), more);
+}
+
+export function failure(error, retry) {
+  const title = error.status ? `${error.title} (${error.status})` : (error.title ?? "Something went wrong");
+  return el(
+    "div",
+    { class: "empty error", role: "alert" },
+    el("p", { class: "empty-title" }, title),
+    el("p", {}, error.message),
+    retry && error.status !== 404 && el("button", { type: "button", click: retry }, "Try again"),
+  );
+}

@@ -1,0 +1,137 @@
+/* A job's history, oldest first: every event with what it changed, and the time that passed between. */
+
+import { el, words } from "../dom.js";
+import { duration, plural, seconds, time } from "../format.js";
+import { named, tag } from "./badge.js";
+import { empty } from "./states.js";
+
+const MEANING = {
+  webhook_queued: ["Queued", "queued"],
+  webhook_waiting: ["Waiting for approval", "waiting"],
+  webhook_in_progress: ["Started", "in_progress"],
+  webhook_completed: ["Completed", "completed"],
+  runner_scheduled: ["Runner scheduled", "scheduled"],
+  runner_rescheduled: ["Runner scheduled again", "scheduled"],
+  runner_attached: ["Runner attached", "scheduled"],
+  runner_interrupted: ["Runner interrupted", "failure"],
+  runner_rebalance_recommended: ["Runner at risk", "waiting"],
+  runner_terminated: ["Runner gone", "other"],
+  runner_taken: ["Runner taken by another job", "waiting"],
+  deployment_requested: ["Approval requested", "waiting"],
+  deployment_approved: ["Approved", "success"],
+  deployment_rejected: ["Rejected", "failure"],
+  rerun_requested: ["Run again", "reconciled"],
+  rerun_refused: ["Not run again", "failure"],
+  job_reconciled: ["Corrected by the reconciler", "reconciled"],
+};
+
+// What an event says happened, at a time that may be long before we heard of it.
+const FACT = {
+  webhook_queued: "created_at",
+  webhook_in_progress: "started_at",
+  webhook_completed: "completed_at",
+  runner_scheduled: "scheduled_at",
+  runner_rescheduled: "scheduled_at",
+};
+const LATE_SECONDS = 60;
+
+export function timeline(job, events, more) {
+  if (!events.length)
+    return empty("No history", "History is kept for some days only; the details still say what became of the job.");
+  const created = { at: job.created_at, title: "Created on GitHub", kind: "other" };
+  const told = events.map(occurrence).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const lines = [created, ...told];
+  return [
+    el(
+      "ol",
+      { class: "timeline" },
+      lines.map((line, place) => row(line, lines[place - 1])),
+    ),
+    more && el("p", { class: "hint" }, "There is more: this shows the first 200 events."),
+  ];
+}
+
+function occurrence(event) {
+  const [title, kind] = meaning(event);
+  const at = event.changes?.[FACT[event.event_type]]?.to ?? event.timestamp;
+  return { at, title, kind, event };
+}
+
+function row({ at, title, kind, event }, before) {
+  const gap = before ? seconds(before.at, at) : NaN;
+  return el(
+    "li",
+    { class: event?.duplicate ? "duplicate" : "" },
+    gap >= 0.001 &&
+      el(
+        "span",
+        { class: `gap ${gap >= 60 ? "long" : ""}` },
+        duration(gap),
+        el("span", { class: "visually-hidden" }, " later"),
+      ),
+    el("span", { class: `node kind-${kind}`, "aria-hidden": "true" }),
+    el(
+      "div",
+      { class: "event" },
+      el("p", { class: "event-title" }, words(title), event?.duplicate && tag("duplicate"), time(at)),
+      event && [changes(event), origin(event, at)],
+    ),
+  );
+}
+
+function meaning(event) {
+  const [title, kind] = MEANING[event.event_type] ?? [named(event.event_type), "other"];
+  const conclusion = event.event_type === "webhook_completed" && event.changes?.conclusion?.to;
+  return conclusion
+    ? [`${title}: ${conclusion}`, conclusion === "success" ? "success" : conclusion === "failure" ? "failure" : "other"]
+    : [title, kind];
+}
+
+function changes(event) {
+  const changed = Object.entries(event.changes ?? {});
+  if (!changed.length) return null;
+  return el(
+    "details",
+    { class: "changes" },
+    el(
+      "summary",
+      {},
+      el("span", {}, plural(changed.length, "change")),
+      el("span", { class: "cut" }, words(changed.map(([name]) => name).join(", "), { title: null })),
+    ),
+    el(
+      "dl",
+      { class: "facts" },
+      changed.map(([name, { from, to }]) => [
+        el("dt", {}, words(name)),
+        el(
+          "dd",
+          {},
+          from !== undefined && from !== null && [el("del", {}, words(plain(from))), " → "],
+          el("ins", {}, words(plain(to))),
+        ),
+      ]),
+    ),
+  );
+}
+
+function origin(event, at) {
+  const lag = seconds(at, event.timestamp);
+  return el(
+    "p",
+    { class: "event-origin" },
+    from(event),
+    lag > 0 && [" · ", el("span", { class: lag >= LATE_SECONDS ? "late" : "" }, `received ${duration(lag)} later`)],
+    event.delivery_id && [" · ", words(event.delivery_id, { class: "mono" })],
+  );
+}
+
+function from({ source, event_type: type }) {
+  if (source === "github_webhook") return "GitHub";
+  if (type === "job_reconciled") return "Reconciler";
+  return type.startsWith("runner_") ? "AWS" : "Runledger";
+}
+
+function plain(value) {
+  return value !== null && typeof value === "object" ? JSON.stringify(value) : value;
+}

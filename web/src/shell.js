@@ -1,0 +1,142 @@
+/* What stands around every view: where one is, where one can go, and who one is. */
+
+import { go, link } from "./address.js";
+import { el, replace, words } from "./dom.js";
+
+const PLACES = [
+  ["overview", "Overview", ["overview"]],
+  ["jobs", "Jobs", ["jobs", "job", "run", "lookup"]],
+  ["repositories", "Repositories", ["repositories", "repository"]],
+  ["pools", "Pools", ["pools"]],
+  ["reconciler", "Reconciler", ["reconciler", "pass"]],
+];
+
+export function shell(context, view, title) {
+  const heading = el("h1", {}, words(title));
+  const main = el(
+    "main",
+    { id: "main", tabindex: "-1", "data-view": context.view },
+    el(
+      "header",
+      { class: "head" },
+      heading,
+      context.freshness.node,
+      view.controls && el("div", { class: "controls" }, view.controls(context)),
+    ),
+    view.draw({ ...context, rename: (name) => rename(heading, name) }),
+  );
+  return [
+    el("a", { class: "skip", href: "#main", click: (event) => skip(event, main) }, "Skip to the content"),
+    el("div", { class: "frame" }, aside(context), main),
+  ];
+}
+
+function aside(context) {
+  return el(
+    "header",
+    { class: "side" },
+    el(
+      "a",
+      { class: "brand", href: link(context.installation, "overview") },
+      el("span", { class: "logo", "aria-hidden": "true" }),
+      "Runledger",
+    ),
+    installations(context),
+    search(context),
+    el(
+      "nav",
+      { class: "places", "aria-label": "Views" },
+      PLACES.map(([view, text, views]) =>
+        el(
+          "a",
+          {
+            href: link(context.installation, view),
+            id: `place-${view}`,
+            "aria-current": views.includes(context.view) ? "page" : null,
+          },
+          text,
+        ),
+      ),
+    ),
+    who(context),
+  );
+}
+
+function installations({ installations: known, installation, view, id }) {
+  const named = known.some((each) => String(each.installation_id) === installation);
+  if (known.length < 2 && named) return null;
+  const kept = id ? "jobs" : view;
+  const options = known.map((each) =>
+    el(
+      "option",
+      { value: each.installation_id, selected: String(each.installation_id) === installation },
+      called(each, known),
+    ),
+  );
+  return el(
+    "label",
+    { class: "switcher" },
+    el("span", { class: "visually-hidden" }, "Installation"),
+    el(
+      "select",
+      { id: "installation", change: (event) => go(link(event.target.value, kept)) },
+      !named && el("option", { value: installation, selected: true }, installation),
+      options,
+    ),
+  );
+}
+
+/** By name, and by number where a name is not enough. */
+function called({ installation_id: id, org_name: organisation, status }, known) {
+  if (!id) return "Hooks without an App";
+  const alone = known.filter((each) => each.org_name === organisation).length === 1;
+  return `${organisation ?? "Installation"}${alone ? "" : ` · ${id}`}${status === "deleted" ? " (removed)" : ""}`;
+}
+
+function search({ installation }) {
+  const input = el("input", {
+    id: "search",
+    type: "search",
+    name: "search",
+    placeholder: "Job id or GitHub URL",
+    "aria-label": "Find a job by its id or a GitHub URL",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const find = (event) => {
+    event.preventDefault();
+    const asked = input.value.trim();
+    if (asked) go(link(installation, "lookup", undefined, { q: asked }));
+  };
+  return el(
+    "form",
+    { class: "search", role: "search", submit: find },
+    input,
+    el("kbd", { "aria-hidden": "true" }, "/"),
+  );
+}
+
+function who({ me }) {
+  return el(
+    "div",
+    { class: "who" },
+    el("span", {}, words(me.name), el("small", {}, me.role)),
+    el(
+      "button",
+      { type: "button", class: "plain", click: () => window.dispatchEvent(new Event("runledger:sign-out")) },
+      "Sign out",
+    ),
+  );
+}
+
+/** A job's name is known only once it is loaded. */
+function rename(heading, name) {
+  document.title = `${name} · Runledger`;
+  replace(heading, words(name));
+}
+
+/** The address belongs to the views, so the link moves the focus without changing it. */
+function skip(event, main) {
+  event.preventDefault();
+  main.focus();
+}

@@ -1,0 +1,113 @@
+/* What somebody should do something about, each with what to do. */
+
+import { link } from "../address.js";
+import * as api from "../api.js";
+import { el, words } from "../dom.js";
+import { age, count } from "../format.js";
+import { outward } from "../parts/panel.js";
+import { empty } from "../parts/states.js";
+import { shortRunner, why } from "../parts/runner.js";
+
+const MOST = 12;
+
+export function loadAttention({ installation }) {
+  return async (signal) => {
+    const [stuck, approvals, orphans] = await Promise.all([
+      api.get(api.of(installation, "stuck"), {}, signal),
+      api.get(api.of(installation, "approvals", "waiting"), {}, signal),
+      api.get("v1/admin/orphans", { status: "suspected" }, signal),
+    ]);
+    return {
+      stuck: stuck.items,
+      forgotten: approvals.items.filter((each) => each.forgotten),
+      orphans: orphans.orphans.filter((each) => !each.installation_id || String(each.installation_id) === installation),
+    };
+  };
+}
+
+export function drawAttention({ stuck, forgotten, orphans }, { installation }) {
+  const rows = [
+    ...stuck.filter((each) => !isForgotten(each, forgotten)).map((each) => stuckJob(each, installation)),
+    ...forgotten.map((each) => approval(each, installation)),
+    ...orphans.map((each) => orphan(each, installation)),
+  ];
+  if (!rows.length) return empty("All is well", "No job is stuck, no approval is forgotten, no runner is orphaned.");
+  return el(
+    "ul",
+    { class: "attention" },
+    rows.slice(0, MOST),
+    rows.length > MOST && more(rows.length - MOST, installation),
+  );
+}
+
+function more(number, installation) {
+  return el(
+    "li",
+    {},
+    el("a", { href: link(installation, "jobs", undefined, { status: "queued" }) }, `and ${count(number)} more`),
+  );
+}
+
+/** A job that waits for a forgotten approval is one trouble and not two. */
+function isForgotten({ kind, job }, forgotten) {
+  return kind === "waiting" && forgotten.some((each) => each.job_ids.map(String).includes(String(job.job_id)));
+}
+
+function stuckJob({ kind, since, job, advice }, installation) {
+  const what =
+    {
+      queued: "Stuck in the queue",
+      scheduled: "Runner never came",
+      in_progress: "Running too long",
+      waiting: "Waiting too long",
+    }[kind] ?? "Stuck";
+  const name = el("a", { href: link(installation, "job", job.job_id) }, words(job.job_name ?? job.job_id));
+  return row("failure", what, since, [name, words(job.repo_full_name)], advice);
+}
+
+function approval(each, installation) {
+  const name = el(
+    "a",
+    { href: link(installation, "run", each.run_id, { attempt: each.run_attempt }) },
+    words(`Approval for ${each.environment ?? "an environment"}`),
+  );
+  const github = outward(`https://github.com/${each.repo_full_name}/actions/runs/${each.run_id}`, "Review on GitHub");
+  return row(
+    "waiting",
+    "Forgotten approval",
+    each.waiting_since,
+    [name, words(each.repo_full_name)],
+    "Approve or reject it, or cancel the run.",
+    github,
+  );
+}
+
+function orphan(each, installation) {
+  const name = el(
+    "a",
+    { href: link(installation, "reconciler") },
+    words(shortRunner(each.runner_id), { title: each.runner_id }),
+  );
+  return row(
+    "failure",
+    "Orphaned runner",
+    each.detected_at,
+    [name, words(each.pool_name ?? each.kind)],
+    `${why(each)}. Clean it up, or let the reconciler do it.`,
+  );
+}
+
+function row(kind, what, since, names, advice, more) {
+  return el(
+    "li",
+    {},
+    el("span", { class: `badge kind-${kind}` }, what),
+    el(
+      "span",
+      { class: "attention-name" },
+      names.flatMap((name, at) => (at ? [" · ", name] : [name])),
+    ),
+    el("span", { class: "attention-age" }, age(since)),
+    el("span", { class: "attention-advice" }, words(advice, { title: null }), more && [" ", more]),
+  );
+}

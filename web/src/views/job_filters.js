@@ -1,0 +1,79 @@
+/* What jobs to look for; every choice is in the address. */
+
+import { go, link } from "../address.js";
+import * as api from "../api.js";
+import { el } from "../dom.js";
+import { count } from "../format.js";
+import { live } from "../live.js";
+import { CONCLUSIONS, named, STATUSES } from "../parts/badge.js";
+import { choices } from "../parts/panel.js";
+
+const REFRESH_MS = 20_000;
+export const STATUS = "in_progress";
+const TIMES = { "": "Any time", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" };
+
+/** How many there are of each is known of the whole installation only. */
+export function statuses(context) {
+  const { installation, query } = context;
+  const slot = el("div", { class: "statuses" });
+  const options = (counts) => STATUSES.map((status) => option(context, status, counts));
+  if (query.repo || query.run) {
+    const any = { value: "", text: "Any status", href: address(context, { status: "" }) };
+    slot.append(choices("Status", [any, ...options({})], query.status ?? ""));
+    return slot;
+  }
+  const load = (signal) => api.get(api.of(installation, "counts"), {}, signal);
+  const draw = (counts) => choices("Status", options(counts), query.status ?? STATUS);
+  return live(slot, { context, every: REFRESH_MS, load, draw, skeleton: () => draw({}) });
+}
+
+function option(context, status, counts) {
+  const number = status === "completed" ? counts.completed_24h : counts[status];
+  return {
+    value: status,
+    text: named(status),
+    kind: status,
+    href: address(context, { status }),
+    note: Number.isFinite(number) && el("span", { class: "number" }, count(number)),
+  };
+}
+
+export function filters(context) {
+  const { query } = context;
+  const ask = (event) => {
+    event.preventDefault();
+    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]));
+    go(address(context, { ...given, attempt: "" }));
+  };
+  const chosen = query.repo || query.run || query.since || query.conclusion;
+  const results = [["", "Any result"], ...CONCLUSIONS.map((each) => [each, named(each)])];
+  const form = el(
+    "form",
+    { class: "filters", submit: ask },
+    text("repo", "Repository", query, { placeholder: "owner/name" }),
+    text("run", "Run", query, { placeholder: "id", inputmode: "numeric", pattern: "[0-9]*" }),
+    choice("since", "Time", query, Object.entries(TIMES), ask),
+    choice("conclusion", "Result", query, results, ask),
+    el("button", { type: "submit" }, "Filter"),
+    chosen && el("a", { class: "plain", href: address({ ...context, query: {} }, { status: query.status }) }, "Clear"),
+  );
+  return form;
+}
+
+function address({ installation, query }, changes) {
+  return link(installation, "jobs", undefined, { ...query, ...changes, cursor: "" });
+}
+
+function labelled(label, field) {
+  return el("label", {}, el("span", {}, label), field);
+}
+
+function text(name, label, query, properties) {
+  const common = { id: `filter-${name}`, name, value: query[name], autocomplete: "off", spellcheck: "false" };
+  return labelled(label, el("input", { ...common, ...properties }));
+}
+
+function choice(name, label, query, options, change) {
+  const shown = options.map(([value, said]) => el("option", { value, selected: value === (query[name] ?? "") }, said));
+  return labelled(label, el("select", { id: `filter-${name}`, name, change }, shown));
+}

@@ -1,0 +1,57 @@
+/* What runs, what waits, what is stuck, what it costs: at a glance. */
+
+import { link } from "../address.js";
+import * as api from "../api.js";
+import { el } from "../dom.js";
+import { count } from "../format.js";
+import { live } from "../live.js";
+import { named, STATUSES } from "../parts/badge.js";
+import { panel, tile } from "../parts/panel.js";
+import { drawAttention, loadAttention } from "./attention.js";
+import { drawStatistics, loadStatistics, rangeChoices } from "./statistics.js";
+
+const LIVE_MS = 15_000;
+const ATTENTION_MS = 30_000;
+const STATISTICS_MS = 120_000; // they read many jobs, and change slowly
+
+export const overview = {
+  title: () => "Overview",
+  controls: rangeChoices,
+  draw(context) {
+    const { installation, query } = context;
+    const counts = (signal) => api.get(api.of(installation, "counts"), {}, signal);
+    return [
+      live(el("div", { class: "tiles now" }), {
+        context,
+        every: LIVE_MS,
+        load: counts,
+        draw: (now) => tiles(now, installation),
+        skeleton: () => tiles({}, installation),
+      }),
+      panel(
+        "Needs attention",
+        live(el("div"), {
+          context,
+          every: ATTENTION_MS,
+          load: loadAttention(context),
+          draw: (found) => drawAttention(found, context),
+        }),
+      ),
+      live(el("div", { class: "stack" }), {
+        context,
+        every: STATISTICS_MS,
+        load: loadStatistics(context),
+        draw: (statistics) => drawStatistics(statistics, query),
+      }),
+    ];
+  },
+};
+
+function tiles(counts, installation) {
+  return STATUSES.map((status) => {
+    const done = status === "completed";
+    const value = count(done ? counts.completed_24h : counts[status]);
+    const href = link(installation, "jobs", undefined, { status, since: done ? "24h" : "" });
+    return tile(named(status), value, { href, kind: status, note: done ? "in 24 hours" : null });
+  });
+}

@@ -1,0 +1,58 @@
+/* One pass of the reconciler, or one clean-up: followed until it is done. */
+
+import * as api from "../api.js";
+import { el, words } from "../dom.js";
+import { duration, seconds, time } from "../format.js";
+import { live } from "../live.js";
+import { mark, named } from "../parts/badge.js";
+import { facts, panel } from "../parts/panel.js";
+import { empty } from "../parts/states.js";
+
+const REFRESH_MS = 3000;
+
+export const pass = {
+  title: () => "Reconciler pass",
+  draw(context) {
+    const load = (signal) => api.get(`v1/admin/reconciliation/${encodeURIComponent(context.id)}`, {}, signal);
+    return live(el("div", { class: "stack" }), {
+      context,
+      every: ({ status }) => (status === "finished" ? 0 : REFRESH_MS),
+      load,
+      draw: (found) => show(found, context),
+    });
+  },
+};
+
+function show(found, { rename }) {
+  rename(found.pass === "cleanup" ? "Clean-up" : `${named(found.pass)} pass`);
+  const counted = Object.entries(found.summary ?? {}).map(([name, value]) => [named(name), value]);
+  return [
+    el("p", { class: "summary" }, mark(found.status), words(found.id, { class: "mono" })),
+    el(
+      "div",
+      { class: "columns" },
+      panel("Findings", findings(found)),
+      panel(
+        "Details",
+        facts([
+          ["Asked by", found.requested_by ?? "schedule"],
+          ["Started", found.started_at && time(found.started_at)],
+          ["Finished", found.finished_at && time(found.finished_at)],
+          ["Took", duration(seconds(found.started_at, found.finished_at))],
+          ...counted,
+        ]),
+      ),
+    ),
+  ];
+}
+
+function findings({ findings: found = [], status }) {
+  if (found.length)
+    return el(
+      "ul",
+      { class: "findings" },
+      found.map((each) => el("li", {}, words(each, { title: null }))),
+    );
+  if (status === "finished") return empty("Nothing found", "Ledger, GitHub and AWS agree.");
+  return empty("Working", "This page follows it.");
+}

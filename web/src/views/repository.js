@@ -1,0 +1,32 @@
+/* One repository over time. */
+
+import { link } from "../address.js";
+import { el } from "../dom.js";
+import { live } from "../live.js";
+import { drawStatistics, loadStatistics, range, rangeChoices } from "./statistics.js";
+
+const REFRESH_MS = 120_000;
+
+export const repository = {
+  title: ({ query }) => query.repo ?? "Repository",
+  controls: (context) => [
+    el(
+      "a",
+      {
+        class: "button",
+        href: link(context.installation, "jobs", undefined, { repo: context.query.repo, since: range(context.query) }),
+      },
+      "Its jobs",
+    ),
+    rangeChoices(context),
+  ],
+  draw(context) {
+    const load = loadStatistics({ ...context, repo: context.query.repo });
+    return live(el("div", { class: "stack" }), {
+      context,
+      every: REFRESH_MS,
+      load,
+      draw: (statistics) => drawStatistics(statistics, context.query),
+    });
+  },
+};

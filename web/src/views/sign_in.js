@@ -1,0 +1,44 @@
+/* Who asks: a token, kept for this tab only. */
+
+import { el } from "../dom.js";
+import * as session from "../session.js";
+
+export function signIn({ message, done }) {
+  const input = el("input", {
+    id: "token",
+    type: "password",
+    name: "token",
+    required: true,
+    autocomplete: "current-password",
+    spellcheck: "false",
+    "aria-describedby": "token-help",
+  });
+  const button = el("button", { type: "submit", class: "primary" }, "Sign in");
+  const attempt = (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    session.begin(input.value.trim());
+    done();
+  };
+  queueMicrotask(() => input.focus());
+  return el(
+    "main",
+    { class: "sign-in" },
+    el(
+      "form",
+      { submit: attempt },
+      el("span", { class: "logo", "aria-hidden": "true" }),
+      el("h1", {}, "Runledger"),
+      el("p", {}, "Where every GitHub Actions job is, and what happened to it."),
+      el("label", { for: "token" }, "Access token"),
+      input,
+      message && el("p", { class: "problem", role: "alert" }, message),
+      button,
+      el(
+        "p",
+        { id: "token-help", class: "hint" },
+        "Whoever operates Runledger hands these out. It is kept until you close this tab.",
+      ),
+    ),
+  );
+}

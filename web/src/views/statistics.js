@@ -1,0 +1,134 @@
+/* How a repository or a whole installation does over time: numbers, charts, and what is slow or dear. */
+
+import { link } from "../address.js";
+import * as api from "../api.js";
+import { overTime } from "../charts/over_time.js";
+import { el, words } from "../dom.js";
+import { count, dollars, duration, percent, plural, roundDollars } from "../format.js";
+import { choices, panel, tile } from "../parts/panel.js";
+import { empty } from "../parts/states.js";
+import { table } from "../parts/table.js";
+
+export const RANGES = { "24h": "24 hours", "7d": "7 days", "30d": "30 days" };
+const RANGE = "24h";
+const RANKED = 6;
+
+export function range(query) {
+  return RANGES[query.range] ? query.range : RANGE;
+}
+
+export function rangeChoices({ installation, view, id, query }) {
+  const options = Object.entries(RANGES).map(([value, text]) => ({
+    value,
+    text,
+    href: link(installation, view, id, { ...query, range: value }),
+  }));
+  return choices("Range", options, range(query));
+}
+
+export function loadStatistics({ installation, query, repo }) {
+  return (signal) => api.get(api.of(installation, "statistics"), { repo, since: range(query) }, signal);
+}
+
+export function drawStatistics(statistics, query) {
+  if (!statistics.jobs)
+    return [
+      tiles(statistics),
+      panel(null, empty("No jobs in this range", `Nothing ran in the last ${RANGES[range(query)]}.`)),
+    ];
+  return [tiles(statistics), cut(statistics), charts(statistics), rankings(statistics)];
+}
+
+function tiles(statistics) {
+  const { queue_seconds: queue, duration_seconds: took, spot } = statistics;
+  return el(
+    "div",
+    { class: "tiles" },
+    tile("Success rate", percent(statistics.success_rate), { note: plural(statistics.jobs, "job") }),
+    tile("Queue p50", duration(queue?.p50), { note: `p90 ${duration(queue?.p90)}` }),
+    tile("Duration p50", duration(took?.p50), { note: `p90 ${duration(took?.p90)}` }),
+    tile("Spend", dollars(statistics.usage_in_dollars), {
+      note: `${duration(statistics.usage_in_seconds)} of use`,
+    }),
+    tile("Spot savings", dollars(spot?.savings_in_dollars ?? NaN), {
+      note: Number.isFinite(spot?.share) ? `${percent(spot.share)} on spot` : "no spot runners",
+    }),
+    tile("Interruptions", count(statistics.interruptions), { note: "spot or lost runner" }),
+  );
+}
+
+function cut({ truncated }) {
+  return (
+    truncated &&
+    el(
+      "p",
+      { class: "notice" },
+      "There are more jobs than can be read at once: these numbers are of the newest ones. Choose a shorter range.",
+    )
+  );
+}
+
+function charts({ series }) {
+  const starts = series.map((each) => each.start);
+  const bucket = starts.length > 1 && Date.parse(starts[1]) - Date.parse(starts[0]) >= 86_400_000 ? "day" : "hour";
+  const of = (name) => series.map((each) => each[name] ?? null);
+  const both = (name) => [
+    { name: "p50", kind: "p50", values: of(`${name}_p50`) },
+    { name: "p90", kind: "p90", values: of(`${name}_p90`) },
+  ];
+  const succeeded = series.map((each) => Math.max(0, (each.completed ?? 0) - (each.failed ?? 0)));
+  const work = [
+    { name: "completed", kind: "success", values: succeeded },
+    { name: "failed", kind: "failure", values: of("failed") },
+  ];
+  const spend = [{ name: "spend", kind: "accent", values: of("usage_in_dollars") }];
+  return el(
+    "div",
+    { class: "charts" },
+    panel(
+      null,
+      overTime({ label: "Queue time", starts, series: both("queue"), format: duration, seconds: true, bucket }),
+    ),
+    panel(
+      null,
+      overTime({ label: "Job duration", starts, series: both("duration"), format: duration, seconds: true, bucket }),
+    ),
+    panel(null, overTime({ label: `Jobs per ${bucket}`, starts, series: work, format: count, shape: "bars", bucket })),
+    panel(
+      null,
+      overTime({
+        label: `Spend per ${bucket}`,
+        starts,
+        series: spend,
+        format: dollars,
+        axis: roundDollars,
+        shape: "bars",
+        bucket,
+      }),
+    ),
+  );
+}
+
+function rankings({ slowest = [], costliest = [] }) {
+  const name = {
+    title: "Job",
+    grow: true,
+    cell: (row) =>
+      el(
+        "span",
+        { class: "cut" },
+        words(row.job_name ?? row.workflow_name),
+        row.job_name && el("span", { class: "aside" }, words(row.workflow_name)),
+      ),
+  };
+  const jobs = { title: "Jobs", numeric: true, cell: (row) => count(row.jobs) };
+  const slow = { title: "p90", numeric: true, cell: (row) => duration(row.p90_seconds) };
+  const dear = { title: "Spend", numeric: true, cell: (row) => dollars(row.usage_in_dollars) };
+  return el(
+    "div",
+    { class: "charts" },
+    slowest.length > 0 && panel("Slowest", table("Slowest jobs", [name, jobs, slow], slowest.slice(0, RANKED))),
+    costliest.length > 0 &&
+      panel("Most expensive", table("Most expensive jobs", [name, jobs, dear], costliest.slice(0, RANKED))),
+  );
+}
