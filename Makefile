@@ -2,12 +2,14 @@
 # Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
-REQUIREMENTS := requirements/runtime.txt requirements/github.txt requirements/infrastructure.txt requirements/tests.txt
+REQUIREMENTS := requirements/runtime.txt requirements/github.txt requirements/api.txt requirements/infrastructure.txt requirements/tests.txt
 CONSTRAINTS := requirements/constraints.txt
 VENV := .venv/.installed
 TOOLS := .venv/tools/.installed
 NODE_MODULES := node_modules/.installed
 DYNAMODB := .local/dynamodb/DynamoDBLocal.jar
+PACKAGES := layers/domain/python:layers/github/python:layers/api/python:functions
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
 SHELL := /bin/bash
 # Node.js and Java that `install` brought along where the machine has none, and their caches kept out of the home folder.
@@ -22,7 +24,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 40 .local/install.log >&2; exit 1; }; }
 pip_install = .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 
-.PHONY: help install check format test test-fast synth up down run
+.PHONY: help install check format test chromium screenshots test-fast synth up down run bench bench-docs
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,8 +42,18 @@ format: $(VENV) ## Format the code and mend what can be mended
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-test: install ## Run all tests
-	@.venv/bin/pytest --numprocesses 2 --dist loadgroup
+test: install chromium ## Run all tests
+	@.venv/bin/pytest --numprocesses 2
+
+chromium:
+	@command -v $(BROWSERS) >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
+			echo "The dashboard is tested in a browser, and there is none: install Chromium" >&2; exit 1; }; \
+		echo "Installing Debian's Chromium, in which the dashboard is tested"; \
+		$(call quietly,apt-get update && apt-get install --yes --no-install-recommends chromium); }
+
+screenshots: install chromium ## Make the pictures of docs/images from the demo
+	@.venv/bin/python -u -m local.screenshots
 
 test-fast: install ## Run the tests that need no server
 	@.venv/bin/pytest --numprocesses 2 tests/domain tests/tables tests/functions tests/stacks -m "not server and not walk"
@@ -58,12 +70,19 @@ down: $(VENV) ## Stop what `up` started
 run: install ## Deploy to an AWS on this machine, play a demo workload, and stay until Ctrl-C
 	@.venv/bin/python -u -m local run
 
-$(VENV): $(REQUIREMENTS) $(CONSTRAINTS)
+bench: install ## Measure what it costs and how fast it is, beside what it could be
+	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench
+
+bench-docs: install ## Put the counts of `bench` into docs/cost.md and docs/scaling.md
+	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench docs
+
+$(VENV): $(REQUIREMENTS) $(CONSTRAINTS) pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON): install Python 3.11 or newer, or set PYTHON" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: set PYTHON")'
 	@echo "Installing the Python packages into .venv (a minute or two)"
 	@$(call quietly,$(PYTHON) -m venv .venv)
 	@$(call quietly,$(pip_install) $(REQUIREMENTS:%=--requirement %))
+	@$(call quietly,$(pip_install) --no-deps --no-build-isolation --editable .)
 	@touch $@
 
 $(TOOLS): $(VENV)

@@ -1,0 +1,73 @@
+"""Runs every measurement, writes `.local/bench.json` and prints a table; `docs` puts the counts into the documents."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import bed, capacity, cold_start, counts, cpu, documents, growth, load, packages, query, report, round_trips
+from local import deployment, dynamodb, emulator, simulator
+from local.processes import LocalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench.report import Entry
+
+RESULTS = Path(__file__).parent.parent / ".local" / "bench.json"
+ON_DYNAMODB_LOCAL = (capacity, round_trips, growth, query, cpu)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        entries = [*_on_dynamodb_local(folder), *_on_a_deployment(folder)]
+    report.write(entries, RESULTS)
+    print("\n".join(report.lines(entries)))
+    print(f"All of it, and how it was measured: {RESULTS}")
+
+
+def renew_documents() -> None:
+    with tempfile.TemporaryDirectory() as name, dynamodb.running(Path(name)) as url, bed.made(url, "docs") as made:
+        documents.renew(counts.count(made))
+    print("Renewed " + " and ".join(document.name for document in documents.DOCUMENTS))
+
+
+def _on_dynamodb_local(folder: Path) -> list[Entry]:
+    found: list[Entry] = []
+    with dynamodb.running(folder) as url:
+        for measurement in ON_DYNAMODB_LOCAL:
+            name = measurement.__name__.rpartition(".")[2]
+            with _saying(f"Measuring {name}"), bed.made(url, name) as made:
+                found += measurement.measure(made)
+    return found
+
+
+def _on_a_deployment(folder: Path) -> list[Entry]:
+    with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
+        with _saying("Deploying"):
+            outputs = deployment.deploy(aws_url, folder, github_api_url=github_url, say=lambda _: None)
+        with _saying("Measuring load"):
+            loaded = load.measure(outputs)
+    assembly = folder / "cdk.out"
+    with _saying("Measuring cold starts"):
+        return [*loaded, *packages.measure(assembly, folder), *cold_start.measure(assembly, folder)]
+
+
+@contextmanager
+def _saying(what: str) -> Iterator[None]:
+    print(what, end="", flush=True)
+    started = time.monotonic()
+    yield
+    print(f" ({time.monotonic() - started:.0f} s)")
+
+
+if __name__ == "__main__":
+    try:
+        renew_documents() if sys.argv[1:] == ["docs"] else main()
+    except LocalError as problem:
+        sys.exit(f"bench: {problem}")

@@ -1,0 +1,51 @@
+"""What AWS answers where no service stands: enough for the functions to go their usual way."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
+
+from tests.api.client import stored
+from tests.aws.price_lists import product
+from tests.webhooks import SECRET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ON_DEMAND_PRICE = "0.0725"
+CANNED: dict[str, dict[str, Any]] = {
+    "sqs.SendMessage": {"MessageId": "a-message", "MD5OfMessageBody": "0" * 32},
+    "pricing.GetProducts": {"PriceList": [product(ON_DEMAND_PRICE)]},
+}
+SECRETS: dict[str, dict[str, Any]] = {
+    "the-webhook-secrets": {"current": SECRET},
+    "the-api-tokens": stored(scoped_to=[]),
+    "the-github-app": {},
+}
+
+
+class _Body(BytesIO):
+    def stream(self, **_: object) -> Iterator[bytes]:
+        yield self.read()
+
+
+def instead_of(operation: str, asked: bytes) -> AWSResponse:
+    if operation == "secrets-manager.GetSecretValue":
+        return answer({"SecretString": json.dumps(SECRETS[json.loads(asked)["SecretId"]])})
+    return answer(CANNED[operation])
+
+
+def answer(body: dict[str, Any], status: int = 200) -> AWSResponse:
+    return response(json.dumps(body).encode(), status)
+
+
+def response(content: bytes, status: int = 200) -> AWSResponse:
+    return AWSResponse("http://aws.invalid/", status, HTTPHeaders(), _Body(content))
+
+
+def throttled() -> AWSResponse:
+    return answer({"__type": "ThrottlingException", "message": "slow down"}, status=400)

@@ -1,0 +1,143 @@
+"""The real functions, in this process, on Amazon DynamoDB Local; every call to AWS is counted."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import re
+import sys
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import boto3
+from runledger import runtime, telemetry
+from runledger.runner_names import INSTANCE_ID
+
+from bench import answers
+from bench.meter import Meter, Usage
+from tests.beds import create_tables
+from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
+from tests.synthesis import synthesise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from botocore.awsrequest import AWSResponse
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from tests.synthesis import Template
+
+REGION = "us-east-1"
+FUNCTIONS = sorted(file.stem for file in (Path(__file__).parent.parent / "functions").glob("*.py"))
+QUEUE = "https://sqs.invalid/000000000000/"
+SETTINGS = {
+    "JOBS_TABLE": JOBS,
+    "JOBS_RETENTION_DAYS": "90",
+    "JOB_EVENTS_TABLE": EVENTS,
+    "JOB_EVENTS_RETENTION_DAYS": "14",
+    "RUNS_TABLE": RUNS,
+    "RUNS_RETENTION_DAYS": "90",
+    "DEPLOYMENTS_TABLE": DEPLOYMENTS,
+    "DEPLOYMENTS_RETENTION_DAYS": "90",
+    "RUNNERS_TABLE": RUNNERS,
+    "RUNNERS_RETENTION_DAYS": "14",
+    "RUNNER_LOOKUPS_QUEUE": QUEUE + "lookups",
+    "RERUN_CHECKS_QUEUE": QUEUE + "reruns",
+    "WEBHOOK_RETRIES_QUEUE": QUEUE + "retries",
+    "WEBHOOK_SECRETS": "the-webhook-secrets",
+    "GITHUB_APP": "the-github-app",
+    "API_TOKENS": "the-api-tokens",
+    "GITHUB_API_URL": "http://github.invalid",
+    "INSTANCE_ID_PATTERN": INSTANCE_ID,
+    "POOL_TAGS": "pool",
+    "ECS_CLUSTER": "default",
+    "RERUNS_AT_MOST": "1",
+    "RERUN_OWN_FAILURES": "false",
+    "FORGOTTEN_APPROVAL_HOURS": "24",
+    "STUCK_QUEUED_MINUTES": "10",
+    "STUCK_SCHEDULED_MINUTES": "10",
+    "LONG_RUNNING_HOURS": "6",
+    "RUNNER_REQUESTS_AT_MOST": "3",
+    "REDELIVERIES_AT_MOST": "3",
+    "GITHUB_BUDGET_FOR_OTHERS_PERCENT": "50",
+    "RUNNER_TAGS": "runner=yes",
+    "ORPHANS": "report",
+    "ORPHAN_GRACE_MINUTES": "10",
+    "RECONCILER_FUNCTION": "reconciler",
+    "EVENT_BUS": "runledger-bench",
+    "DEAD_LETTER_QUEUES": "{}",
+    "AWS_REGION": REGION,
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_SECRET_ACCESS_KEY": "bench",
+    "POWERTOOLS_SERVICE_NAME": "bench",
+    "POWERTOOLS_METRICS_NAMESPACE": "Runledger",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Bed:
+    dynamodb: DynamoDBClient
+    meter: Meter
+    throttling: bool = False
+
+    def measure(self, *steps: tuple[str, dict[str, Any]]) -> Usage:
+        """What these invocations take, one after the other, in warm functions."""
+        usage = self.meter.reset()
+        for function, event in steps:
+            said = io.StringIO()
+            with redirect_stdout(said), patch.object(telemetry.logger.registered_handler, "stream", said):
+                invoke(function, event)
+            usage.log_bytes += len(said.getvalue().encode())
+        return usage
+
+    def cold(self) -> None:
+        """What a function remembers from one call to the next is gone."""
+        if runtime.client.cache_info().currsize:
+            runtime.client("dynamodb").close()
+        wirings = [module for name, module in sys.modules.items() if re.fullmatch(r"runledger\.\w*runtime", name)]
+        for wired in [wired for wiring in wirings for wired in vars(wiring).values()]:
+            if hasattr(wired, "cache_clear"):
+                wired.cache_clear()
+        for function in FUNCTIONS:
+            sys.modules.pop(function, None)
+
+
+def invoke(function: str, event: dict[str, Any]) -> Any:
+    module = sys.modules.get(function) or importlib.import_module(function)
+    result = module.handler(event, SimpleNamespace(aws_request_id="a-request"))
+    if result.get("batchItemFailures") or result.get("statusCode", 200) >= 500:  # noqa: PLR2004
+        raise RuntimeError(f"{function} failed: {result}")
+    return result
+
+
+@contextmanager
+def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]:
+    """With tables of its own: the engine keeps them apart by access key, which is the name."""
+    with patch.dict(os.environ, SETTINGS | {"AWS_ACCESS_KEY_ID": name, "AWS_ENDPOINT_URL_DYNAMODB": url}):
+        unmetered = boto3.Session().client("dynamodb")
+        create_tables(unmetered, template or synthesise()["data"])
+        boto3.setup_default_session()
+        session = boto3.DEFAULT_SESSION
+        assert session is not None
+        bed = Bed(dynamodb=unmetered, meter=Meter(unmetered))
+        bed.meter.attach(session.events)
+
+        def answer_instead(event_name: str, request: Any, **_: Any) -> AWSResponse | None:
+            operation = event_name.removeprefix("before-send.")
+            if operation.startswith("dynamodb."):
+                return answers.throttled() if bed.throttling else None
+            return answers.instead_of(operation, request.body)
+
+        session.events.register("before-send", answer_instead)  # type: ignore[arg-type]
+        bed.cold()
+        try:
+            yield bed
+        finally:
+            bed.cold()
+            unmetered.close()
+            boto3.DEFAULT_SESSION = None

@@ -1,0 +1,68 @@
+"""A month's bill from the counts of one job, and the few assumptions that cannot be counted here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runledger.tables import schema
+
+from bench import prices
+
+if TYPE_CHECKING:
+    from bench.counts import Counts
+
+HOURS_A_MONTH = 730
+SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+GIGABYTE = 1_000_000_000
+
+# Assumed, not counted. A webhook waits for a few DynamoDB calls of some 4 ms and works for some 10 ms at 512 MB.
+BILLED_SECONDS = 0.030
+MEMORY_GB = 0.5
+LAMBDA_LOG_BYTES = 300  # START, END and REPORT
+ACCESS_LOG_BYTES = 250
+SQS_REQUESTS = 3  # sent, received, deleted
+METRICS = 40
+SECRETS = 3
+SECRET_CALLS = 10 * 12 * HOURS_A_MONTH  # by ten functions that are warm all the time, every 5 minutes
+# The load follows people's days, and auto-scaling follows the load at 70 %: on average half of that is used.
+UTILISATION = 0.35
+LEAST_CAPACITY = 5
+
+
+def month(counts: Counts, jobs: int) -> dict[str, float]:
+    """Dollars by service, DynamoDB on demand."""
+    calls = counts.webhooks + counts.scheduling_events
+    # To the hundred, because lines of the log name lines of the code, which move.
+    ours = round(counts.normal.log_bytes, -2)
+    logged = ours + calls * LAMBDA_LOG_BYTES + counts.webhooks * ACCESS_LOG_BYTES
+    lambda_ = calls * (prices.LAMBDA_REQUEST + BILLED_SECONDS * MEMORY_GB * prices.LAMBDA_GB_SECOND)
+    return {
+        "DynamoDB requests": jobs * prices.requests(counts.normal.written(), counts.normal.read()),
+        "DynamoDB storage": jobs * counts.kept_byte_months / GIGABYTE * prices.STORED_GB_MONTH,
+        "API Gateway": jobs * counts.webhooks * prices.HTTP_API_REQUEST,
+        "Lambda": jobs * lambda_,
+        "CloudWatch Logs": jobs * logged / GIGABYTE * prices.LOGGED_GB,
+        "EventBridge and SQS": jobs
+        * counts.scheduling_events
+        * (prices.CUSTOM_EVENT + SQS_REQUESTS * prices.SQS_REQUEST),
+        "metrics and secrets": METRICS * prices.METRIC_MONTH
+        + SECRETS * prices.SECRET_MONTH
+        + SECRET_CALLS * prices.SECRET_CALL,
+    }
+
+
+def provisioned(counts: Counts, jobs: int) -> float:
+    """DynamoDB's requests, in dollars: what is provisioned is paid whether it is used or not."""
+    return max(least_provisioned(), full_use(counts, jobs) / UTILISATION)
+
+
+def full_use(counts: Counts, jobs: int) -> float:
+    """If every provisioned unit were used in every second."""
+    write_second, read_second = prices.WRITE_CAPACITY_HOUR / 3600, prices.READ_CAPACITY_HOUR / 3600
+    return jobs * (counts.normal.written() * write_second + counts.normal.read() * read_second)
+
+
+def least_provisioned() -> float:
+    """What auto-scaling never goes below, for every table and index."""
+    scaled = sum(1 + len(table.indexes) for table in schema.TABLES)
+    return scaled * LEAST_CAPACITY * HOURS_A_MONTH * (prices.WRITE_CAPACITY_HOUR + prices.READ_CAPACITY_HOUR)

@@ -1,0 +1,160 @@
+"""Units of whole lives, as Amazon's own engine counts them, beside the decision record read literally."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runledger import runtime
+
+from bench import literal, lives, prices
+from bench.lives import LIVES, TYPICAL, WITH_PROPERTIES, Life
+from bench.report import Entry
+from bench.sizes import UNIT_BYTES, item_bytes
+from tests.ledgers import EVENTS, JOBS, RUNNERS, RUNS
+
+if TYPE_CHECKING:
+    from bench.bed import Bed
+    from bench.meter import Usage
+
+# What the decision record reckons: neither the counters of runs nor the mapping of runners.
+SAME_WORK = (JOBS, EVENTS)
+HOW = "Amazon DynamoDB Local, ReturnConsumedCapacity=INDEXES, the real functions; "
+
+
+def life(bed: Bed, name: str, example: dict[str, Any] = TYPICAL) -> Usage:
+    """In an installation and a repository that are known; the run is new."""
+    bed.measure(*LIVES[name](Life(example=example)))
+    return bed.measure(*LIVES[name](Life(example=example)))
+
+
+def literal_life(bed: Bed, example: dict[str, Any] = TYPICAL) -> Usage:
+    reading = literal.Literal(runtime.client("dynamodb"))
+    if literal.JOBS not in bed.dynamodb.list_tables()["TableNames"]:
+        literal.create_tables(bed.dynamodb)
+    usage = bed.meter.reset()
+    reading.live(Life(example=example))
+    return usage
+
+
+def measure(bed: Bed) -> list[Entry]:
+    ours, theirs = life(bed, "normal"), literal_life(bed)
+    return [
+        *_same_work(ours, theirs),
+        *_parts(ours),
+        *_dollars(ours, theirs),
+        _item(bed),
+        *_other_lives(bed, ours),
+        _with_properties(bed, ours),
+        *_examples(bed),
+    ]
+
+
+def _same_work(ours: Usage, theirs: Usage) -> list[Entry]:
+    units, baseline = ours.written(*SAME_WORK), theirs.written()
+    how = HOW + "queued, scheduled, in_progress, completed: jobs and history, write units"
+    return [
+        Entry(key="capacity.life.units", value=units, baseline=baseline, unit="write units", how=how),
+        Entry(
+            key="capacity.literal.units",
+            value=baseline,
+            baseline=prices.CLAIMED_WRITE_UNITS,
+            unit="write units",
+            how="the same life, by the decision record's calls on its tables; baseline: what it claims",
+        ),
+        Entry(key="capacity.ratio", value=units / baseline, baseline=1, unit="of literal", how=how),
+        Entry(key="capacity.life.read_units", value=ours.read(), baseline=theirs.read(), unit="read units", how=how),
+    ]
+
+
+def _parts(ours: Usage) -> list[Entry]:
+    """Together, then per table and index; counters and mapping are what the decision record leaves out."""
+    totals = {"whole": ours.written(), "counters": ours.written(RUNS), "mapping": ours.written(RUNNERS)}
+    parts = {
+        **{f"capacity.life.{name}.units": units for name, units in totals.items()},
+        **{f"capacity.life.{name}": units for name, units in sorted(ours.writes.items())},
+    }
+    how = HOW + "the same life: everything, the run's counters, the runner's mapping, each table and each index"
+    return [Entry(key=key, value=units, unit="write units", how=how) for key, units in parts.items()]
+
+
+def _dollars(ours: Usage, theirs: Usage) -> list[Entry]:
+    how = f"write and read units at on-demand prices of {prices.AS_OF}; baseline: S3, as the decision record has it"
+    per_million = {
+        "capacity.life.dollars": prices.requests(ours.written(*SAME_WORK), ours.read()),
+        "capacity.life.whole.dollars": prices.requests(ours.written(), ours.read()),
+        "capacity.literal.dollars": prices.requests(theirs.written(), theirs.read()),
+    }
+    return [
+        Entry(
+            key=key,
+            value=dollars * prices.MILLION,
+            baseline=prices.S3_PER_MILLION_JOBS,
+            unit="$ per million jobs",
+            how=how,
+        )
+        for key, dollars in per_million.items()
+    ]
+
+
+def _item(bed: Bed) -> Entry:
+    finished = Life()
+    bed.measure(*lives.normal(finished))
+    return Entry(
+        key="capacity.job.bytes",
+        value=job_bytes(bed, finished),
+        baseline=UNIT_BYTES,
+        unit="bytes",
+        how="the finished job's item; baseline: what one write unit holds",
+    )
+
+
+def job_bytes(bed: Bed, finished: Life) -> int:
+    key: Any = {"PK": {"S": f"{finished.installation_id}#{finished.job_id}"}, "SK": {"S": "v"}}
+    return item_bytes(bed.dynamodb.get_item(TableName=JOBS, Key=key, ConsistentRead=True)["Item"])
+
+
+def _with_properties(bed: Bed, ours: Usage) -> Entry:
+    return Entry(
+        key="capacity.properties.units",
+        value=life(bed, "normal", WITH_PROPERTIES).written(*SAME_WORK),
+        baseline=ours.written(*SAME_WORK),
+        unit="write units",
+        how=HOW + "the same life in a repository with two custom properties",
+    )
+
+
+def _other_lives(bed: Bed, ours: Usage) -> list[Entry]:
+    entries = []
+    for name in sorted(LIVES.keys() - {"normal"}):
+        usage = life(bed, name)
+        how = HOW + f"{LIVES[name].__doc__} All tables; baseline: the normal life"
+        entries += [
+            Entry(
+                key=f"capacity.{name}.units",
+                value=usage.written(),
+                baseline=ours.written(),
+                unit="write units",
+                how=how,
+            ),
+            Entry(
+                key=f"capacity.{name}.read_units",
+                value=usage.read(),
+                baseline=ours.read(),
+                unit="read units",
+                how=how,
+            ),
+        ]
+    return entries
+
+
+def _examples(bed: Bed) -> list[Entry]:
+    """GitHub's examples, by the length of what they say: an item over 1 KB costs more."""
+    found = sorted(
+        (life(bed, "normal", example).written(*SAME_WORK), literal_life(bed, example).written())
+        for example in lives.examples()
+    )
+    how = HOW + f"the life of each of GitHub's {len(found)} examples: jobs and history; baseline: read literally"
+    return [
+        Entry(key=f"capacity.examples.{which}.units", value=ours, baseline=literal, unit="write units", how=how)
+        for which, (ours, literal) in {"least": found[0], "most": found[-1]}.items()
+    ]

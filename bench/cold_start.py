@@ -1,0 +1,149 @@
+"""From a fresh interpreter to a function that is ready, beside boto3 with one client, in turns: the least of many.
+
+CPU time and not the clock's, because a start waits for nothing but its own work, and other work must not count.
+The packages are the deployed ones, which Lambda cannot write to: what they bring no bytecode for is compiled each time.
+"""
+
+from __future__ import annotations
+
+import compileall
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from bench import packages
+from bench.report import Entry
+from local.emulator import CREDENTIALS, REGION
+from local.processes import clean_environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench.packages import Package
+
+TURNS = 7
+MS = 1000
+MOST_PACKAGES = 8
+BARE = "import boto3; boto3.client('dynamodb')"
+READY = "; import sys, time; print(time.process_time(), len(sys.modules))"
+# A function that asks GitHub reads the App from its secret when it starts; here it holds none.
+ANSWER_WITH_NO_APP = """
+import boto3, io
+from botocore.awsrequest import AWSResponse
+class Body(io.BytesIO):
+    def stream(self): yield self.read()
+boto3.setup_default_session()
+said = lambda **_: AWSResponse("", 200, {}, Body(b'{"SecretString": "{}"}'))
+boto3.DEFAULT_SESSION.events.register("before-send.secrets-manager", said)
+"""
+HOW = f"CPU time of a new process, least of {TURNS}, in turns; baseline: import boto3 and one DynamoDB client"
+STAGES = {
+    "import_boto3": "import boto3",
+    "dynamodb_client": "boto3.client('dynamodb')",
+    "sqs_client": "boto3.client('sqs')",
+    "secretsmanager_client": "boto3.client('secretsmanager')",
+    "ours": "import webhook_intake",
+}
+
+
+def measure(assembly: Path, scratch: Path) -> list[Entry]:
+    found: dict[str, list[tuple[float, int]]] = {}
+    functions = packages.deployed(assembly)
+    intake = functions["webhook_intake"]
+    starts = {
+        "boto3": (BARE, replace(intake, layers=())),
+        **{name: (_importing(name, package), package) for name, package in functions.items()},
+        "webhook_intake.compiled": ("import webhook_intake", _compiled(intake, scratch)),
+    }
+    for _ in range(TURNS):
+        for name, (code, package) in starts.items():
+            found.setdefault(name, []).append(_start(code, package))
+    least = {name: min(turns) for name, turns in found.items()}
+    bare_seconds, bare_modules = least.pop("boto3")
+    times = [
+        Entry(key=f"cold_start.{name}.ms", value=cpu * MS, baseline=bare_seconds * MS, unit="ms", how=HOW, kind="time")
+        for name, (cpu, _) in least.items()
+    ]
+    modules = [
+        Entry(
+            key=f"cold_start.{name}.modules",
+            value=loaded,
+            baseline=bare_modules,
+            unit="modules",
+            how="sys.modules of a function that is ready; baseline: boto3 and one DynamoDB client",
+        )
+        for name, (_, loaded) in least.items()
+        if name in functions
+    ]
+    return [*times, *modules, *_stages(intake), *_imports(intake)]
+
+
+def _compiled(package: Package, scratch: Path) -> Package:
+    """As it would be if the packages brought their bytecode along."""
+    copies = []
+    for number, folder in enumerate((package.function, *package.layers)):
+        copies.append(shutil.copytree(folder, scratch / f"compiled{number}"))
+        compileall.compile_dir(copies[-1], quiet=2)
+    return replace(package, function=copies[0], layers=tuple(copies[1:]))
+
+
+def _importing(name: str, package: Package) -> str:
+    return (ANSWER_WITH_NO_APP if "GITHUB_APP" in package.environment else "") + f"import {name}"
+
+
+def _start(code: str, package: Package) -> tuple[float, int]:
+    seconds, modules = _run(code + READY, package).split()
+    return float(seconds), int(modules)
+
+
+def _run(code: str, package: Package, *options: str) -> str:
+    environment = clean_environment(
+        **package.environment,
+        **CREDENTIALS,
+        AWS_REGION=REGION,
+        AWS_DEFAULT_REGION=REGION,
+        PYTHONDONTWRITEBYTECODE="1",
+        PYTHONPATH=":".join(map(str, (package.function, *package.layers))),
+    )
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code], env=environment, capture_output=True, check=True, text=True
+    )
+    return done.stderr if options else done.stdout
+
+
+def _stages(intake: Package) -> list[Entry]:
+    """What of intake's start boto3 takes, and what is left for us."""
+    clock = "import time; at = [time.process_time()]; "
+    code = clock + "".join(f"{stage}; at.append(time.process_time()); " for stage in STAGES.values()) + "print(*at)"
+    turns = []
+    for _ in range(TURNS):
+        at = [float(text) for text in _run(code, intake).split()]
+        turns.append([later - earlier for earlier, later in pairwise(at)])
+    how = f"CPU time of one stage of webhook_intake's start, least of {TURNS}"
+    return [
+        Entry(key=f"cold_start.stage.{name}.ms", value=min(seconds) * MS, unit="ms", how=how, kind="time")
+        for name, seconds in zip(STAGES, zip(*turns, strict=True), strict=True)
+    ]
+
+
+def _imports(intake: Package) -> list[Entry]:
+    """By package, as the interpreter itself tells; `webhook_intake` itself makes the clients."""
+    spent = min((_importing_times(intake) for _ in range(TURNS)), key=Counter.total)
+    how = f"-X importtime of webhook_intake: time in the package's own modules, least of {TURNS}"
+    return [
+        Entry(key=f"cold_start.import.{name}.ms", value=us / MS, unit="ms", how=how, kind="time")
+        for name, us in spent.most_common(MOST_PACKAGES)
+    ]
+
+
+def _importing_times(intake: Package) -> Counter[str]:
+    spent: Counter[str] = Counter()
+    for line in _run("import webhook_intake", intake, "-X", "importtime").splitlines():
+        own, _, name = line.removeprefix("import time:").split("|")
+        if own.strip().isdigit():
+            spent[name.strip().partition(".")[0]] += int(own)
+    return spent

@@ -1,0 +1,90 @@
+"""Puts the counts into the documents, between their marks: `make bench-docs`. A test fails when they have drifted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import bill, prices
+from bench.scaling import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from bench.counts import Counts
+
+DOCS = Path(__file__).parent.parent / "docs"
+DOCUMENTS = (DOCS / "cost.md", DOCS / "scaling.md")
+MONTHS = (1_000_000, 10_000_000, 100_000_000)
+MARKED = re.compile(r"(?<=<!-- counted: )(?P<block>\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
+
+
+def renewed(text: str, counts: Counts) -> str:
+    return MARKED.sub(lambda found: f"{found['block']} -->\n{_table(BLOCKS[found['block']](counts))}\n", text)
+
+
+def renew(counts: Counts) -> None:
+    for document in DOCUMENTS:
+        document.write_text(renewed(document.read_text(), counts))
+
+
+def _job(counts: Counts) -> Iterator[tuple[str, ...]]:
+    yield "a normal life", "write units", "read units", "$ per million jobs"
+    for name, units in sorted(counts.normal.writes.items()):
+        yield f"`{name}`", f"{units:g}", f"{counts.normal.reads[name]:g}", _million(units, counts.normal.reads[name])
+    yield "**everything**", *_total(counts.normal.written(), counts.normal.read())
+    yield "jobs and history alone", *_total(counts.same_work, counts.normal.read())
+    yield "the same, as the decision record reads literally", *_total(counts.literal.written(), counts.literal.read())
+    yield (
+        "the same, as the decision record reckons",
+        *_total(prices.CLAIMED_WRITE_UNITS, prices.CLAIMED_READ_UNITS),
+    )
+    yield "the same on S3, as the decision record has it", "", "", f"{prices.S3_PER_MILLION_JOBS:.2f}"
+
+
+def _lives(counts: Counts) -> Iterator[tuple[str, ...]]:
+    yield "life", "write units", "read units", "$ per million jobs"
+    for name, usage in counts.lives.items():
+        yield name.replace("_", " "), *_total(usage.written(), usage.read())
+
+
+def _month(counts: Counts) -> Iterator[tuple[str, ...]]:
+    yield "dollars a month", *(f"{jobs // prices.MILLION} million jobs" for jobs in MONTHS)
+    bills = [bill.month(counts, jobs) for jobs in MONTHS]
+    for service in bills[0]:
+        yield service, *(f"{each[service]:,.2f}" for each in bills)
+    yield "**everything, on demand**", *(f"**{sum(each.values()):,.2f}**" for each in bills)
+    provisioned = [bill.provisioned(counts, jobs) for jobs in MONTHS]
+    yield "DynamoDB requests, provisioned", *(f"{each:,.2f}" for each in provisioned)
+    rest = [sum(each.values()) - each["DynamoDB requests"] for each in bills]
+    yield "**everything, provisioned**", *(f"**{sum(both):,.2f}**" for both in zip(rest, provisioned, strict=True))
+
+
+def _limits(counts: Counts) -> Iterator[tuple[str, ...]]:
+    yield "limit", "jobs a second", "because", "what to change"
+    for limit in limits(counts):
+        yield limit.name, f"{limit.jobs_a_second:,.0f}", limit.arithmetic, limit.remedy
+
+
+BLOCKS: dict[str, Callable[[Counts], Iterable[tuple[str, ...]]]] = {
+    "job": _job,
+    "lives": _lives,
+    "month": _month,
+    "limits": _limits,
+}
+
+
+def _total(write_units: float, read_units: float) -> tuple[str, str, str]:
+    return f"{write_units:g}", f"{read_units:g}", _million(write_units, read_units)
+
+
+def _million(write_units: float, read_units: float) -> str:
+    return f"{prices.requests(write_units, read_units) * prices.MILLION:.2f}"
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> str:
+    head, *body = rows
+    numbers = (all(re.fullmatch(r"[*\d.,]*", row[column]) for row in body) for column in range(len(head)))
+    rule = ["--:" if right else "---" for right in numbers]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))

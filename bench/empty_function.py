@@ -1,0 +1,59 @@
+"""A function that does nothing, behind an HTTP API of its own, deployed beside ours: what the emulator itself takes."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import TYPE_CHECKING
+
+from local import aws, github_hook
+from local.processes import LocalError
+
+if TYPE_CHECKING:
+    from local.outputs import Outputs
+
+NAME = "bench-empty"
+# It logs a line, because the emulator waits 50 ms for the log of a function that has written none.
+CODE = "def handler(event, context):\n    print('{}')\n    return {'statusCode': 202, 'body': '{}'}\n"
+TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+ACCEPTED = 202
+
+
+def deploy(outputs: Outputs) -> str:
+    """Return the address that webhooks may be sent to."""
+    gateway = aws.client(outputs, "apigatewayv2")
+    api = gateway.create_api(Name=NAME, ProtocolType="HTTP")["ApiId"]
+    integration = gateway.create_integration(
+        ApiId=api, IntegrationType="AWS_PROXY", IntegrationUri=_function(outputs), PayloadFormatVersion="2.0"
+    )["IntegrationId"]
+    gateway.create_route(ApiId=api, RouteKey="POST /webhooks/github", Target=f"integrations/{integration}")
+    gateway.create_stage(ApiId=api, StageName="$default", AutoDeploy=True)
+    url = f"{outputs.endpoint_url}/_aws/execute-api/{api}/webhooks/github"
+    answer = github_hook.deliver(url, outputs.webhook_secret, "ping", b"{}")
+    if answer.status != ACCEPTED:
+        raise LocalError(f"the empty function beside ours answers {answer.status}: {answer.body!r}")
+    return url
+
+
+def _function(outputs: Outputs) -> str:
+    functions, roles = aws.client(outputs, "lambda"), aws.client(outputs, "iam")
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [TRUST]})
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as archive:
+        archive.writestr("empty.py", CODE)
+    function = functions.create_function(
+        FunctionName=NAME,
+        Runtime="python3.13",
+        Role=roles.create_role(RoleName=NAME, AssumeRolePolicyDocument=trust)["Role"]["Arn"],
+        Handler="empty.handler",
+        Code={"ZipFile": code.getvalue()},
+        MemorySize=512,
+    )
+    functions.add_permission(
+        FunctionName=NAME,
+        StatementId="gateway",
+        Action="lambda:InvokeFunction",
+        Principal="apigateway.amazonaws.com",
+    )
+    return str(function["FunctionArn"])

@@ -1,0 +1,104 @@
+"""Counts what AWS is asked, and what DynamoDB says that it took, from inside botocore: the code is not touched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bench.sizes import write_units
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+READS = {"GetItem", "BatchGetItem", "Query", "Scan"}
+REFUSED = "ConditionalCheckFailedException"
+
+
+@dataclass(slots=True)
+class Usage:
+    """Units by table, or by `table.index`."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    writes: Counter[str] = field(default_factory=Counter)
+    reads: Counter[str] = field(default_factory=Counter)
+    items_read: int = 0
+    log_bytes: int = 0
+
+    def written(self, *tables: str) -> float:
+        return _total(self.writes, tables)
+
+    def read(self, *tables: str) -> float:
+        return _total(self.reads, tables)
+
+    @property
+    def round_trips(self) -> int:
+        return self.calls.total()
+
+
+class Meter:
+    def __init__(self, unmetered: Any) -> None:
+        """`unmetered` is a client of the same engine whose calls do not count."""
+        self.usage = Usage()
+        self._unmetered = unmetered
+        self._hooks = {
+            "provide-client-params.dynamodb": self._ask_for_units,
+            "request-created": self._count,
+            "after-call.dynamodb": self._take_units,
+        }
+
+    def attach(self, events: Any) -> None:
+        for event, hook in self._hooks.items():
+            events.register(event, hook)
+
+    def detach(self, events: Any) -> None:
+        for event, hook in self._hooks.items():
+            events.unregister(event, hook)
+
+    def reset(self) -> Usage:
+        self.usage = Usage()
+        return self.usage
+
+    def _ask_for_units(self, params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> dict[str, Any]:
+        context["asked"] = params
+        if "ReturnConsumedCapacity" in model.input_shape.members:
+            params["ReturnConsumedCapacity"] = "INDEXES"
+        return params
+
+    def _count(self, event_name: str, **_: Any) -> None:
+        """Each request on the wire, so that a retry counts too."""
+        self.usage.calls[event_name.removeprefix("request-created.")] += 1
+
+    def _take_units(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
+        if parsed.get("Error", {}).get("Code") == REFUSED:
+            self._take_refusal(context["asked"])
+        units = self.usage.reads if model.name in READS else self.usage.writes
+        consumed = parsed.get("ConsumedCapacity", [])
+        for each in consumed if isinstance(consumed, list) else [consumed]:
+            _add(units, each)
+        self.usage.items_read += _items_in(parsed)
+
+    def _take_refusal(self, asked: Mapping[str, Any]) -> None:
+        """A refused write is paid as if it had written, and the engine does not say so: by its item's size."""
+        key = asked.get("Key") or {name: asked["Item"][name] for name in ("PK", "SK")}
+        stored = self._unmetered.get_item(TableName=asked["TableName"], Key=key, ConsistentRead=True).get("Item", {})
+        self.usage.writes[asked["TableName"]] += max(write_units(stored), write_units(asked.get("Item", {})))
+
+
+def _add(units: Counter[str], consumed: Mapping[str, Any]) -> None:
+    """Per index where it is told; the API counts for itself too, and asks for the sum only."""
+    table = consumed["TableName"]
+    if "Table" not in consumed and "GlobalSecondaryIndexes" not in consumed:
+        units[table] += consumed["CapacityUnits"]
+    units[table] += consumed.get("Table", {}).get("CapacityUnits", 0)
+    for index, each in consumed.get("GlobalSecondaryIndexes", {}).items():
+        units[f"{table}.{index}"] += each["CapacityUnits"]
+
+
+def _items_in(parsed: Mapping[str, Any]) -> int:
+    batches = sum(len(items) for items in parsed.get("Responses", {}).values())
+    return batches + len(parsed.get("Items", [])) + ("Item" in parsed)
+
+
+def _total(units: Counter[str], tables: tuple[str, ...]) -> float:
+    return float(sum(count for name, count in units.items() if not tables or name.partition(".")[0] in tables))

@@ -1,0 +1,74 @@
+"""What was deployed: functions with their layers, as `cdk deploy` left them in its folder."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bench.report import Entry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KILOBYTE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """What the template can only know when it is deployed has another value here."""
+
+    function: Path
+    layers: tuple[Path, ...]
+    environment: dict[str, str]
+
+
+def deployed(assembly: Path) -> dict[str, Package]:
+    """By the name of the function's file."""
+    found = {}
+    for file in sorted(assembly.glob("*.template.json")):
+        resources = json.loads(file.read_text())["Resources"]
+        for resource in resources.values():
+            if resource["Type"] == "AWS::Lambda::Function" and "Layers" in resource["Properties"]:
+                about = resource["Properties"]
+                layers = [_asset(assembly, resources[layer["Ref"]]) / "python" for layer in about["Layers"]]
+                name = about["Handler"].partition(".")[0]
+                found[name] = Package(
+                    function=_asset(assembly, resource),
+                    layers=tuple(layers),
+                    environment={
+                        key: value if isinstance(value, str) else "known-when-deployed"
+                        for key, value in about["Environment"]["Variables"].items()
+                    },
+                )
+    return found
+
+
+def measure(assembly: Path, scratch: Path) -> list[Entry]:
+    packages = deployed(assembly)
+    layers = {layer for package in packages.values() for layer in package.layers}
+    folders = {f"layer.{_holds(layer)}": layer for layer in layers}
+    folders["function.webhook_intake"] = packages["webhook_intake"].function
+    return [entry for name, folder in sorted(folders.items()) for entry in _sizes(name, folder, scratch)]
+
+
+def _asset(assembly: Path, resource: dict[str, Any]) -> Path:
+    return assembly / str(resource["Metadata"]["aws:asset:path"])
+
+
+def _holds(layer: Path) -> str:
+    return min((folder.name for folder in layer.glob("runledger*")), key=len)
+
+
+def _sizes(name: str, folder: Path, scratch: Path) -> list[Entry]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    archive = scratch / f"{name}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in files:
+            packed.write(file, file.relative_to(folder))
+    sizes = {"kb": sum(file.stat().st_size for file in files), "zipped_kb": archive.stat().st_size}
+    how = "as `cdk deploy` made it for this machine"
+    return [
+        Entry(key=f"package.{name}.{what}", value=size / KILOBYTE, unit="KB", how=how) for what, size in sizes.items()
+    ]

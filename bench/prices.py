@@ -1,0 +1,33 @@
+"""What AWS asks for in us-east-1, in dollars, as noted in November 2026: look again before you rely on the cents."""
+
+from __future__ import annotations
+
+AS_OF = "November 2026"
+MILLION = 1_000_000
+
+WRITE_UNIT = 0.625 / MILLION  # on demand, since November 2024
+READ_UNIT = 0.125 / MILLION
+WRITE_CAPACITY_HOUR = 0.00065  # provisioned: one unit a second, for an hour
+READ_CAPACITY_HOUR = 0.00013
+STORED_GB_MONTH = 0.25
+LAMBDA_GB_SECOND = 0.0000133334  # arm64
+LAMBDA_REQUEST = 0.20 / MILLION
+HTTP_API_REQUEST = 1.00 / MILLION
+CUSTOM_EVENT = 1.00 / MILLION
+SQS_REQUEST = 0.40 / MILLION
+LOGGED_GB = 0.50
+METRIC_MONTH = 0.30
+SECRET_MONTH = 0.40
+SECRET_CALL = 0.05 / 10_000
+SNAPSTART_CACHED_GB_SECOND = 0.0000015046
+SNAPSTART_RESTORED_GB = 0.0001397998
+
+# What the decision record says: four PUT and four GET or HEAD of S3 a job, and that DynamoDB would take 8 writes.
+S3_PER_MILLION_JOBS = 21.60
+CLAIMED_WRITE_UNITS = 8
+CLAIMED_READ_UNITS = 1.5
+
+
+def requests(write_units: float, read_units: float) -> float:
+    """Dollars on demand."""
+    return write_units * WRITE_UNIT + read_units * READ_UNIT

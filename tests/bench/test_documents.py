@@ -1,0 +1,46 @@
+"""The documents say what is counted."""
+
+import re
+
+import pytest
+
+from bench import documents, prices
+from bench.bed import Bed
+from bench.counts import count
+from bench.report import Entry, lines
+
+
+@pytest.mark.server
+def test_cost_and_scaling_say_what_is_counted(bed: Bed) -> None:
+    counts = count(bed)
+    for document in documents.DOCUMENTS:
+        text = document.read_text()
+        assert "<!-- counted: " in text
+        assert documents.renewed(text, counts) == text, f"{document.name} has drifted: run `make bench-docs`"
+
+
+def test_the_documented_prices_are_those_that_are_reckoned_with() -> None:
+    text = (documents.DOCS / "cost.md").read_text().partition("## Prices")[2]
+    documented = {float(found) for found in re.findall(r"\d\.\d+", text)}
+    per_million = {"WRITE_UNIT", "READ_UNIT", "LAMBDA_REQUEST", "HTTP_API_REQUEST", "CUSTOM_EVENT", "SQS_REQUEST"}
+    reckoned = {
+        *(round(getattr(prices, name) * prices.MILLION, 6) for name in per_million),
+        *(prices.WRITE_CAPACITY_HOUR, prices.READ_CAPACITY_HOUR, prices.STORED_GB_MONTH, prices.LAMBDA_GB_SECOND),
+        *(prices.LOGGED_GB, prices.METRIC_MONTH, prices.SECRET_MONTH, round(prices.SECRET_CALL * 10_000, 6)),
+        *(prices.SNAPSTART_CACHED_GB_SECOND, prices.SNAPSTART_RESTORED_GB),
+    }
+    assert documented == reckoned
+    assert prices.AS_OF in text
+
+
+def test_an_entry_tells_its_ratio_and_how_it_was_measured() -> None:
+    entry = Entry(key="capacity.life.units", value=20, baseline=32, unit="write units", how="by counting")
+    assert entry.as_json() == {
+        "value": 20,
+        "baseline": 32,
+        "ratio": 0.625,
+        "unit": "write units",
+        "how": "by counting",
+        "kind": "count",
+    }
+    assert list(lines([entry]))[1].split() == ["capacity.life.units", "20", "32", "0.62", "write", "units"]

@@ -1,0 +1,33 @@
+"""What intake loads beyond boto3 and its clients: each module is paid for at every cold start."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from bench.bed import SETTINGS
+from local.processes import clean_environment
+
+ROOT = Path(__file__).parent.parent.parent
+CLIENTS = "import boto3; [boto3.client(name) for name in ('dynamodb', 'sqs', 'secretsmanager')]"
+MOST_MODULES = {"webhook_intake": 1, "runledger": 36, "aws_lambda_powertools": 32, "typing_extensions": 1, "boto3": 2}
+
+
+def loaded(code: str) -> set[str]:
+    said = subprocess.run(
+        [sys.executable, "-c", f"import json, sys; {code}; print(json.dumps(list(sys.modules)))"],
+        cwd=ROOT,
+        env=clean_environment(**SETTINGS, AWS_ACCESS_KEY_ID="test", PYTHONPATH="functions:layers/domain/python"),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return set(json.loads(said.stdout))
+
+
+def test_intake_loads_no_more_modules_than_it_did() -> None:
+    added = loaded("import webhook_intake") - loaded(CLIENTS)
+    by_package = Counter(name.partition(".")[0] for name in added)
+    foreign = {name: count for name, count in by_package.items() if name not in sys.stdlib_module_names}
+    assert {name: count for name, count in foreign.items() if count > MOST_MODULES.get(name, 0)} == {}

@@ -1,0 +1,35 @@
+"""How often AWS may be asked on each path; GitHub waits for all of it."""
+
+import pytest
+
+from bench.bed import Bed
+from bench.round_trips import paths
+
+pytestmark = pytest.mark.server
+
+MOST_CALLS = {
+    "new_job": 3,
+    "new_job_redelivered": 5,
+    "scheduled": 4,
+    "started": 3,
+    "started_redelivered": 2,
+    "started_retried": 1,
+    "completed": 4,
+    "told_by_another_hook": 6,
+    "first_heard_of_when_completed": 5,
+    "ping": 0,
+    "event_not_used": 0,
+    "bad_signature": 0,
+    "deferred": 3,
+    "new_job_in_a_cold_function": 6,
+}
+
+
+def test_no_path_asks_aws_more_often_than_it_did(bed: Bed) -> None:
+    found = {path: usage.round_trips for path, usage in paths(bed).items()}
+    assert found.keys() == MOST_CALLS.keys()
+    assert {path: calls for path, calls in found.items() if calls > MOST_CALLS[path]} == {}
+
+
+def test_a_new_job_needs_no_read(bed: Bed) -> None:
+    assert paths(bed)["new_job"].calls["dynamodb.GetItem"] == 0
