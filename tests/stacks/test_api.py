@@ -1,13 +1,34 @@
-"""The front door: one route, throttled and logged, with a queue behind it that loses nothing."""
+"""The front door: throttled and logged, with a queue behind it that loses nothing."""
 
 import json
 
-from tests.synthesis import Templates, of_type, synthesise
+from tests.synthesis import Template, Templates, of_type, synthesise
 
 
-def test_github_posts_to_one_route(templates: Templates) -> None:
-    (route,) = of_type(templates["api"], "AWS::ApiGatewayV2::Route").values()
-    assert route["RouteKey"] == "POST /webhooks/github"
+def test_github_posts_to_one_route_and_everything_else_is_the_apis(templates: Templates) -> None:
+    routes = of_type(templates["api"], "AWS::ApiGatewayV2::Route").values()
+    assert {route["RouteKey"] for route in routes} == {"POST /webhooks/github", "ANY /", "ANY /{proxy+}"}
+
+
+def test_nobody_has_a_token_until_somebody_is_given_one(templates: Templates) -> None:
+    secrets = of_type(templates["api"], "AWS::SecretsManager::Secret").values()
+    (tokens,) = [secret for secret in secrets if "tokens" in secret["Description"]]
+    generated = tokens["GenerateSecretString"]
+    assert json.loads(generated["SecretStringTemplate"]) == {"tokens": []}
+    assert generated["GenerateStringKey"] == "cursor_key"
+
+
+def test_jwts_are_off_unless_the_settings_name_who_issues_them(templates: Templates) -> None:
+    def variables(api: Template) -> dict[str, str]:
+        (function,) = [
+            each for each in of_type(api, "AWS::Lambda::Function").values() if each["Handler"] == "api.handler"
+        ]
+        found: dict[str, str] = function["Environment"]["Variables"]
+        return found
+
+    assert variables(templates["api"])["JWT_ISSUER"] == ""
+    set_up = variables(synthesise(jwt_issuer="https://id.example.com", jwt_audience="runledger")["api"])
+    assert (set_up["JWT_ISSUER"], set_up["JWT_AUDIENCE"]) == ("https://id.example.com", "runledger")
 
 
 def test_the_stage_is_throttled_by_settings() -> None:
@@ -41,6 +62,6 @@ def test_what_cannot_be_recorded_is_retried_and_then_kept_aside(templates: Templ
 
 def test_webhook_secrets_are_generated_and_stay_in_secrets_manager(templates: Templates) -> None:
     secrets = of_type(templates["api"], "AWS::SecretsManager::Secret")
-    (generated,) = [secret for secret in secrets.values() if "GenerateSecretString" in secret]
+    (generated,) = [secret for secret in secrets.values() if "Webhook secrets" in secret["Description"]]
     assert generated["GenerateSecretString"]["GenerateStringKey"] == "current"
     assert "SecretString" not in generated
