@@ -67,7 +67,8 @@ class Api:
     def _address(self, path: tuple[object, ...], query: Answer) -> str:
         segments = "/".join(quote(str(each), safe="") for each in path)
         given = {name: value for name, value in query.items() if value is not None}
-        return f"{self._url}/v1/{segments}" + (f"?{urlencode(given)}" if given else "")
+        questions = "" if path[0] == "admin" else "v1/"
+        return f"{self._url}/{questions}{segments}" + (f"?{urlencode(given)}" if given else "")
 
     def _read(self, body: bytes) -> Answer:
         answer = _json(body)

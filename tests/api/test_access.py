@@ -99,7 +99,7 @@ def test_a_token_for_one_installation_sees_that_one(api: Client, live: Live) -> 
 
 
 def test_what_concerns_all_installations_is_refused_to_a_token_for_one(api: Client) -> None:
-    for path in ("/v1/admin/dead-letters", "/v1/admin/reconciliation"):
+    for path in ("/admin/dead-letters", "/admin/reconciliation"):
         answer = api.with_token(TOKENS["scoped"]).get(path)
         assert answer.status == 403
         assert "some installations only" in answer.body["detail"]
@@ -112,16 +112,16 @@ def test_who_am_i(api: Client) -> None:
 
 
 def test_an_admin_action_is_in_the_log_with_who_did_it(api: Client, ordered: list[Any], log: io.StringIO) -> None:
-    assert api.post("/v1/admin/reconciliation/run").status == 202
+    assert api.post("/admin/reconciliation/run").status == 202
     lines = [json.loads(line) for line in log.getvalue().splitlines() if '"admin action"' in line]
     assert [(line["caller"], line["path"], line["status"]) for line in lines] == [
-        ("olga", "/v1/admin/reconciliation/run", 202)
+        ("olga", "/admin/reconciliation/run", 202)
     ]
     assert len(ordered) == 1
 
 
 def test_a_token_is_never_logged(api: Client, log: io.StringIO) -> None:
-    api.post("/v1/admin/webhooks/1/redeliver")
+    api.post("/admin/webhooks/1/redeliver")
     api.with_token("a-secret-nobody-knows").get("/v1/me")
     assert "refused" in log.getvalue()
     assert not [secret for secret in (*TOKENS.values(), "a-secret-nobody-knows") if secret in log.getvalue()]

@@ -30,7 +30,7 @@ def suspect(runners: RunnersTable, runner_id: str, installation_id: int = INSTAL
 def test_suspected_runners_are_told_with_when_they_are_due(api: Client, runners: RunnersTable) -> None:
     suspect(runners, INSTANCE)
     runners.launched("i-busy", installation_id=INSTALLATION, job_id=2, at=AT)
-    found = api.get("/v1/admin/orphans", status="suspected").body
+    found = api.get("/admin/orphans", status="suspected").body
     assert found["total"] == 1
     (orphan,) = found["orphans"]
     assert (orphan["runner_id"], orphan["status"], orphan["reason"]) == (INSTANCE, "active", "job_completed")
@@ -41,9 +41,9 @@ def test_suspected_runners_are_told_with_when_they_are_due(api: Client, runners:
 def test_orphans_of_others_are_not_told(api: Client, runners: RunnersTable) -> None:
     suspect(runners, INSTANCE)
     suspect(runners, "i-elsewhere", ELSEWHERE)
-    found = api.with_token(TOKENS["scoped"]).get("/v1/admin/orphans").body
+    found = api.with_token(TOKENS["scoped"]).get("/admin/orphans").body
     assert [orphan["runner_id"] for orphan in found["orphans"]] == ["i-elsewhere"]
-    assert api.with_token(TOKENS["scoped"]).post(f"/v1/admin/orphans/{INSTANCE}/cleanup").status == 404
+    assert api.with_token(TOKENS["scoped"]).post(f"/admin/orphans/{INSTANCE}/cleanup").status == 404
 
 
 @pytest.mark.parametrize("runner_id", [INSTANCE, TASK])
@@ -53,27 +53,27 @@ def test_a_cleanup_is_ordered_and_can_be_followed(
 ) -> None:
     """API Gateway decodes the path before the function sees it."""
     suspect(runners, runner_id)
-    answer = api.post(f"/v1/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
+    answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
     assert answer.status == 202
     assert ordered == [{"clean": runner_id, "id": answer.body["id"], "requested_by": "olga"}]
-    followed = api.get(f"/v1/admin/reconciliation/{answer.body['id']}").body
+    followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "olga")
     assert (followed["summary"], followed["findings"], followed["text"]) == ({}, [], "")
 
 
 def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTable) -> None:
     runners.launched(INSTANCE, installation_id=INSTALLATION, job_id=2, at=AT)
-    answer = api.post(f"/v1/admin/orphans/{INSTANCE}/cleanup")
+    answer = api.post(f"/admin/orphans/{INSTANCE}/cleanup")
     assert (answer.status, "not suspected" in answer.body["detail"]) == (409, True)
-    assert api.post("/v1/admin/orphans/i-unknown/cleanup").status == 404
+    assert api.post("/admin/orphans/i-unknown/cleanup").status == 404
 
 
 @pytest.mark.parametrize(("body", "kind"), [(None, "full"), ({}, "full"), ({"pass": "quick"}, "quick")])
 def test_a_pass_is_ordered(api: Client, ordered: list[Any], body: object, kind: str) -> None:
-    answer = api.post("/v1/admin/reconciliation/run", body)
+    answer = api.post("/admin/reconciliation/run", body)
     assert answer.status == 202
     assert ordered == [{"pass": kind, "id": answer.body["id"], "requested_by": "olga"}]
-    found = api.get(f"/v1/admin/reconciliation/{answer.body['id']}").body
+    found = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 
 
@@ -81,9 +81,9 @@ def test_a_finished_pass_tells_what_it_found(api: Client, world: World) -> None:
     passes = PassesTable(world.dynamodb, RUNNERS)
     about = {"pass": "full", "status": "finished", "summary": {"healed": 2}, "findings": ["job 1"], "text": "words"}
     passes.note("20250115T100000000Z-abc", at=AT, **about)
-    found = api.get("/v1/admin/reconciliation/20250115T100000000Z-abc").body
+    found = api.get("/admin/reconciliation/20250115T100000000Z-abc").body
     assert (found["summary"], found["findings"], found["text"]) == ({"healed": 2}, ["job 1"], "words")
-    assert api.get("/v1/admin/reconciliation/unknown").status == 404
+    assert api.get("/admin/reconciliation/unknown").status == 404
 
 
 def test_passes_are_listed_newest_first_and_go_on(api: Client, world: World) -> None:
@@ -92,7 +92,7 @@ def test_passes_are_listed_newest_first_and_go_on(api: Client, world: World) -> 
         passes.note(f"2025011{number}", at=AT, status="finished", **{"pass": "quick"})
     seen, cursor = [], None
     for _ in range(3):
-        page = api.get("/v1/admin/reconciliation", limit=2, cursor=cursor).body
+        page = api.get("/admin/reconciliation", limit=2, cursor=cursor).body
         seen += [each["id"] for each in page["items"]]
         cursor = page["next_cursor"]
     assert (seen, cursor) == ([f"2025011{number}" for number in (4, 3, 2, 1, 0)], None)
@@ -100,9 +100,9 @@ def test_passes_are_listed_newest_first_and_go_on(api: Client, world: World) -> 
 
 def test_dead_letters_are_counted(api: Client, world: World) -> None:
     world.sqs.send_message(QueueUrl=world.queue_url, MessageBody="dead")
-    assert api.get("/v1/admin/dead-letters").body["items"] == [{"queue": "WebhookRetries", "messages": 1}]
+    assert api.get("/admin/dead-letters").body["items"] == [{"queue": "WebhookRetries", "messages": 1}]
 
 
 def test_without_a_github_app_nothing_is_redelivered(api: Client) -> None:
-    answer = api.post("/v1/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
+    answer = api.post("/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
     assert (answer.status, "no GitHub App" in answer.body["detail"]) == (409, True)

@@ -77,7 +77,7 @@ BODIES: dict[str, tuple[dict[str, Any], int]] = {
 
 @pytest.mark.parametrize(("event", "status"), BODIES.values(), ids=BODIES)
 def test_a_wrong_body_is_a_problem(api: Client, event: dict[str, Any], status: int) -> None:
-    answer = api.ask("POST", "/v1/admin/reconciliation/run", **event)
+    answer = api.ask("POST", "/admin/reconciliation/run", **event)
     assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
 
 

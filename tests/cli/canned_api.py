@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _chosen(self, asked: Asked) -> Any:
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             return problem(401, "Unauthorized", "the token is not known")
-        answers = self.server.answers.get(f"{asked.method} {asked.path.removeprefix('/v1/')}")
+        answers = self.server.answers.get(f"{asked.method} {asked.path.removeprefix('/v1').removeprefix('/')}")
         if not answers:
             return problem(404, "Not Found", f"there is no {asked.path}")
         return answers.pop(0) if len(answers) > 1 else answers[0]

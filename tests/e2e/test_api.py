@@ -36,7 +36,7 @@ def test_a_job_its_history_its_run_and_its_deployment(outputs: Outputs) -> None:
 
 
 READS = (
-    *("/v1/me", "/v1/installations", "/v1/admin/orphans", "/v1/admin/reconciliation", "/v1/admin/dead-letters"),
+    *("/v1/me", "/v1/installations", "/admin/orphans", "/admin/reconciliation", "/admin/dead-letters"),
     *(f"{HERE}/{name}" for name in ("stuck", "statistics", "repositories", "counts", "pools", "events")),
     *(f"{HERE}/approvals/waiting", f"{HERE}/jobs?status=completed", f"{HERE}/jobs?repo={REPO}", "/openapi.json"),
 )
@@ -61,21 +61,19 @@ def test_errors_are_problems_behind_the_gateway_too(outputs: Outputs) -> None:
         answer = ask(outputs, path)
         assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
     assert ask(outputs, "/v1/me", method="DELETE").status == 405
-    assert (
-        ask(outputs, f"/v1/admin/orphans/{quote(TASK, safe='')}/cleanup", method="POST").body["detail"].endswith(TASK)
-    )
+    assert ask(outputs, f"/admin/orphans/{quote(TASK, safe='')}/cleanup", method="POST").body["detail"].endswith(TASK)
 
 
 def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Outputs) -> None:
-    ordered = ask(outputs, "/v1/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    ordered = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     assert ordered.status == 202, ordered.body
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while (found := ask(outputs, f"/v1/admin/reconciliation/{ordered.body['id']}").body)["status"] != "finished":
+    while (found := ask(outputs, f"/admin/reconciliation/{ordered.body['id']}").body)["status"] != "finished":
         assert time.monotonic() < deadline, found
         time.sleep(0.5)
     assert (found["pass"], found["requested_by"]) == ("quick", "local-admin")
     assert found["text"].startswith("Reconciliation (quick)")
-    assert ordered.body["id"] in [each["id"] for each in ask(outputs, "/v1/admin/reconciliation").body["items"]]
+    assert ordered.body["id"] in [each["id"] for each in ask(outputs, "/admin/reconciliation").body["items"]]
 
 
 def test_github_says_why_a_run_cannot_be_run_again(outputs: Outputs) -> None:

@@ -1,25 +1,43 @@
-"""What the README shows works as it stands there."""
+"""What the README shows works as it stands there, on the demo that it tells of."""
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+from local.demo import Played
 from local.outputs import Outputs
-from tests.e2e.test_webhooks import NOWHERE, post
-from tests.webhooks import IN_PROGRESS, INSTALLATION, payload
+from local.payloads.subjects import Job
+from local.steps import deliveries
 
-README = Path(__file__).parent.parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent.parent
+ELLIPSIS = "https://github.com/acme/storefront/actions/runs/…/job/…"
 
 
-def test_the_first_look_at_the_ledger(outputs: Outputs, tmp_path: Path) -> None:
-    started = payload(IN_PROGRESS, job_id=4_000_001, runner_name=NOWHERE)
-    assert post(outputs, started, guid="of the readme").status == 202
+def shown() -> list[str]:
+    """Of the section that lets people try it, what asks a deployment."""
+    section = (ROOT / "README.md").read_text().partition("\n## Try it on your machine\n")[2].partition("\n## ")[0]
+    return [line for line in re.findall(r"^\$ (.*)$", section, re.MULTILINE) if not line.startswith("make ")]
+
+
+def test_every_command_of_the_first_look_answers(outputs: Outputs, played: Played, tmp_path: Path) -> None:
+    subjects = [each.subject for each in deliveries(played.steps)]
+    job = next(
+        each for each in subjects if isinstance(each, Job) and each.run.repository.full_name == "acme/storefront"
+    )
     (tmp_path / ".local").mkdir()
     outputs.save(tmp_path / ".local" / "outputs.json")
-    (shown,) = re.findall(r"\.venv/bin/python - <<'PY'\n(.*?)\nPY\n", README.read_text(), re.DOTALL)
-    looked = subprocess.run(
-        [sys.executable, "-c", shown], cwd=tmp_path, check=True, capture_output=True, text=True
-    ).stdout.splitlines()
-    at = next(number for number, line in enumerate(looked) if line.startswith(f"{INSTALLATION}#4000001 created"))
-    assert looked[at + 1].split()[1:] == ["webhook_in_progress", "in_progress"]
+    commands = shown()
+    assert len(commands) == 5
+    for command in commands:
+        page = f"https://github.com/acme/storefront/actions/runs/{job.run.id}/job/{job.id}"
+        line = command.replace(ELLIPSIS, page).replace(".venv/bin/", f"{ROOT}/.venv/bin/").replace("curl", "curl -sSf")
+        asked = subprocess.run(
+            ["bash", "-c", line],
+            cwd=tmp_path,
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOKEN": outputs.admin_token, "API_URL": outputs.api_url},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert (asked.returncode, asked.stderr) == (0, ""), line
+        assert asked.stdout.strip(), line

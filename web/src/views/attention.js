@@ -15,7 +15,7 @@ export function loadAttention({ installation }) {
     const [stuck, approvals, orphans] = await Promise.all([
       api.get(api.of(installation, "stuck"), {}, signal),
       api.get(api.of(installation, "approvals", "waiting"), {}, signal),
-      api.get("v1/admin/orphans", { status: "suspected" }, signal),
+      api.get("admin/orphans", { status: "suspected" }, signal),
     ]);
     return {
       stuck: stuck.items,

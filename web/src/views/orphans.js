@@ -72,7 +72,7 @@ async function askToClean(orphan, context) {
       ]),
     ],
     verb: "Clean up",
-    act: () => api.post(`v1/admin/orphans/${encodeURIComponent(orphan.runner_id)}/cleanup`),
+    act: () => api.post(`admin/orphans/${encodeURIComponent(orphan.runner_id)}/cleanup`),
   });
   if (done) go(link(context.installation, "pass", done.id));
 }

@@ -13,7 +13,7 @@ const REFRESH_MS = 3000;
 export const pass = {
   title: () => "Reconciler pass",
   draw(context) {
-    const load = (signal) => api.get(`v1/admin/reconciliation/${encodeURIComponent(context.id)}`, {}, signal);
+    const load = (signal) => api.get(`admin/reconciliation/${encodeURIComponent(context.id)}`, {}, signal);
     return live(el("div", { class: "stack" }), {
       context,
       every: ({ status }) => (status === "finished" ? 0 : REFRESH_MS),

@@ -25,10 +25,10 @@ export const reconciler = {
       el("button", { type: "button", id: `run-${pass}`, click: () => ask(pass, context) }, `Run a ${pass} pass`),
     ),
   draw(context) {
-    const orphans = (signal) => api.get("v1/admin/orphans", { status: "suspected" }, signal);
+    const orphans = (signal) => api.get("admin/orphans", { status: "suspected" }, signal);
     const passes = (signal) =>
-      api.get("v1/admin/reconciliation", { limit: PAGE, cursor: context.query.cursor }, signal);
-    const letters = (signal) => api.get("v1/admin/dead-letters", {}, signal);
+      api.get("admin/reconciliation", { limit: PAGE, cursor: context.query.cursor }, signal);
+    const letters = (signal) => api.get("admin/dead-letters", {}, signal);
     return [
       panel(
         "Orphans",
@@ -59,7 +59,7 @@ async function ask(pass, context) {
         : "It looks at stuck jobs and runners, and mends what is wrong.",
     ),
     verb: "Run it",
-    act: () => api.post("v1/admin/reconciliation/run", { pass }),
+    act: () => api.post("admin/reconciliation/run", { pass }),
   });
   if (done) go(link(context.installation, "pass", done.id));
 }

@@ -22,7 +22,7 @@ READS = ("GET", "HEAD", "OPTIONS")
 # API Gateway hangs up after 30 seconds.
 SECONDS_TO_GATHER = 20.0
 # API Gateway decodes the path, and the id of a task has slashes; the routes want one part.
-RUNNER_IN_PATH = re.compile(r"(/v1/admin/orphans/)(.+)(/cleanup)")
+RUNNER_IN_PATH = re.compile(r"(/admin/orphans/)(.+)(/cleanup)")
 
 
 class Installations(Protocol):

@@ -28,7 +28,7 @@ class Orphans(TypedDict):
 
 
 class Accepted(TypedDict):
-    """The result is at GET /v1/admin/reconciliation/{id}."""
+    """The result is at GET /admin/reconciliation/{id}."""
 
     id: str
 

@@ -26,7 +26,7 @@ PAGES_SEARCHED = 20
 
 
 @router.post(
-    "/v1/admin/webhooks/<delivery_id>/redeliver",
+    "/admin/webhooks/<delivery_id>/redeliver",
     tags=["admin"],
     operation_id="redeliverWebhook",
     summary="Ask GitHub to send a webhook of the App again",
@@ -45,7 +45,7 @@ def redeliver(delivery_id: DeliveryId) -> Redelivery:
 
 
 @router.get(
-    "/v1/admin/dead-letters",
+    "/admin/dead-letters",
     tags=["admin"],
     operation_id="listDeadLetters",
     summary="How much lies in each dead-letter queue",

@@ -29,7 +29,7 @@ SHOWN = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cl
 
 
 @router.get(
-    "/v1/admin/orphans",
+    "/admin/orphans",
     tags=["admin"],
     operation_id="listOrphans",
     summary="Runners that seem to work for nobody",
@@ -46,7 +46,7 @@ def orphans(status: Annotated[Literal["suspected", "cleaning"], Query()] = "susp
 
 
 @router.post(
-    "/v1/admin/orphans/<runner_id>/cleanup",
+    "/admin/orphans/<runner_id>/cleanup",
     tags=["admin"],
     operation_id="cleanUpOrphan",
     summary="Stop an orphan now, exactly once",
@@ -65,7 +65,7 @@ def cleanup(runner_id: RunnerId) -> Accepted:
 
 
 @router.post(
-    "/v1/admin/reconciliation/run",
+    "/admin/reconciliation/run",
     tags=["admin"],
     operation_id="runReconciliation",
     summary="Start a pass of the reconciler",
@@ -79,7 +79,7 @@ def run(body: Annotated[PassWanted | None, Body()] = None) -> Accepted:
 
 
 @router.get(
-    "/v1/admin/reconciliation",
+    "/admin/reconciliation",
     tags=["admin"],
     operation_id="listPasses",
     summary="Passes of the reconciler, newest first",
@@ -93,7 +93,7 @@ def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
 
 
 @router.get(
-    "/v1/admin/reconciliation/<pass_id>",
+    "/admin/reconciliation/<pass_id>",
     tags=["admin"],
     operation_id="getPass",
     summary="How far a pass or a cleanup is, and what it found",
