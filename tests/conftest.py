@@ -11,6 +11,7 @@ os.environ.update(
 for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):
     os.environ.pop(name, None)
 
+import signal
 from collections.abc import Iterator
 
 import hypothesis
@@ -20,6 +21,9 @@ from local import dynamodb
 from tests.synthesis import Templates, synthesise
 
 pytest_plugins = ["tests.deployed"]
+
+# A test run in the background was told to ignore Ctrl-C, and so would be what it starts, which some tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no test that fails because a machine is slow.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
