@@ -7,6 +7,7 @@ import os
 import time
 from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 import boto3
 from botocore.config import Config
@@ -39,14 +40,14 @@ def setting(name: str, default: str | None = None) -> str:
     return value
 
 
-_clients: list[Any] = []
+_clients: WeakSet[Any] = WeakSet()
 renew_after_restore(_clients)
 
 
 @cache
 def client(service: Any, region: str | None = None) -> Any:
     made = boto3.client(service, region_name=region, config=AWS_PATIENCE)
-    _clients.append(made)
+    _clients.add(made)
     return made
 
 

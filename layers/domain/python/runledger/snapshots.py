@@ -3,7 +3,7 @@
 import importlib
 import importlib.util
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 
@@ -11,7 +11,7 @@ class Client(Protocol):
     def close(self) -> None: ...
 
 
-def renew_after_restore(clients: Sequence[Client]) -> None:
+def renew_after_restore(clients: Iterable[Client]) -> None:
     """Connections of the snapshot are dead, and its pauses would be the same in every copy."""
     if register := _register():
 
