@@ -18,7 +18,7 @@ from tests.e2e.test_runners import PATIENCE_SECONDS
 from tests.e2e.test_webhooks import NOWHERE, post
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, payload
 
-JOB, RUN = 5_000_001, 5_000_901
+JOB, RUN = 9_000_001, 9_000_901
 REPO = "acme/command-line"
 PAGE = f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}"
 

@@ -27,7 +27,7 @@ from tests.webhooks import INSTALLATION, QUEUED, REPO, payload
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-STUCK_JOB, STUCK_RUN = 6_000_001, 6_000_901
+STUCK_JOB, STUCK_RUN = 8_000_001, 8_000_901
 LONG_AGO = "2025-01-15T10:00:00.000Z"
 
 
