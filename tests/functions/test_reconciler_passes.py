@@ -1,10 +1,12 @@
 """A pass as a whole: lost webhooks, time that runs out, what is stored and told of it."""
 
+import io
 import json
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from runledger import telemetry
 from runledger.reconciliation.summary import new_id
 
 from tests.beds import items
@@ -12,7 +14,7 @@ from tests.functions.reconciling import Scene, ago, queued
 from tests.functions.test_telemetry import lines, metrics
 from tests.ledgers import RUNNERS
 from tests.local.webhook_receiver import WebhookReceiver
-from tests.webhooks import QUEUED, SECRET, payload
+from tests.webhooks import QUEUED, REPO, RUN, SECRET, payload
 
 
 def lose(scene: Scene, guid: str, job_id: int = 1) -> None:
@@ -98,8 +100,11 @@ def test_a_pass_tells_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[st
     }
 
 
-def test_an_error_is_logged_once_with_its_item(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_logged_once_with_its_item(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = io.StringIO()
+    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", heard)
     scene.hear(QUEUED, 1, created_at=ago(hours=2))
     scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
     scene.reconcile()
-    assert capsys.readouterr().out.count('"message":"reconciliation failed"') <= 1
+    (failed,) = [line for line in lines(heard.getvalue()) if line["message"] == "reconciliation failed"]
+    assert failed["item"] == f"run {RUN} of {REPO}"

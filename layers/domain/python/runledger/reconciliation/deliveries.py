@@ -40,13 +40,10 @@ class DeliveryCheck:
             reading = self.lost.reading()
             if reading.cursor and not self._walk(reading, now=now, bounds=bounds, tally=tally):
                 return False
-            if not self._walk(self._afresh(), now=now, bounds=bounds, tally=tally):
+            afresh = Reading(read_to=self.lost.reading().read_to)
+            if not self._walk(afresh, now=now, bounds=bounds, tally=tally):
                 return False
         return self._redeliver(now=now, bounds=bounds, tally=tally)
-
-    def _afresh(self) -> Reading:
-        reading = self.lost.reading()
-        return Reading(read_to=reading.read_to)
 
     def _walk(self, reading: Reading, *, now: str, bounds: Bounds, tally: Tally) -> bool:
         """From where it begins down to what was read before; where it is cut short, the next pass goes on."""
