@@ -42,8 +42,7 @@ class LedgerFunction(Construct):
             handler=f"{name}.handler",
             layers=list(layers),
             environment={
-                "POWERTOOLS_SERVICE_NAME": name,
-                "POWERTOOLS_METRICS_NAMESPACE": "Runledger",
+                "FUNCTION": name,
                 "POWERTOOLS_LOG_LEVEL": settings.log_level,
                 **environment,
             },

@@ -6,36 +6,35 @@ from constructs import Construct
 from stacks.settings import Settings
 from stacks.watched import Watched
 
-# By the names that docs/operating.md explains. A metric is an array in its log line: the value is at `.0`.
+# By the names that docs/operating.md explains.
 OVER_FUNCTIONS = {
     "follow one delivery": """
-        fields @timestamp, service, level, message, event_type, status, outcome, reason, job_id
+        fields @timestamp, function, level, message, event_type, status, outcome, reason, job_id
         | filter correlation_id = "PASTE THE X-GitHub-Delivery HERE"
         | sort @timestamp asc""",
     "follow one job": """
-        fields @timestamp, service, level, message, event_type, status, outcome, correlation_id
+        fields @timestamp, function, level, message, event_type, status, outcome, correlation_id
         | filter job_id = 0
-        | filter ispresent(message)
         | sort @timestamp asc""",
     "slowest repositories": """
-        filter ispresent(QueueTime.0)
-        | stats pct(QueueTime.0, 50) / 1000 as queued_p50_s, pct(QueueTime.0, 90) / 1000 as queued_p90_s,
-            pct(JobDuration.0, 90) as ran_p90_s, count(*) as jobs by repo_full_name
+        filter ispresent(QueueTime)
+        | stats pct(QueueTime, 50) / 1000 as queued_p50_s, pct(QueueTime, 90) / 1000 as queued_p90_s,
+            pct(JobDuration, 90) as ran_p90_s, count(*) as jobs by repo_full_name
         | sort queued_p90_s desc
         | limit 25""",
     "failing repositories": """
-        filter ispresent(JobsFailed.0)
-        | stats avg(JobsFailed.0) * 100 as failed_percent, count(*) as jobs by repo_full_name
+        filter ispresent(JobsFailed)
+        | stats avg(JobsFailed) * 100 as failed_percent, count(*) as jobs by repo_full_name
         | sort failed_percent desc
         | limit 25""",
     "spend by repository": """
-        filter ispresent(Spend.0)
-        | stats sum(Spend.0) as dollars, sum(SpotSavings.0) as saved_by_spot, count(*) as jobs by repo_full_name
+        filter ispresent(Spend)
+        | stats sum(Spend) as dollars, sum(SpotSavings) as saved_by_spot, count(*) as jobs by repo_full_name
         | sort dollars desc
         | limit 25""",
     "interrupted jobs": """
         fields @timestamp, repo_full_name, run_id, job_id, status
-        | filter event_type = "runner_interrupted" and outcome = "recorded" and ispresent(message)
+        | filter event_type = "runner_interrupted" and outcome = "recorded"
         | sort @timestamp desc""",
     "refused and delayed deliveries": """
         filter message in ["delivery refused", "recording must wait", "delivery not kept"]
@@ -49,7 +48,7 @@ OVER_FUNCTIONS = {
         | sort @timestamp desc
         | limit 50""",
     "errors": """
-        fields @timestamp, service, message, item, correlation_id, exception_name, exception
+        fields @timestamp, function, message, item, correlation_id, exception_name, exception
         | filter level in ["ERROR", "CRITICAL"]
         | sort @timestamp desc
         | limit 100""",

@@ -6,14 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from runledger import emf, telemetry
+from runledger.model import EventType
 
 from stacks import saved_queries
 from tests.documents import DOCS, names, rows, section
 from tests.synthesis import Templates, of_type
 
 ROOT = Path(__file__).parent.parent
-METRIC = re.compile(r"[A-Z][A-Za-z]+")
-ADDING = {"add_metric", "single_metric"}
+TELLING = ("telemetry.py", "reconciliation/metrics.py")  # of the modules, those that write metrics
 SETTINGS = {
     name: value
     for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()
@@ -21,21 +22,10 @@ SETTINGS = {
 }
 
 
-def emitted_metrics() -> set[str]:
-    """A metric is named where it is added, or in a table of the module that adds it."""
-    found: set[str] = set()
-    for file in (ROOT / "layers").rglob("*.py"):
-        nodes = list(ast.walk(ast.parse(file.read_text())))
-        added = [node.args[0] for node in nodes if isinstance(node, ast.Call) and called(node) in ADDING]
-        tables = [node for node in nodes if isinstance(node, ast.Dict)] if added else []
-        for named in (*added, *(value for table in tables for value in table.values)):
-            if isinstance(named, ast.Constant) and METRIC.fullmatch(str(named.value)):
-                found.add(str(named.value))
-    return found
-
-
-def called(node: ast.Call) -> str | None:
-    return getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+def named_in_code() -> set[str]:
+    files = [ROOT / "layers/domain/python/runledger" / name for name in TELLING]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def alarms(templates: Templates) -> list[str]:
@@ -54,12 +44,14 @@ def test_every_setting_is_documented_with_its_default() -> None:
             assert default.strip("`") == (json.dumps(value) if not isinstance(value, str) else value)
 
 
-def test_every_metric_is_documented() -> None:
-    assert emitted_metrics() - names(section("operating.md", "Metrics")) == set()
+def test_every_metric_is_documented_and_every_documented_metric_is_emitted() -> None:
+    assert names(section("operating.md", "Metrics")) == emf.UNITS.keys()
+    assert emf.UNITS.keys() <= named_in_code()
 
 
-def test_every_documented_metric_is_emitted() -> None:
-    assert names(section("operating.md", "Metrics")) - emitted_metrics() == set()
+def test_whatever_happens_to_a_job_has_a_metric() -> None:
+    assert telemetry.EVENT_METRICS.keys() == set(EventType)
+    assert {*telemetry.EVENT_METRICS.values(), *telemetry.DOLLAR_METRICS.values()} <= emf.UNITS.keys()
 
 
 def test_every_alarm_is_documented_and_every_documented_alarm_rings(templates: Templates) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from runledger import telemetry
+from runledger import emf
 from runledger.reconciliation import metrics
 
 from stacks import own_metrics
@@ -114,9 +114,9 @@ def test_silence_can_be_allowed() -> None:
 def test_our_own_metrics_are_looked_for_where_telemetry_writes_them(templates: Templates) -> None:
     ours = [alarm for alarm in alarms(templates).values() if alarm["Namespace"] == "Runledger"]
     assert {alarm["MetricName"] for alarm in ours} <= names(section("operating.md", "Metrics"))
-    assert (own_metrics.NAMESPACE, own_metrics.SERVICE) == (telemetry.NAMESPACE, telemetry.SERVICE)
+    assert (own_metrics.NAMESPACE, own_metrics.SERVICE) == (emf.NAMESPACE, emf.SERVICE)
     for alarm in ours:
-        assert alarm["Dimensions"] == [{"Name": "service", "Value": telemetry.SERVICE}]
+        assert alarm["Dimensions"] == [{"Name": "service", "Value": emf.SERVICE}]
 
 
 def test_every_alarm_looks_at_one_metric_and_tells_the_topic_what_to_do(templates: Templates) -> None:

@@ -1,6 +1,7 @@
-"""Structured logs and EMF metrics, which CloudWatch makes from the log: no call, no wait, no extra cost per request."""
+"""What happens is told in the log, as JSON: for a person who follows a delivery, and for CloudWatch, which counts."""
 
 import importlib.util
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -11,17 +12,15 @@ if "aws_lambda_powertools" not in sys.modules and (_spec := importlib.util.find_
     sys.modules["aws_lambda_powertools"] = importlib.util.module_from_spec(_spec)
 
 from aws_lambda_powertools.logging import Logger
-from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
+from runledger import emf
 from runledger.decision import Decision, Outcome
 from runledger.model import EventType, Receipt
 from runledger.reports import Report, RerunCheck
 
-SERVICE, NAMESPACE = "runledger", "Runledger"
+FUNCTION = os.environ.get("FUNCTION", "")
 
-logger = Logger(utc=True)
-# One service name for all functions: each value of a dimension is a metric to pay for.
-metrics = Metrics(service=SERVICE, namespace=NAMESPACE)
+logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True)
 
 EVENT_METRICS = {
     EventType.WEBHOOK_QUEUED: "JobsQueued",
@@ -51,6 +50,12 @@ def follow(delivery_id: str) -> None:
     logger.set_correlation_id(delivery_id)
 
 
+def count(message: str, about: Mapping[str, Any], metrics: Mapping[str, float]) -> None:
+    """A line of the log from which CloudWatch counts: so it is written at every log level."""
+    correlated = {"correlation_id": logger.get_correlation_id(), "function": FUNCTION}
+    emf.write(metrics, about={"message": message} | correlated | dict(about))
+
+
 def taken(said: Receipt | Report, decision: Decision | None) -> None:
     """Reports are logged; what is counted is what happens to jobs."""
     if decision:
@@ -70,23 +75,18 @@ def _recorded(decision: Decision) -> None:
         "status": job.status,
         "outcome": decision.outcome,
     }
-    logger.info("job event", extra=about)
     match decision.outcome:
-        case Outcome.REPEATED:
-            return
-        case Outcome.DUPLICATE:
-            metrics.add_metric("DuplicateDeliveries", MetricUnit.Count, 1)
         case Outcome.RECORDED:
-            _measure(decision)
-    for name, value in about.items():
-        metrics.add_metadata(name, value)
-    metrics.flush_metrics()
+            count("job event", about, _measured(decision))
+        case Outcome.DUPLICATE:
+            count("job event", about, {"DuplicateDeliveries": 1})
+        case Outcome.REPEATED:
+            logger.info("job event", extra=about)
 
 
 def deferred(said: Receipt | Report, trouble: Exception) -> None:
-    logger.warning("recording must wait", extra=_about(said) | {"reason": str(trouble)})
-    metrics.add_metric("DeferredDeliveries", MetricUnit.Count, 1)
-    metrics.flush_metrics()
+    about = {"level": "WARNING", "reason": str(trouble)}
+    count("recording must wait", _about(said) | about, {"DeferredDeliveries": 1})
 
 
 def considered(check: RerunCheck, result: str) -> None:
@@ -100,21 +100,22 @@ def _about(said: Receipt | Report) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _measure(decision: Decision) -> None:
-    job = decision.job
-    metrics.add_metric(EVENT_METRICS[decision.event.event_type], MetricUnit.Count, 1)
-    _measure_dollars(decision.event.changes or {})
-    if decision.event.event_type is not EventType.WEBHOOK_COMPLETED:
-        return
-    metrics.add_metric("JobsFailed", MetricUnit.Count, int(job.failed))
-    if job.overall_queue_duration_in_ms is not None:
-        metrics.add_metric("QueueTime", MetricUnit.Milliseconds, job.overall_queue_duration_in_ms)
-    if job.usage_in_seconds:
-        metrics.add_metric("JobDuration", MetricUnit.Seconds, job.usage_in_seconds)
+def _measured(decision: Decision) -> dict[str, float]:
+    job, event = decision.job, decision.event
+    metrics: dict[str, float] = {EVENT_METRICS[event.event_type]: 1, **_dollars(event.changes or {})}
+    if event.event_type is EventType.WEBHOOK_COMPLETED:
+        metrics["JobsFailed"] = int(job.failed)
+        if job.overall_queue_duration_in_ms is not None:
+            metrics["QueueTime"] = job.overall_queue_duration_in_ms
+        if job.usage_in_seconds:
+            metrics["JobDuration"] = job.usage_in_seconds
+    return metrics
 
 
-def _measure_dollars(changes: Mapping[str, Mapping[str, Any]]) -> None:
+def _dollars(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """A price may be learnt or corrected after the job: whichever event brings it, the sums come out right."""
-    for name, metric in DOLLAR_METRICS.items():
-        if change := changes.get(name):
-            metrics.add_metric(metric, MetricUnit.NoUnit, float(change.get("to", 0) - change.get("from", 0)))
+    return {
+        metric: float(change.get("to", 0) - change.get("from", 0))
+        for name, metric in DOLLAR_METRICS.items()
+        if (change := changes.get(name))
+    }

@@ -1,10 +1,8 @@
 """What a pass tells CloudWatch and the log, beside what each recorded event tells by itself."""
 
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
-
+from runledger import emf, telemetry
 from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Count
-from runledger.telemetry import NAMESPACE, SERVICE, logger, metrics
 
 COUNTED = {
     Count.DETECTED: "OrphanedRunnersDetected",
@@ -26,18 +24,16 @@ STUCK = {
 
 def failed(item: str, error: Exception) -> None:
     """An error that no later pass will mend: once, with the item that it is about."""
-    logger.error("reconciliation failed", exc_info=error, extra={"item": item})
+    telemetry.logger.error("reconciliation failed", exc_info=error, extra={"item": item})
 
 
 def finished(report: Report) -> None:
+    tally = report.tally
+    metrics = {name: tally.counts[count] for count, name in COUNTED.items()} | {
+        "OrphanedRunnerRate": tally.orphan_rate,
+        "ReconciliationDuration": report.duration_in_ms,
+    }
     about = {"id": report.id, "pass": report.kind, "outcome": report.outcome, "summary": report.summary}
-    logger.info("reconciliation", extra=about | {"text": report.text().splitlines()})
-    for count, name in COUNTED.items():
-        metrics.add_metric(name, MetricUnit.Count, report.tally.counts[count])
-    metrics.add_metric("OrphanedRunnerRate", MetricUnit.Percent, report.tally.orphan_rate)
-    metrics.add_metric("ReconciliationDuration", MetricUnit.Milliseconds, report.duration_in_ms)
-    metrics.flush_metrics()
+    telemetry.count("reconciliation", about | {"text": report.text().splitlines()}, metrics)
     for kind, count in STUCK.items():
-        with single_metric("StuckJobs", MetricUnit.Count, report.tally.counts[count], namespace=NAMESPACE) as stuck:
-            stuck.add_dimension("service", SERVICE)
-            stuck.add_dimension("kind", kind)
+        emf.write({"StuckJobs": tally.counts[count]}, about={"id": report.id}, dimensions={"kind": kind})

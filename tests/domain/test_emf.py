@@ -1,0 +1,44 @@
+"""A line that CloudWatch makes metrics of, as its embedded metric format wants it."""
+
+import json
+from typing import Any
+
+import pytest
+from runledger import emf
+
+UNITS = {"Count", "Milliseconds", "Seconds", "Percent", "None"}  # of those that CloudWatch knows
+
+
+def written(capsys: pytest.CaptureFixture[str], *args: Any, **kwargs: Any) -> dict[str, Any]:
+    emf.write(*args, **kwargs)
+    (line,) = capsys.readouterr().out.splitlines()
+    said: dict[str, Any] = json.loads(line)
+    return said
+
+
+def test_each_metric_is_a_number_of_the_line_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    line = written(capsys, {"JobsCompleted": 1, "QueueTime": 1500}, about={"message": "job event", "job_id": 7})
+    (directive,) = line["_aws"]["CloudWatchMetrics"]
+    assert directive["Metrics"] == [
+        {"Name": "JobsCompleted", "Unit": "Count"},
+        {"Name": "QueueTime", "Unit": "Milliseconds"},
+    ]
+    assert (line["JobsCompleted"], line["QueueTime"]) == (1, 1500)
+    assert (line["level"], line["message"], line["job_id"]) == ("INFO", "job event", 7)
+
+
+def test_dimensions_are_texts_of_the_line_and_what_it_is_about_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    line = written(capsys, {"StuckJobs": 2}, about={"id": "a pass"}, dimensions={"kind": "queued"})
+    (directive,) = line["_aws"]["CloudWatchMetrics"]
+    assert directive["Dimensions"] == [["service", "kind"]]
+    assert (directive["Namespace"], line["service"], line["kind"]) == ("Runledger", "runledger", "queued")
+
+
+def test_the_time_is_told_to_cloudwatch_and_to_people_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    line = written(capsys, {"JobsQueued": 1}, about={})
+    assert isinstance(line["_aws"]["Timestamp"], int)
+    assert line["timestamp"].endswith("Z")
+
+
+def test_every_unit_is_one_of_cloudwatchs() -> None:
+    assert set(emf.UNITS.values()) == UNITS
