@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from runledger.model import FAILURES, Event, EventType, Job, Receipt, Source, Status
@@ -68,6 +69,8 @@ IDENTITY = {
 CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
 BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs"}
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
+NOTHING = (None,) * len(TRACKED)
+_tracked = attrgetter(*TRACKED)
 
 
 def decide(job: Job | None, receipt: Receipt) -> Decision:
@@ -103,8 +106,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
 def _changes(before: Job | None, after: Job) -> Mapping[str, Mapping[str, Any]]:
     """Absent is absent: a field that was not there has no `from`."""
     changes = {}
-    for name in TRACKED:
-        old, new = getattr(before, name, None), getattr(after, name)
+    for name, old, new in zip(TRACKED, _tracked(before) if before else NOTHING, _tracked(after), strict=True):
         if old != new:
             changes[name] = {side: value for side, value in (("from", old), ("to", new)) if value is not None}
     return changes

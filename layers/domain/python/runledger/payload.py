@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from runledger import times
@@ -127,5 +128,6 @@ def _clean(value: str) -> str:
     return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 
+@cache
 def _last(path: str) -> str:
     return path.rpartition(".")[2]

@@ -1,6 +1,5 @@
 """Who knows a webhook secret: GitHub's HMAC over the raw bytes, against every active secret."""
 
-import hashlib
 import hmac
 import json
 from collections.abc import Callable
@@ -56,4 +55,4 @@ class WebhookSecrets:
 
 
 def _sign(secret: bytes, body: bytes) -> bytes:
-    return b"sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest().encode()
+    return b"sha256=" + hmac.digest(secret, body, "sha256").hex().encode()

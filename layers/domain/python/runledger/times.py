@@ -36,4 +36,4 @@ def expiry(instant: str, days: int) -> int:
 
 
 def _text(moment: datetime) -> str:
-    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

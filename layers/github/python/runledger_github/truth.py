@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from runledger import payload, times
 from runledger.deliveries import NO_INSTALLATION
@@ -79,7 +79,7 @@ class Truth:
 
 def _told(job: Json, repo_full_name: str) -> Told:
     status = listed_status(job)
-    facts = replace(job_facts(job, status), repo_full_name=repo_full_name, org_name=repo_full_name.partition("/")[0])
+    facts = job_facts(job, status, repo_full_name=repo_full_name, org_name=repo_full_name.partition("/")[0])
     became = {Status.COMPLETED: facts.completed_at, Status.IN_PROGRESS: facts.started_at}.get(status)
     job_id = payload.identifier(job, "job.id")
     return Told(job_id=job_id, status=status, since=became or facts.created_at or "", facts=facts)

@@ -1,6 +1,6 @@
 """What GitHub says of a job, in a webhook or when it is asked, and what of it is believed."""
 
-from dataclasses import replace
+from typing import Any
 
 from runledger import payload
 from runledger.deliveries import Delivery, installation_id
@@ -56,8 +56,9 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
     repository = payload.section(message, "repository")
     owner = payload.optional_section(message, "organization") or payload.optional_section(repository, "owner")
     deployment = payload.optional_section(message, "deployment")
-    return replace(
-        job_facts(job, status),
+    return job_facts(
+        job,
+        status,
         org_name=payload.text(owner, "login"),
         repo_full_name=payload.required_text(repository, "repository.full_name"),
         repo_is_private=payload.flag(repository, "private"),
@@ -68,8 +69,8 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
     )
 
 
-def job_facts(job: Json, status: Status) -> Facts:
-    """Of the job alone, as webhooks and the REST API both describe it."""
+def job_facts(job: Json, status: Status, **around_it: Any) -> Facts:
+    """Of the job as webhooks and the REST API both describe it, and what else is known from around it."""
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
     runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")
@@ -95,4 +96,5 @@ def job_facts(job: Json, status: Status) -> Facts:
         runner_id=runner_id if ran else None,
         runner_name=runner_name if ran else None,
         runner_group_id=payload.whole(job, "runner_group_id") if ran else None,
+        **around_it,
     )

@@ -1,7 +1,7 @@
 """Between plain Python values and DynamoDB's typed attributes, and between AWS's errors and ours."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ContextDecorator
 from decimal import Decimal
 from typing import Any
 
@@ -26,11 +26,15 @@ SERVER_ERROR = 500
 
 def to_attributes(values: Mapping[str, Any]) -> Attributes:
     """Absent is absent: no nulls are stored."""
-    return {name: _written(value) for name, value in values.items() if value is not None}
+    return {
+        name: {"S": value} if type(value) is str else _written(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def from_attributes(attributes: Attributes) -> dict[str, Any]:
-    return {name: _read(value) for name, value in attributes.items()}
+    return {name: value["S"] if "S" in value else _read(value) for name, value in attributes.items()}
 
 
 # By hand: boto3's own takes three times as long, which was a third of our share of a webhook, and it reads every number
@@ -43,6 +47,8 @@ def _written(value: Any) -> dict[str, Any]:
         return {"N": str(value)}
     if kind is bool:
         return {"BOOL": value}
+    if kind is dict:
+        return {"M": {name: _written(each) for name, each in value.items()}}
     if isinstance(value, str):
         return {"S": str(value)}
     return _written_whole(value)
@@ -52,8 +58,6 @@ def _written_whole(value: Any) -> dict[str, Any]:
     match value:
         case None:
             return {"NULL": True}
-        case Mapping():
-            return {"M": {name: _written(each) for name, each in value.items()}}
         case list() | tuple():
             return {"L": [_written(each) for each in value]}
         case set() | frozenset():
@@ -88,15 +92,22 @@ def is_refusal(error: ClientError) -> bool:
     return bool(error.response["Error"]["Code"] == REFUSED)
 
 
-@contextmanager
-def reaching(what: str) -> Iterator[None]:
+class reaching(ContextDecorator):  # noqa: N801
     """Trouble that may pass becomes an UnavailableError; everything else is a defect and stays what it is."""
-    try:
-        yield
-    except ClientError as error:
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if error is not None and _may_pass(error):
+            raise UnavailableError(f"{self._what}: {error}") from error
+
+
+def _may_pass(error: BaseException) -> bool:
+    if isinstance(error, ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        if error.response["Error"]["Code"] in PASSING or status >= SERVER_ERROR:
-            raise UnavailableError(f"{what}: {error}") from error
-        raise
-    except (exceptions.ConnectionError, exceptions.HTTPClientError) as error:
-        raise UnavailableError(f"{what}: {error}") from error
+        return error.response["Error"]["Code"] in PASSING or status >= SERVER_ERROR
+    return isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError)

@@ -1,6 +1,7 @@
 """workflow_job_events: what happened. Lines are put, never changed by anybody but a retry of the same receipt."""
 
 import dataclasses
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 NOTHING_THERE = "attribute_not_exists(PK)"
 FIELDS = tuple(each.name for each in dataclasses.fields(Event) if each.name != "short_id")
+_fields = attrgetter(*FIELDS)
 
 
 class EventsTable:
@@ -44,7 +46,7 @@ class EventsTable:
             {
                 schema.PARTITION: f"{event.installation_id}#{event.job_id}",
                 schema.SORT: f"{event.timestamp}#{event.event_type}#{event.short_id}",
-                **{name: getattr(event, name) for name in FIELDS},
+                **dict(zip(FIELDS, _fields(event), strict=True)),
                 schema.EXPIRY: times.expiry(event.timestamp, self._retention_days),
             }
         )

@@ -26,30 +26,28 @@ class InstallationsRegistry:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
         self._name = name
-        self._registered: set[tuple[str, str]] = set()
+        self._registered: set[tuple[int, str | None]] = set()
 
     def register(
         self, *, installation_id: int, org_name: str | None, repo_full_name: str | None, first_seen_at: str
     ) -> None:
         """Because a job of it was seen; what was reported of it stays."""
         seen = {"installation_id": installation_id, "first_seen_at": first_seen_at}
-        self._put_once(_key(installation_id), seen | {"org_name": org_name})
-        if repo_full_name:
-            repository = _repository_key(installation_id, repo_full_name)
-            self._put_once(repository, seen | {"repo_full_name": repo_full_name})
+        if (installation_id, None) not in self._registered:
+            self._put(_key(installation_id), seen | {"org_name": org_name})
+            self._registered.add((installation_id, None))
+        if repo_full_name and (installation_id, repo_full_name) not in self._registered:
+            self._put(_repository_key(installation_id, repo_full_name), seen | {"repo_full_name": repo_full_name})
+            self._registered.add((installation_id, repo_full_name))
 
     @reaching("installations")
-    def _put_once(self, key: dict[str, str], values: dict[str, Any]) -> None:
-        registered = (key[schema.PARTITION], key[schema.SORT])
-        if registered in self._registered:
-            return
+    def _put(self, key: dict[str, str], values: dict[str, Any]) -> None:
         item = to_attributes(key | values)
         try:
             self._client.put_item(TableName=self._name, Item=item, ConditionExpression=NOT_REGISTERED)
         except ClientError as error:
             if not is_refusal(error):
                 raise
-        self._registered.add(registered)
 
     @reaching("installations")
     def absorb(self, report: InstallationReport) -> None:

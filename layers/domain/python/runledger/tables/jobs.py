@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "version = :version_read"
-FIELDS = tuple(each.name for each in dataclasses.fields(Job))
+FIELDS = {each.name for each in dataclasses.fields(Job)}
 
 
 class JobsTable:
@@ -89,7 +89,7 @@ class JobsTable:
         return {
             schema.PARTITION: f"{scope}#{job.job_id}",
             schema.SORT: schema.ONLY,
-            **{name: getattr(job, name) for name in FIELDS},
+            **vars(job),
             "inputs": bytes.fromhex("".join(job.inputs)),  # half as long as text: the item shall stay within a unit
             schema.BY_STATUS.partition: f"{scope}#{job.status}",
             schema.BY_REPO.partition: f"{scope}#{job.repo_full_name}" if job.repo_full_name else None,
@@ -103,7 +103,7 @@ def _key(installation_id: int, job_id: int) -> dict[str, str]:
 
 
 def _job(attributes: Attributes) -> Job:
-    values = from_attributes({name: attributes[name] for name in FIELDS if name in attributes})
+    values = from_attributes({name: value for name, value in attributes.items() if name in FIELDS})
     values["status"] = Status(values["status"])
     if "labels" in values:
         values["labels"] = tuple(values["labels"])

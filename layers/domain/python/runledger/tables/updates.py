@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -38,19 +39,13 @@ def update(
     """
     put, fill, add, discard = (_said(values) for values in (put, fill, add, discard))
     removed = tuple(remove)
-    clauses = {
-        "SET": [f"#{name} = :{name}" for name in put] + [f"#{name} = if_not_exists(#{name}, :{name})" for name in fill],
-        "ADD": [f"#{name} :{name}" for name in add],
-        "DELETE": [f"#{name} :{name}" for name in discard],
-        "REMOVE": [f"#{name}" for name in removed],
-    }
     arguments: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
     if values := _values({**put, **fill, **add, **discard, **given}):
         arguments["ExpressionAttributeValues"] = values
     answer = client.update_item(
         TableName=table,
         Key=to_attributes(key),
-        UpdateExpression=" ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts),
+        UpdateExpression=_expression(tuple(put), tuple(fill), tuple(add), tuple(discard), removed),
         ExpressionAttributeNames={f"#{name}": name for name in (*put, *fill, *add, *discard, *removed, *names)},
         ReturnValues=returning,
         ReturnValuesOnConditionCheckFailure="ALL_OLD",
@@ -59,8 +54,22 @@ def update(
     return from_attributes(answer.get("Attributes", {}))
 
 
+@cache
+def _expression(
+    put: tuple[str, ...], fill: tuple[str, ...], add: tuple[str, ...], discard: tuple[str, ...], remove: tuple[str, ...]
+) -> str:
+    """Kept, for the same few are said again and again."""
+    clauses = {
+        "SET": [f"#{name} = :{name}" for name in put] + [f"#{name} = if_not_exists(#{name}, :{name})" for name in fill],
+        "ADD": [f"#{name} :{name}" for name in add],
+        "DELETE": [f"#{name} :{name}" for name in discard],
+        "REMOVE": [f"#{name}" for name in remove],
+    }
+    return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
+
+
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None} if values else {}
 
 
 def _values(values: Mapping[str, Any]) -> Attributes:
