@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import boto3
-from runledger import runtime, telemetry
+from runledger import aws, telemetry
 from runledger.runner_names import INSTANCE_ID
 
 from bench import answers
@@ -74,8 +74,7 @@ SETTINGS = {
     "AWS_REGION": REGION,
     "AWS_DEFAULT_REGION": REGION,
     "AWS_SECRET_ACCESS_KEY": "bench",
-    "POWERTOOLS_SERVICE_NAME": "bench",
-    "POWERTOOLS_METRICS_NAMESPACE": "Runledger",
+    "FUNCTION": "bench",
 }
 
 
@@ -97,8 +96,9 @@ class Bed:
 
     def cold(self) -> None:
         """What a function remembers from one call to the next is gone."""
-        if runtime.client.cache_info().currsize:
-            runtime.client("dynamodb").close()
+        if aws.client.cache_info().currsize:
+            aws.client("dynamodb").close()
+        aws.client.cache_clear()
         wirings = [module for name, module in sys.modules.items() if re.fullmatch(r"runledger\.\w*runtime", name)]
         for wired in [wired for wiring in wirings for wired in vars(wiring).values()]:
             if hasattr(wired, "cache_clear"):
@@ -121,11 +121,9 @@ def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]
     with patch.dict(os.environ, SETTINGS | {"AWS_ACCESS_KEY_ID": name, "AWS_ENDPOINT_URL_DYNAMODB": url}):
         unmetered = boto3.Session().client("dynamodb")
         create_tables(unmetered, template or synthesise()["data"])
-        boto3.setup_default_session()
-        session = boto3.DEFAULT_SESSION
-        assert session is not None
+        aws.session.cache_clear()
         bed = Bed(dynamodb=unmetered, meter=Meter(unmetered))
-        bed.meter.attach(session.events)
+        bed.meter.attach(aws.session())
 
         def answer_instead(event_name: str, request: Any, **_: Any) -> AWSResponse | None:
             operation = event_name.removeprefix("before-send.")
@@ -133,11 +131,11 @@ def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]
                 return answers.throttled() if bed.throttling else None
             return answers.instead_of(operation, request.body)
 
-        session.events.register("before-send", answer_instead)  # type: ignore[arg-type]
+        aws.session().register("before-send", answer_instead)  # type: ignore[arg-type]
         bed.cold()
         try:
             yield bed
         finally:
             bed.cold()
             unmetered.close()
-            boto3.DEFAULT_SESSION = None
+            aws.session.cache_clear()

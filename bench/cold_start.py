@@ -25,27 +25,26 @@ if TYPE_CHECKING:
 
     from bench.packages import Package
 
-TURNS = 7
+TURNS = 11
 MS = 1000
 MOST_PACKAGES = 8
 BARE = "import boto3; boto3.client('dynamodb')"
 READY = "; import sys, time; print(time.process_time(), len(sys.modules))"
 # A function that asks GitHub reads the App from its secret when it starts; here it holds none.
 ANSWER_WITH_NO_APP = """
-import boto3, io
+import io
+from runledger import aws
 from botocore.awsrequest import AWSResponse
 class Body(io.BytesIO):
     def stream(self): yield self.read()
-boto3.setup_default_session()
 said = lambda **_: AWSResponse("", 200, {}, Body(b'{"SecretString": "{}"}'))
-boto3.DEFAULT_SESSION.events.register("before-send.secrets-manager", said)
+aws.session().register("before-send.secrets-manager", said)
 """
 HOW = f"CPU time of a new process, least of {TURNS}, in turns; baseline: import boto3 and one DynamoDB client"
 STAGES = {
-    "import_boto3": "import boto3",
-    "dynamodb_client": "boto3.client('dynamodb')",
-    "sqs_client": "boto3.client('sqs')",
-    "secretsmanager_client": "boto3.client('secretsmanager')",
+    "import_botocore": "from runledger import aws",
+    "dynamodb_client": "aws.client('dynamodb')",
+    "secretsmanager_client": "aws.client('secretsmanager')",
     "ours": "import webhook_intake",
 }
 
@@ -116,7 +115,7 @@ def _run(code: str, package: Package, *options: str) -> str:
 
 
 def _stages(intake: Package) -> list[Entry]:
-    """What of intake's start boto3 takes, and what is left for us."""
+    """What of intake's start botocore takes, and what is left for us."""
     clock = "import time; at = [time.process_time()]; "
     code = clock + "".join(f"{stage}; at.append(time.process_time()); " for stage in STAGES.values()) + "print(*at)"
     turns = []

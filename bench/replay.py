@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from runledger import runtime
+import boto3
+from runledger import aws
 
 from bench.answers import response
 
@@ -37,7 +39,7 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
     """The calls of this webhook and what they were answered, by playing it once for true."""
     calls: list[Call] = []
     answers: list[bytes] = []
-    client = runtime.client("dynamodb")
+    client = aws.client("dynamodb")
     call = client._make_api_call
 
     def remember_call(name: str, params: dict[str, Any]) -> Any:
@@ -57,8 +59,9 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
 
 
 @contextmanager
-def canned(bed: Bed, client: Any, answers: list[bytes]) -> Iterator[None]:
+def canned(bed: Bed, answers: list[bytes]) -> Iterator[None]:
     """Nobody counts meanwhile, for that takes time too."""
+    client = aws.client("dynamodb")
     network, client._endpoint.http_session = client._endpoint.http_session, Network(answers)
     bed.meter.detach(client.meta.events)
     try:
@@ -68,6 +71,37 @@ def canned(bed: Bed, client: Any, answers: list[bytes]) -> Iterator[None]:
         client._endpoint.http_session = network
 
 
-def replay(client: Any, calls: list[Call]) -> None:
-    for name, params in calls:
-        client._make_api_call(name, params)
+class Bare:
+    """The same calls as a plain boto3 makes them, with nothing of ours around or below."""
+
+    def __init__(self, calls: list[Call], answers: list[bytes]) -> None:
+        self._calls = calls
+        make: Any = boto3.Session().client
+        self._client = make("dynamodb")
+        self._client._endpoint.http_session = Network(answers)
+
+    def __call__(self) -> None:
+        for name, params in self._calls:
+            self._client._make_api_call(name, params)
+
+
+class Stopwatch:
+    """How much of the time is spent in calls to AWS, while our own code runs around them."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        client = aws.client("dynamodb")
+        call = client._make_api_call
+
+        def timed(name: str, params: dict[str, Any]) -> Any:
+            started = time.process_time()
+            try:
+                return call(name, params)
+            finally:
+                self.seconds += time.process_time() - started
+
+        with patch.object(client, "_make_api_call", timed):
+            yield

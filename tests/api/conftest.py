@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger import api_runtime, runtime, telemetry
+from runledger import api_runtime, aws, telemetry
 from runledger.ledger import Ledger
 
 from tests.api.client import Client, stored
@@ -76,7 +76,7 @@ def ordered(world: World, api: Client) -> Iterator[list[dict[str, Any]]]:
         orders.append(json.loads(params["body"]))
         return SimpleNamespace(status_code=202), {}
 
-    events = runtime.client("lambda").meta.events
+    events = aws.client("lambda").meta.events
     events.register("before-call.lambda.Invoke", invoke)
     yield orders
     events.unregister("before-call.lambda.Invoke", invoke)

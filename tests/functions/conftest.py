@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from moto import mock_aws
-from runledger import github_runtime, reconciler_runtime, runner_runtime, runtime
+from runledger import aws, github_runtime, reconciler_runtime, runner_runtime, runtime
 from runledger.runner_names import INSTANCE_ID
 
 from local.github import SimulatedGitHub
@@ -104,12 +104,12 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
             """A cold start: nothing is kept from an earlier one (but the clients, which take long to make)."""
             for wiring in (runtime, runner_runtime, github_runtime, reconciler_runtime):
                 for wired in vars(wiring).values():
-                    if wired is not runtime.client and hasattr(wired, "cache_clear"):
+                    if wired is not aws.client and hasattr(wired, "cache_clear"):
                         wired.cache_clear()
             sys.modules.pop(function, None)
             return importlib.import_module(function)
 
-        runtime.client.cache_clear()
+        aws.client.cache_clear()
         yield World(dynamodb, sqs, secrets, queue_url, secret_arn, start)
         for function in FUNCTIONS:
             sys.modules.pop(function, None)

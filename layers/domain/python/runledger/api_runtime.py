@@ -11,13 +11,14 @@ from runledger_api.jwts import Jwts
 from runledger_api.units import Meter
 
 from runledger import times
+from runledger.aws import client
 from runledger.caches import DeploymentCache, RunCache
 from runledger.dead_letters import DeadLetterQueues
 from runledger.github_runtime import truth
 from runledger.known_installations import KnownInstallations
 from runledger.reconciler_runtime import passes, patience
 from runledger.reconciliation.orders import Orders
-from runledger.runtime import client, deployments, jobs, setting
+from runledger.runtime import deployments, jobs, setting
 from runledger.runtime import installations as registry
 from runledger.tables.event_pages import EventPages
 from runledger.tables.job_pages import JobPages

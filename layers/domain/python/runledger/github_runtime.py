@@ -9,11 +9,12 @@ from runledger_github.errors import GitHubRefusal
 from runledger_github.retries import Patience
 from runledger_github.truth import Truth
 
+from runledger.aws import client
 from runledger.caches import DeploymentCache
 from runledger.model import Job
 from runledger.reports import Approval
 from runledger.reruns import Reruns
-from runledger.runtime import client, deployments, ledger, record, setting
+from runledger.runtime import deployments, ledger, record, setting
 
 
 @cache

@@ -8,6 +8,7 @@ from runledger_github.registrations import Registrations
 from runledger_github.truth import Truth
 
 from runledger import forgotten, times
+from runledger.aws import client
 from runledger.caches import Time
 from runledger.fleet import Fleet
 from runledger.forgotten import ForgottenApproval
@@ -22,7 +23,7 @@ from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.stuck import Patience
 from runledger.runner_runtime import runners
-from runledger.runtime import client, installations, jobs, ledger, record, setting
+from runledger.runtime import installations, jobs, ledger, record, setting
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.tables.passes import PassesTable

@@ -4,12 +4,13 @@ import time
 from functools import cache
 
 from runledger import telemetry
+from runledger.aws import client
 from runledger.instances import Instance, describe, describe_tasks
 from runledger.lookups import Describe
 from runledger.prices import Prices
 from runledger.reports import FindPrice, Kind
 from runledger.runners import Runners
-from runledger.runtime import client, record, setting
+from runledger.runtime import record, setting
 from runledger.tables.runners import RunnersTable
 
 

@@ -6,13 +6,9 @@ What only some functions need is wired in `runner_runtime` and `github_runtime`,
 import os
 import time
 from functools import cache
-from typing import Any
-from weakref import WeakSet
-
-import boto3
-from botocore.config import Config
 
 from runledger import telemetry
+from runledger.aws import client, rarely
 from runledger.decision import Decision
 from runledger.errands import Errands
 from runledger.intake import Intake
@@ -21,7 +17,6 @@ from runledger.model import Receipt
 from runledger.retries import RetryQueue
 from runledger.runner_names import TASK_ID
 from runledger.signatures import WebhookSecrets
-from runledger.snapshots import renew_after_restore
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -29,39 +24,12 @@ from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
 
-# GitHub hangs up after 10 seconds: a call that hangs must fail early enough to put the delivery on the retry queue.
-AWS_PATIENCE = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
-
 
 def setting(name: str, default: str | None = None) -> str:
     value = os.environ.get(name) or default
     if value is None:
         raise LookupError(f"the environment variable {name} is not set; the stacks set it for each function")
     return value
-
-
-_clients: WeakSet[Any] = WeakSet()
-renew_after_restore(_clients)
-
-
-@cache
-def client(service: Any, region: str | None = None) -> Any:
-    made = boto3.client(service, region_name=region, config=AWS_PATIENCE)
-    _clients.add(made)
-    return made
-
-
-class _Rarely:
-    def __init__(self, service: str) -> None:
-        self._service = service
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(client(self._service), name)
-
-
-def rarely(service: str) -> Any:
-    """A client that is made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
-    return _Rarely(service)
 
 
 @cache

@@ -1,0 +1,69 @@
+"""Clients of AWS that are quick to make and to call: of a cold start and of a webhook, botocore is the greater part.
+
+botocore and not boto3, which only adds resources and transfers to S3 that nobody here uses, and 20 ms to each start.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+from weakref import WeakSet
+
+from runledger.snapshots import renew_after_restore
+
+
+@contextmanager
+def to_stay() -> Iterator[None]:
+    """What is made here is never garbage: nobody looks for any among it, now or later. A tenth of a cold start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+with to_stay():
+    from botocore.config import Config
+    from botocore.session import Session
+
+CHEAP_AND_IMPATIENT = Config(
+    # GitHub hangs up after 10 seconds: a call that hangs must fail early enough to put the delivery on the retry queue.
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 2},
+    # A third of each call's time goes into checking what the tests have checked, and AWS checks again, ...
+    parameter_validation=False,
+    # ... and into putting together anew who we are.
+    user_agent="runledger",
+)
+
+_clients: WeakSet[Any] = WeakSet()
+renew_after_restore(_clients)
+
+
+@cache
+def session() -> Session:
+    return Session()
+
+
+@cache
+def client(service: str, region: str | None = None) -> Any:
+    with to_stay():
+        made = session().create_client(service, region_name=region, config=CHEAP_AND_IMPATIENT)
+    _clients.add(made)
+    return made
+
+
+class _Rarely:
+    def __init__(self, service: str) -> None:
+        self._service = service
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(client(self._service), name)
+
+
+def rarely(service: str) -> Any:
+    """A client that is made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
+    return _Rarely(service)

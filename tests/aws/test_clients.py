@@ -1,0 +1,62 @@
+"""Clients are cheap to make and to call, and leave the garbage collector as they found it."""
+
+import gc
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSRequest, AWSResponse
+from botocore.exceptions import UnknownServiceError
+from runledger import aws
+
+from bench.answers import answer
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    aws.client.cache_clear()
+    yield
+    aws.client.cache_clear()
+    gc.unfreeze()
+
+
+def sent(**call: Any) -> AWSRequest:
+    """The request that is on its way to AWS, which never gets there."""
+    requests = []
+
+    def stop(request: AWSRequest, **_: Any) -> AWSResponse:
+        requests.append(request)
+        return answer({})
+
+    client = aws.client("dynamodb", "us-east-1")
+    client.meta.events.register("before-send.dynamodb", stop)
+    client.get_item(**call)
+    (request,) = requests
+    return request
+
+
+def test_aws_is_told_who_asks() -> None:
+    assert sent(TableName="jobs", Key={"PK": {"S": "1"}}).headers["User-Agent"] == b"runledger"
+
+
+def test_what_is_asked_is_checked_by_aws_alone() -> None:
+    """A request that names no table: it is sent, and refused there."""
+    assert json.loads(sent(Key={"PK": {"S": "1"}}).body) == {"Key": {"PK": {"S": "1"}}}
+
+
+def test_what_is_made_to_stay_is_not_looked_at_again_and_garbage_still_is() -> None:
+    before = gc.get_freeze_count()
+    aws.client("dynamodb", "us-east-1")
+    assert gc.get_freeze_count() > before
+    assert gc.isenabled()
+
+
+def test_a_client_that_cannot_be_made_leaves_garbage_collected() -> None:
+    with pytest.raises(UnknownServiceError):
+        aws.client("dynamo", "us-east-1")
+    assert gc.isenabled()
+
+
+def test_the_same_client_is_given_again() -> None:
+    assert aws.client("dynamodb", "us-east-1") is aws.client("dynamodb", "us-east-1")
