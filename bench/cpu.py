@@ -69,7 +69,7 @@ class Profile(NamedTuple):
 
 def measure(bed: Bed) -> list[Entry]:
     bed.measure(*normal(Life()))
-    entries = []
+    entries: list[Entry] = []
     for path, (step, steps_before) in PATHS.items():
         job = Life()
         bed.measure(*normal(job)[:steps_before])
@@ -77,7 +77,7 @@ def measure(bed: Bed) -> list[Entry]:
     return entries
 
 
-def _webhook(bed: Bed, path: str, step: Step) -> list[Entry]:
+def _webhook(bed: Bed, path: str, step: Step) -> Iterator[Entry]:
     calls, answers = recorded(bed, step)
     with canned(bed, answers), _quiet():
         seconds = _least(step, Bare(calls, answers))
@@ -133,33 +133,18 @@ def _profile(handled: Callable[[], object]) -> Profile:
     return Profile(shares=shares, calls=round(stats.total_calls / TIMES))  # type: ignore[attr-defined]
 
 
-def _entries(path: str, seconds: Seconds, *, calls: int, profile: Profile) -> list[Entry]:
+def _entries(path: str, seconds: Seconds, *, calls: int, profile: Profile) -> Iterator[Entry]:
     key = f"cpu.{path}"
     how = f"CPU time a webhook, least of {ROUNDS} times {TIMES} in turns, canned answers below botocore; "
-    bare = f"baseline: the same {calls} calls by a bare boto3 client"
-    timed = {
-        f"{key}.us": (seconds.whole, seconds.bare, f"all of it; {bare} and nothing else"),
-        f"{key}.aws_calls.us": (seconds.calls, seconds.bare, f"of it, in calls to AWS; {bare}"),
-        f"{key}.own.us": (
-            seconds.own,
-            seconds.floor,
-            "the rest of it; baseline: hmac and json.loads of the same bytes",
-        ),
-    }
-    return [
-        *(
-            Entry(key=name, value=value * US, baseline=baseline * US, unit="µs", how=how + what, kind="time")
-            for name, (value, baseline, what) in timed.items()
-        ),
-        Entry(key=f"{key}.python_calls", value=profile.calls, unit="calls", how="functions called, by cProfile"),
-        *(
-            Entry(
-                key=f"{key}.share.{name}",
-                value=part,
-                unit="of time",
-                how="cProfile, inclusive",
-                kind="time",
-            )
-            for name, part in profile.shares.items()
-        ),
-    ]
+    bare = f"the same {calls} calls by a bare boto3 client"
+    for name, value, baseline, what in (
+        ("us", seconds.whole, seconds.bare, f"all of it; baseline: {bare}, and nothing else"),
+        ("beyond_bare_calls.us", seconds.whole - seconds.bare, None, f"all of it, less {bare}"),
+        ("aws_calls.us", seconds.calls, seconds.bare, f"its calls to AWS; baseline: {bare}"),
+        ("own.us", seconds.own, seconds.floor, "all but its calls; baseline: hmac and json.loads of the same bytes"),
+    ):
+        floor = None if baseline is None else baseline * US
+        yield Entry(key=f"{key}.{name}", value=value * US, baseline=floor, unit="µs", how=how + what, kind="time")
+    yield Entry(key=f"{key}.python_calls", value=profile.calls, unit="calls", how="functions called, by cProfile")
+    for name, part in profile.shares.items():
+        yield Entry(key=f"{key}.share.{name}", value=part, unit="of time", how="cProfile, inclusive", kind="time")
