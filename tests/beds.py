@@ -1,8 +1,11 @@
 """Tables on a test bed, made from the synthesised template: a drift of the schema breaks the tests."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from moto import mock_aws
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 
@@ -22,6 +25,15 @@ def create_tables(client: "DynamoDBClient", template: Template) -> None:
         client.create_table(
             TableName=table.name, **{name: properties[name] for name in CREATED_WITH if name in properties}
         )
+
+
+@contextmanager
+def mocked(template: Template) -> Iterator["DynamoDBClient"]:
+    """In moto's AWS, which has EC2 and ECS as well."""
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client, template)
+        yield client
 
 
 def delete_tables(client: "DynamoDBClient") -> None:

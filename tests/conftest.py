@@ -13,12 +13,15 @@ for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
 
 from local import dynamodb
+from local.github import SimulatedGitHub
 from tests.synthesis import Templates, synthesise
+from tests.webhooks import INSTALLATION, REPO
 
 pytest_plugins = ["tests.deployed"]
 
@@ -34,6 +37,20 @@ hypothesis.settings.load_profile("steady")
 def templates() -> Templates:
     """The production configuration, by stack."""
     return synthesise()
+
+
+@pytest.fixture(scope="session")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One key for all tests, because making one takes longer than any of them."""
+    return tmp_path_factory.mktemp("github") / "app.pem"
+
+
+@pytest.fixture
+def github(key_file: Path) -> Iterator[SimulatedGitHub]:
+    """Where the App is installed."""
+    with SimulatedGitHub(key_file=key_file) as simulated:
+        simulated.state.put("installations", INSTALLATION, account=REPO.partition("/")[0])
+        yield simulated
 
 
 @pytest.fixture(scope="session")

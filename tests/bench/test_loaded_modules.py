@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from bench.bed import SETTINGS
 from local.processes import clean_environment
+from tests.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
 CLIENTS = """
@@ -34,3 +34,8 @@ def test_intake_loads_no_more_modules_than_it_did() -> None:
     by_package = Counter(name.partition(".")[0] for name in added)
     foreign = {name: count for name, count in by_package.items() if name not in sys.stdlib_module_names}
     assert {name: count for name, count in foreign.items() if count > MOST_MODULES.get(name, 0)} == {}
+
+
+def test_intake_leaves_alone_what_other_functions_need() -> None:
+    unwanted = ("aws_lambda_powertools.tracing", "runledger.prices", "runledger.reruns", "runledger.lookups")
+    assert [name for name in loaded("import webhook_intake") if name.startswith(unwanted)] == []

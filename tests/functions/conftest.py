@@ -13,15 +13,14 @@ import boto3
 import pytest
 from moto import mock_aws
 from runledger import aws, github_runtime, reconciler_runtime, runner_runtime, runtime
-from runledger.runner_names import INSTANCE_ID
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from tests.beds import create_tables
 from tests.functions.reconciling import Scene
-from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
+from tests.settings import SETTINGS
 from tests.synthesis import Templates
-from tests.webhooks import INSTALLATION, REPO, SECRET
+from tests.webhooks import SECRET
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -67,37 +66,15 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
         create_tables(dynamodb, templates["data"])
         queue_url = sqs.create_queue(QueueName="retries")["QueueUrl"]
         secret_arn = secrets.create_secret(Name="webhook", SecretString=json.dumps({"current": SECRET}))["ARN"]
-        for name, value in {
-            "JOBS_TABLE": JOBS,
-            "JOB_EVENTS_TABLE": EVENTS,
-            "JOBS_RETENTION_DAYS": "90",
-            "JOB_EVENTS_RETENTION_DAYS": "14",
-            "RUNS_TABLE": RUNS,
-            "RUNS_RETENTION_DAYS": "90",
-            "DEPLOYMENTS_TABLE": DEPLOYMENTS,
-            "DEPLOYMENTS_RETENTION_DAYS": "90",
-            "RUNNERS_TABLE": RUNNERS,
-            "RUNNERS_RETENTION_DAYS": "14",
+        of_this_world = {
             "RUNNER_LOOKUPS_QUEUE": sqs.create_queue(QueueName="lookups")["QueueUrl"],
             "RERUN_CHECKS_QUEUE": sqs.create_queue(QueueName="reruns")["QueueUrl"],
-            "INSTANCE_ID_PATTERN": INSTANCE_ID,
-            "POOL_TAGS": "pool",
-            "ECS_CLUSTER": "default",
-            "AWS_REGION": "us-east-1",
-            "RUNNER_TAGS": "runner=yes",
-            "ORPHANS": "enforce",
-            "ORPHAN_GRACE_MINUTES": "10",
-            "STUCK_QUEUED_MINUTES": "10",
-            "STUCK_SCHEDULED_MINUTES": "10",
-            "LONG_RUNNING_HOURS": "6",
-            "FORGOTTEN_APPROVAL_HOURS": "24",
-            "RUNNER_REQUESTS_AT_MOST": "3",
-            "REDELIVERIES_AT_MOST": "3",
-            "GITHUB_BUDGET_FOR_OTHERS_PERCENT": "50",
-            "EVENT_BUS": "runledger-test",
-            "WEBHOOK_SECRETS": secret_arn,
             "WEBHOOK_RETRIES_QUEUE": queue_url,
-        }.items():
+            "WEBHOOK_SECRETS": secret_arn,
+            "EVENT_BUS": "runledger-test",
+            "ORPHANS": "enforce",
+        }
+        for name, value in (SETTINGS | of_this_world).items():
             monkeypatch.setenv(name, value)
 
         def start(function: str) -> ModuleType:
@@ -113,19 +90,6 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
         yield World(dynamodb, sqs, secrets, queue_url, secret_arn, start)
         for function in FUNCTIONS:
             sys.modules.pop(function, None)
-
-
-@pytest.fixture(scope="session")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One key for all tests, because making one takes longer than any of them."""
-    return tmp_path_factory.mktemp("github") / "app.pem"
-
-
-@pytest.fixture
-def github(key_file: Path) -> Iterator[SimulatedGitHub]:
-    with SimulatedGitHub(key_file=key_file) as simulated:
-        simulated.state.put("installations", INSTALLATION, account=REPO.partition("/")[0])
-        yield simulated
 
 
 @pytest.fixture

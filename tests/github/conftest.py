@@ -45,12 +45,6 @@ def sleep(clock: ManualClock, naps: list[float]) -> Callable[[float], None]:
     return nap
 
 
-@pytest.fixture(scope="session")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One key for all tests, because making one takes longer than any of them."""
-    return tmp_path_factory.mktemp("github") / "app.pem"
-
-
 @pytest.fixture
 def github(clock: ManualClock, key_file: Path) -> Iterator[RecordedGitHub]:
     with RecordedGitHub(clock=clock, key_file=key_file) as github:

@@ -23,12 +23,6 @@ def paused() -> list[float]:
     return []
 
 
-@pytest.fixture(scope="session")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One key for all tests, because making one takes longer than any of them."""
-    return tmp_path_factory.mktemp("github") / "app.pem"
-
-
 @pytest.fixture
 def github(clock: ManualClock, paused: list[float], key_file: Path) -> Iterator[SimulatedGitHub]:
     with SimulatedGitHub(clock=clock, pause=paused.append, key_file=key_file) as github:

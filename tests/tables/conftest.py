@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
-from moto import mock_aws
 
-from tests.beds import create_tables, delete_tables
+from tests.beds import create_tables, delete_tables, mocked
 from tests.synthesis import Templates
 
 if TYPE_CHECKING:
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture(params=["moto", pytest.param("dynamodb_local", marks=pytest.mark.server)])
 def dynamodb(request: pytest.FixtureRequest, templates: Templates) -> Iterator["DynamoDBClient"]:
     if request.param == "moto":
-        with mock_aws():
-            client = boto3.client("dynamodb")
-            create_tables(client, templates["data"])
+        with mocked(templates["data"]) as client:
             yield client
     else:
         yield request.getfixturevalue("dynamodb_local")

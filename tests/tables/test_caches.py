@@ -1,10 +1,8 @@
 """Read-through caches: GitHub is asked when it must be, and once for all who wait."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
@@ -19,11 +17,12 @@ from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from tests.beds import items
 from tests.ledgers import DEPLOYMENTS, ledger_on
+from tests.webhooks import INSTALLATION, REPO
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-INSTALLATION, REPO, RUN, DEPLOYMENT = 7, "acme/shop", 1, 5
+RUN, DEPLOYMENT = 1, 5
 
 
 @dataclass
@@ -45,17 +44,10 @@ class Clock:
         return Time(now=self.now, sleep=self.sleep)
 
 
-@pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("github") / "app.pem"
-
-
 @pytest.fixture
-def github(key_file: Path) -> Iterator[SimulatedGitHub]:
-    with SimulatedGitHub(key_file=key_file) as simulated:
-        simulated.state.put("installations", INSTALLATION, account="acme")
-        simulated.state.put("runs", RUN, repository=REPO, status="in_progress")
-        yield simulated
+def github(github: SimulatedGitHub) -> SimulatedGitHub:
+    github.state.put("runs", RUN, repository=REPO, status="in_progress")
+    return github
 
 
 @pytest.fixture

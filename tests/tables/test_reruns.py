@@ -2,9 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -33,19 +31,12 @@ JOBS = (101, 102, 103)
 CHECK = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=1)
 
 
-@pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("github") / "app.pem"
-
-
 @pytest.fixture
-def github(key_file: Path) -> Iterator[SimulatedGitHub]:
-    with SimulatedGitHub(key_file=key_file) as simulated:
-        simulated.state.put("installations", INSTALLATION, account=REPO.partition("/")[0])
-        simulated.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure")
-        for job_id in JOBS:
-            simulated.state.put("jobs", job_id, run_id=RUN, status="completed", conclusion="failure")
-        yield simulated
+def github(github: SimulatedGitHub) -> SimulatedGitHub:
+    github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure")
+    for job_id in JOBS:
+        github.state.put("jobs", job_id, run_id=RUN, status="completed", conclusion="failure")
+    return github
 
 
 def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns:

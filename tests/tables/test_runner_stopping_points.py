@@ -7,9 +7,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from moto import mock_aws
 from runledger import interruption, lookups, scheduling
 from runledger.caches import Time
 from runledger.instances import Instance, Lifecycle
@@ -20,12 +18,12 @@ from runledger.tables.runners import RunnersTable
 
 from local.github import SimulatedGitHub
 from tests import runner_events
-from tests.beds import create_tables, dump, empty
+from tests.beds import dump, empty, mocked
 from tests.functions.test_stopping_points import Stopped, Stopper
 from tests.ledgers import RUNNERS, ledger_on
 from tests.runner_events import INSTANCE
 from tests.synthesis import Templates
-from tests.tables.test_reruns import CHECK, JOBS, asked, cut_short, github, key_file, reruns_of
+from tests.tables.test_reruns import CHECK, JOBS, asked, cut_short, github, reruns_of
 from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.walk
 
-__all__ = ["github", "key_file"]  # fixtures
+__all__ = ["github"]  # a fixture
 
 Step = Callable[[Ledger, Runners], object]
 FOUND = Instance(
@@ -95,9 +93,7 @@ FLOWS: dict[str, tuple[list[Step], Step]] = {
 
 @pytest.fixture
 def dynamodb(templates: Templates) -> Iterator["DynamoDBClient"]:
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client, templates["data"])
+    with mocked(templates["data"]) as client:
         yield client
 
 

@@ -1,0 +1,48 @@
+"""The environment that the stacks give to the functions."""
+
+from runledger.runner_names import INSTANCE_ID
+
+from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
+
+QUEUE = "https://sqs.invalid/000000000000/"
+SETTINGS = {
+    "JOBS_TABLE": JOBS,
+    "JOBS_RETENTION_DAYS": "90",
+    "JOB_EVENTS_TABLE": EVENTS,
+    "JOB_EVENTS_RETENTION_DAYS": "14",
+    "RUNS_TABLE": RUNS,
+    "RUNS_RETENTION_DAYS": "90",
+    "DEPLOYMENTS_TABLE": DEPLOYMENTS,
+    "DEPLOYMENTS_RETENTION_DAYS": "90",
+    "RUNNERS_TABLE": RUNNERS,
+    "RUNNERS_RETENTION_DAYS": "14",
+    "RUNNER_LOOKUPS_QUEUE": QUEUE + "lookups",
+    "RERUN_CHECKS_QUEUE": QUEUE + "reruns",
+    "WEBHOOK_RETRIES_QUEUE": QUEUE + "retries",
+    "WEBHOOK_SECRETS": "the-webhook-secrets",
+    "GITHUB_APP": "the-github-app",
+    "API_TOKENS": "the-api-tokens",
+    "GITHUB_API_URL": "http://github.invalid",
+    "INSTANCE_ID_PATTERN": INSTANCE_ID,
+    "POOL_TAGS": "pool",
+    "ECS_CLUSTER": "default",
+    "RERUNS_AT_MOST": "1",
+    "RERUN_OWN_FAILURES": "false",
+    "FORGOTTEN_APPROVAL_HOURS": "24",
+    "STUCK_QUEUED_MINUTES": "10",
+    "STUCK_SCHEDULED_MINUTES": "10",
+    "LONG_RUNNING_HOURS": "6",
+    "RUNNER_REQUESTS_AT_MOST": "3",
+    "REDELIVERIES_AT_MOST": "3",
+    "GITHUB_BUDGET_FOR_OTHERS_PERCENT": "50",
+    "RUNNER_TAGS": "runner=yes",
+    "ORPHANS": "report",
+    "ORPHAN_GRACE_MINUTES": "10",
+    "RECONCILER_FUNCTION": "reconciler",
+    "EVENT_BUS": "runledger-bench",
+    "DEAD_LETTER_QUEUES": "{}",
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "FUNCTION": "a-function",
+}
