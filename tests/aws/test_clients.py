@@ -60,3 +60,9 @@ def test_a_client_that_cannot_be_made_leaves_garbage_collected() -> None:
 
 def test_the_same_client_is_given_again() -> None:
     assert aws.client("dynamodb", "us-east-1") is aws.client("dynamodb", "us-east-1")
+
+
+def test_a_client_that_is_used_rarely_is_made_when_it_is() -> None:
+    queues = aws.rarely("sqs", "us-east-1")
+    assert aws.client.cache_info().currsize == 0
+    assert queues.meta is aws.client("sqs", "us-east-1").meta

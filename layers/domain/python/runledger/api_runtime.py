@@ -11,7 +11,7 @@ from runledger_api.jwts import Jwts
 from runledger_api.units import Meter
 
 from runledger import times
-from runledger.aws import client
+from runledger.aws import client, rarely
 from runledger.caches import DeploymentCache, RunCache
 from runledger.dead_letters import DeadLetterQueues
 from runledger.github_runtime import truth
@@ -95,13 +95,13 @@ def runners() -> RunnersTable:
 
 @cache
 def orders() -> Orders:
-    return Orders(lambdas=client("lambda"), function=setting("RECONCILER_FUNCTION"), passes=passes())
+    return Orders(lambdas=rarely("lambda"), function=setting("RECONCILER_FUNCTION"), passes=passes())
 
 
 @cache
 def dead_letters() -> DeadLetterQueues:
     addresses: Mapping[str, str] = json.loads(setting("DEAD_LETTER_QUEUES"))
-    return DeadLetterQueues(client("sqs"), addresses)
+    return DeadLetterQueues(rarely("sqs"), addresses)
 
 
 def orphan_grace_seconds() -> int:

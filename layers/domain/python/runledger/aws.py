@@ -57,13 +57,13 @@ def client(service: str, region: str | None = None) -> Any:
 
 
 class _Rarely:
-    def __init__(self, service: str) -> None:
-        self._service = service
+    def __init__(self, named: tuple[str, ...]) -> None:
+        self._named = named
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(client(self._service), name)
+        return getattr(client(*self._named), name)
 
 
-def rarely(service: str) -> Any:
-    """A client that is made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
-    return _Rarely(service)
+def rarely(*named: str) -> Any:
+    """The same client, made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
+    return _Rarely(named)

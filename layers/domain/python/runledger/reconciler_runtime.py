@@ -8,7 +8,7 @@ from runledger_github.registrations import Registrations
 from runledger_github.truth import Truth
 
 from runledger import forgotten, times
-from runledger.aws import client
+from runledger.aws import client, rarely
 from runledger.caches import Time
 from runledger.fleet import Fleet
 from runledger.forgotten import ForgottenApproval
@@ -83,7 +83,7 @@ def reconciler() -> Reconciler:
             runs=ledger().runs,
             record=record,
             report=ledger().take,
-            requests=RunnerRequests(events=client("events"), bus=setting("EVENT_BUS"), record=record),
+            requests=RunnerRequests(events=rarely("events"), bus=setting("EVENT_BUS"), record=record),
             describe=fleet().describe,
             github=known,
             patience=patience(),

@@ -4,7 +4,7 @@ import time
 from functools import cache
 
 from runledger import telemetry
-from runledger.aws import client
+from runledger.aws import client, rarely
 from runledger.instances import Instance, describe, describe_tasks
 from runledger.lookups import Describe
 from runledger.prices import Prices
@@ -24,9 +24,10 @@ def runners() -> Runners:
 
 @cache
 def find_price() -> FindPrice:
-    pricing = client("pricing", "us-east-1")  # tells the prices of every region
+    """Most launchers tell the price, and then nobody is asked."""
+    pricing = rarely("pricing", "us-east-1")  # tells the prices of every region
     warn = telemetry.logger.warning
-    return Prices(client("ec2"), pricing, region=setting("AWS_REGION"), clock=time.time, warn=warn).find
+    return Prices(rarely("ec2"), pricing, region=setting("AWS_REGION"), clock=time.time, warn=warn).find
 
 
 @cache

@@ -20,7 +20,7 @@ from runledger.reports import Report, RerunCheck
 
 FUNCTION = os.environ.get("FUNCTION", "")
 
-logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True)
+logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True, use_rfc3339=True)
 
 EVENT_METRICS = {
     EventType.WEBHOOK_QUEUED: "JobsQueued",
