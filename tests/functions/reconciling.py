@@ -38,7 +38,8 @@ class Scene:
         assert self.world.invoke("webhook_intake", event)["statusCode"] == 202
 
     def on_github(self, job_id: int, status: str, **about: Any) -> None:
-        self.github.state.put("jobs", job_id, run_id=RUN, **{"status": status, "created_at": ago(hours=1), **about})
+        known = {"run_id": RUN, "status": status, "created_at": ago(hours=1), **about}
+        self.github.state.put("jobs", job_id, **known)
 
     def start_instance(self, tags: dict[str, str] | None = None) -> str:
         ec2 = self.world.client("ec2")

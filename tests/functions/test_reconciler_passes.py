@@ -12,7 +12,7 @@ from runledger.reconciliation.summary import new_id
 from tests.beds import items
 from tests.functions.reconciling import Scene, ago, queued
 from tests.functions.test_telemetry import lines, metrics
-from tests.ledgers import RUNNERS
+from tests.ledgers import RUNNERS, RUNS
 from tests.local.webhook_receiver import WebhookReceiver
 from tests.webhooks import QUEUED, REPO, RUN, SECRET, payload
 
@@ -66,6 +66,21 @@ def test_a_pass_that_runs_out_of_time_ends_in_good_order_and_the_next_begins_whe
     assert "Left for the next pass: jobs, runners, approvals, deliveries" in answer["text"]
     again = scene.reconcile()
     assert (again["outcome"], again["summary"]["runs_asked"]) == ("success", 1)
+
+
+@pytest.mark.parametrize("kind", ["quick", "full"])
+def test_a_pass_that_could_not_ask_about_all_runs_is_continued_by_the_next(scene: Scene, kind: str) -> None:
+    runs = [RUN, RUN + 1, RUN + 2]
+    for job_id, run_id in enumerate(runs):
+        scene.github.state.put("runs", run_id, repository=REPO)
+        queued(scene, job_id, run_id=run_id)
+    for passes in range(1, len(runs) + 1):
+        time_for_one_run = SimpleNamespace(
+            aws_request_id=f"hurried {passes}",
+            get_remaining_time_in_millis=lambda asked=passes: 600_000 if scene.calls("/jobs") < asked else 1_000,
+        )
+        scene.world.start("reconciler").handler({"pass": kind}, time_for_one_run)
+    assert {item["run_id"] for item in items(scene.world.dynamodb, RUNS) if "checked_at" in item} == set(runs)
 
 
 def test_a_pass_is_stored_with_its_summary_and_findings(scene: Scene) -> None:

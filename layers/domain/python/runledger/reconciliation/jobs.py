@@ -10,7 +10,7 @@ from runledger.instances import Instance
 from runledger.model import Job, Receipt, Status
 from runledger.reconciliation import healing
 from runledger.reconciliation.bounds import Bounds
-from runledger.reconciliation.open_runs import OpenRun, gather
+from runledger.reconciliation.open_runs import OpenRun, gather, keys_of
 from runledger.reconciliation.orphans import lives
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.stuck import OPEN, Patience, Told, Verdict, is_settled, judge, stuck_since
@@ -51,9 +51,12 @@ class JobCheck:
         if self.github is None:
             return True
         instances = self.describe({job.instance_id for job in suspects if job.instance_id})
-        open_in = installation_ids if all_runs else ()
         read = {(job.installation_id, job.job_id): job for job in opened}
-        for run in gather(suspects, (item for each in open_in for item in self.runs.open(each))):
+        if all_runs:
+            runs = [item for each in installation_ids for item in self.runs.open(each)]
+        else:
+            runs = self.runs.among(keys_of(suspects))
+        for run in gather(suspects, runs):
             if bounds.out_of_time():
                 return False
             if run.installation_id == NO_INSTALLATION:

@@ -26,10 +26,14 @@ class OpenRun:
         return (self.installation_id, self.run_id, self.run_attempt)
 
 
-def gather(suspects: Iterable[Job], open_runs: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
+def keys_of(jobs: Iterable[Job]) -> set[tuple[int, int, int]]:
+    return {(job.installation_id, job.run_id, job.run_attempt or 1) for job in jobs if job.run_id is not None}
+
+
+def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
     """The one that was asked longest ago first: so a pass that runs out of time is continued by the next one."""
     found: dict[tuple[int, int, int], OpenRun] = {}
-    for item in open_runs:
+    for item in known:
         if item.get("repo_full_name"):
             run = OpenRun(
                 installation_id=item["installation_id"],

@@ -5,7 +5,7 @@ a second try is a refused condition, which is success, and no transaction is nee
 that the item grows by one id a job and not by two.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from runledger.model import Job, Status
 from runledger.reports import RerunCheck, RunReport, RunStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
-from runledger.tables.reads import indexed
+from runledger.tables.reads import by_key, indexed
 from runledger.tables.updates import advance, claim, update, update_if
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ class RunsTable:
         key = to_attributes(_key(installation_id, run_id, run_attempt))
         answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
         return from_attributes(answer["Item"]) if "Item" in answer else None
+
+    @reaching("workflow_runs")
+    def among(self, wanted: Iterable[tuple[int, int, int]]) -> list[dict[str, Any]]:
+        """By installation, run and attempt; who is not there is left out."""
+        keys = [(_partition(*each), schema.ONLY) for each in wanted]
+        return [from_attributes(item) for item in by_key(self._client, self._name, keys).values()]
 
     def open(self, installation_id: int) -> Iterator[dict[str, Any]]:
         """Oldest first; a run that nobody reports as finished stays among them until somebody asks GitHub."""
@@ -230,4 +236,8 @@ def _known_from(job: Job) -> dict[str, Any]:
 
 
 def _key(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
-    return {schema.PARTITION: f"{installation_id}#{run_id}#{run_attempt}", schema.SORT: schema.ONLY}
+    return {schema.PARTITION: _partition(installation_id, run_id, run_attempt), schema.SORT: schema.ONLY}
+
+
+def _partition(installation_id: int, run_id: int, run_attempt: int) -> str:
+    return f"{installation_id}#{run_id}#{run_attempt}"
