@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "runledger.tables.events": {*TABLE, "model"},
     "runledger.tables.installations": {*TABLE, "reports"},
     "runledger.tables.runs": {*TABLE, "model", "reports"},
+    "runledger.tables.rerun_claims": {*TABLE, "reports", "tables.runs"},
     "runledger.tables.deployments": {*TABLE, "reports"},
     "runledger.tables.gates": {*TABLE, "reports"},
     "runledger.tables.runners": TABLE,
@@ -81,7 +82,7 @@ MAY_IMPORT = {
     "runledger.scheduling": {"errors", "model", "payload", "reports", "runners"},
     "runledger.interruption": {"errors", "payload", "reports", "runners"},
     "runledger.lookups": {"instances", "model", "reports", "runners"},
-    "runledger.reruns": {"caches", "decision", "errors", "model", "reports", "tables.runs"},
+    "runledger.reruns": {"caches", "decision", "errors", "model", "reports", "tables.rerun_claims"},
     "runledger.batches": {"telemetry"},
     "runledger.approvals": {"decision", "model", "reports", "tables.deployments", "tables.gates"},
     "runledger.ledger": {

@@ -13,6 +13,7 @@ from runledger.ledger import Ledger
 from runledger.model import EventType, Facts, Receipt, Source
 from runledger.reports import RerunCheck
 from runledger.reruns import Reruns
+from runledger.tables.rerun_claims import RerunClaims
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal
 
@@ -43,7 +44,8 @@ def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns
     secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
     app = GitHubApp.from_secret(secret, api_url=github.url)
     wiring = {"at_most": 1, "github": app.installation, **options}
-    return Reruns(runs=ledger.runs, record=ledger.record, refusals=(GitHubRefusal,), **wiring)
+    claims = RerunClaims(ledger.runs._client, RUNS)
+    return Reruns(claims=claims, record=ledger.record, refusals=(GitHubRefusal,), **wiring)
 
 
 def asked(github: SimulatedGitHub) -> int:

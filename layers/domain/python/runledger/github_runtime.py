@@ -14,7 +14,8 @@ from runledger.caches import DeploymentCache
 from runledger.model import Job
 from runledger.reports import Approval
 from runledger.reruns import Reruns
-from runledger.runtime import deployments, ledger, record, setting
+from runledger.runtime import deployments, record, setting
+from runledger.tables.rerun_claims import RerunClaims
 
 
 @cache
@@ -52,7 +53,7 @@ def reruns() -> Reruns | None:
     if known is None:
         return None
     return Reruns(
-        runs=ledger().runs,
+        claims=RerunClaims(client("dynamodb"), setting("RUNS_TABLE")),
         record=record,
         github=known.app.installation,
         refusals=(GitHubRefusal,),

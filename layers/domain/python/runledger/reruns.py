@@ -15,7 +15,7 @@ from runledger.decision import CUT_SHORT, Decision
 from runledger.errors import UnavailableError
 from runledger.model import EventType, Facts, Receipt, Source
 from runledger.reports import RerunCheck
-from runledger.tables.runs import Rerun, RunsTable
+from runledger.tables.rerun_claims import Rerun, RerunClaims
 
 CLAIM_SECONDS = 60
 
@@ -30,7 +30,7 @@ class GitHub(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reruns:
-    runs: RunsTable
+    claims: RerunClaims
     record: Callable[[Receipt], Decision]
     github: Callable[[int], GitHub]
     refusals: tuple[type[Exception], ...]
@@ -43,18 +43,18 @@ class Reruns:
         if check.run_attempt > self.at_most:
             return "enough"
         until = self.time.text(seconds_from_now=CLAIM_SECONDS)
-        rerun = self.runs.claim_rerun(check, at=self.time.text(), until=until)
+        rerun = self.claims.claim(check, at=self.time.text(), until=until)
         if rerun.result:
             return rerun.result
         if not rerun.claimed:
             return "being considered"  # by somebody who looks again before letting go
         while (result := self._ask(check, rerun)) is None:
-            more = self.runs.release_rerun(check, seen=rerun)
+            more = self.claims.release(check, seen=rerun)
             if more is None:
                 return "failed for its own reason"
             rerun = more
         self._tell(check, rerun, result)
-        self.runs.finish_rerun(check, result=result)
+        self.claims.finish(check, result=result)
         return result
 
     def _ask(self, check: RerunCheck, rerun: Rerun) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger import times
 from runledger.model import Job, Status
-from runledger.reports import RerunCheck, RunReport, RunStatus
+from runledger.reports import RunReport, RunStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
 from runledger.tables.reads import by_key, indexed
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 NOT_COUNTED = "NOT contains(open_job_ids, :job_id) AND NOT contains(done_job_ids, :job_id)"
 NOT_COUNTED_AS_DONE = "NOT contains(done_job_ids, :job_id)"
-NOT_RERUN = (
-    "attribute_not_exists(rerun_result) AND "
-    "(attribute_not_exists(#rerun_claimed_until) OR #rerun_claimed_until <= :now)"
-)
 
 OPEN, DONE = "open", "done"
 
@@ -44,7 +40,7 @@ class RunsTable:
 
     @reaching("workflow_runs")
     def get(self, installation_id: int, run_id: int, run_attempt: int) -> dict[str, Any] | None:
-        key = to_attributes(_key(installation_id, run_id, run_attempt))
+        key = to_attributes(key_of(installation_id, run_id, run_attempt))
         answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
         return from_attributes(answer["Item"]) if "Item" in answer else None
 
@@ -73,7 +69,7 @@ class RunsTable:
     @reaching("workflow_runs")
     def absorb(self, report: RunReport) -> "RunNews":
         """Who the run is, always; how far it is, only if that is news."""
-        key = _key(report.installation_id, report.run_id, report.run_attempt)
+        key = key_of(report.installation_id, report.run_id, report.run_attempt)
         identity = {name: getattr(report, name) for name in _IDENTITY} | self._expiry(report.reported_at)
         identity["checked_at"] = report.reported_at
         progress = {
@@ -93,7 +89,7 @@ class RunsTable:
         changed = update(
             self._client,
             self._name,
-            _key(job.installation_id, job.run_id or 0, job.run_attempt or 1),
+            key_of(job.installation_id, job.run_id or 0, job.run_attempt or 1),
             fill=_known_from(job) | self._expiry(job.last_updated_at),
             add={"cut_short_job_ids": {job.job_id}},
             returning="ALL_NEW",
@@ -105,7 +101,7 @@ class RunsTable:
         return claim(
             self._client,
             self._name,
-            _key(installation_id, run_id, run_attempt),
+            key_of(installation_id, run_id, run_attempt),
             at=at,
             until=until,
             expiry=times.expiry(at, self._retention_days),
@@ -114,45 +110,7 @@ class RunsTable:
     @reaching("workflow_runs")
     def note_checked(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
         """GitHub was asked, and there is nothing else to write: perhaps it knows no such run."""
-        update(self._client, self._name, _key(installation_id, run_id, run_attempt), put={"checked_at": at})
-
-    @reaching("workflow_runs")
-    def claim_rerun(self, check: RerunCheck, *, at: str, until: str) -> "Rerun":
-        """The right to ask for a re-run, once for all, and for a short while."""
-        key = _key(check.installation_id, check.run_id, check.run_attempt)
-        claimed = update_if(
-            self._client,
-            self._name,
-            key,
-            put={"rerun_claimed_until": until},
-            fill={"rerun_claimed_at": at},
-            condition=NOT_RERUN,
-            given={"now": at},
-            returning="ALL_NEW",
-        )
-        run = claimed if claimed is not None else self.get(check.installation_id, check.run_id, check.run_attempt) or {}
-        return _rerun(run, claimed=claimed is not None)
-
-    @reaching("workflow_runs")
-    def release_rerun(self, check: RerunCheck, *, seen: "Rerun") -> "Rerun | None":
-        """None if it is released; else what has become known meanwhile, for whoever came while it was claimed went."""
-        key = _key(check.installation_id, check.run_id, check.run_attempt)
-        released = update_if(
-            self._client,
-            self._name,
-            key,
-            remove=["rerun_claimed_until"],
-            condition="cut_short_job_ids = :seen",
-            given={"seen": set(seen.cut_short_job_ids)},
-        )
-        if released is not None:
-            return None
-        return _rerun(self.get(check.installation_id, check.run_id, check.run_attempt) or {}, claimed=True)
-
-    @reaching("workflow_runs")
-    def finish_rerun(self, check: RerunCheck, *, result: str) -> None:
-        key = _key(check.installation_id, check.run_id, check.run_attempt)
-        update(self._client, self._name, key, put={"rerun_result": result})
+        update(self._client, self._name, key_of(installation_id, run_id, run_attempt), put={"checked_at": at})
 
     def _count_opened(self, job: Job) -> None:
         self._count(
@@ -182,7 +140,7 @@ class RunsTable:
         counted = update_if(
             self._client,
             self._name,
-            _key(job.installation_id, job.run_id or 0, job.run_attempt or 1),
+            key_of(job.installation_id, job.run_id or 0, job.run_attempt or 1),
             put=self._expiry(job.last_updated_at),
             given={"job_id": job.job_id},
             **arguments,
@@ -191,23 +149,6 @@ class RunsTable:
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rerun:
-    claimed: bool
-    result: str | None
-    first_claimed_at: str
-    cut_short_job_ids: frozenset[int]
-
-
-def _rerun(run: dict[str, Any], *, claimed: bool) -> Rerun:
-    return Rerun(
-        claimed=claimed,
-        result=run.get("rerun_result"),
-        first_claimed_at=run.get("rerun_claimed_at", ""),
-        cut_short_job_ids=frozenset(run.get("cut_short_job_ids", ())),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +176,7 @@ def _known_from(job: Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
 
 
-def _key(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
+def key_of(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
     return {schema.PARTITION: _partition(installation_id, run_id, run_attempt), schema.SORT: schema.ONLY}
 
 
