@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from tests.synthesis import Template
 
-REGION = "us-east-1"
 FUNCTIONS = sorted(file.stem for file in (Path(__file__).parent.parent / "functions").glob("*.py"))
 
 
@@ -46,7 +45,11 @@ class Bed:
         usage = self.meter.reset()
         for function, event in steps:
             said = io.StringIO()
-            with redirect_stdout(said), patch.object(telemetry.logger.registered_handler, "stream", said):
+            with (
+                redirect_stdout(said),
+                patch.object(telemetry.logger.registered_handler, "stream", said),
+                patch.object(telemetry, "FUNCTION", function),
+            ):
                 invoke(function, event)
             usage.log_bytes += len(said.getvalue().encode())
         return usage

@@ -32,9 +32,7 @@ LEAST_CAPACITY = 5
 def month(counts: Counts, jobs: int) -> dict[str, float]:
     """Dollars by service, DynamoDB on demand."""
     calls = counts.webhooks + counts.scheduling_events
-    # To the hundred, because lines of the log name lines of the code, which move.
-    ours = round(counts.normal.log_bytes, -2)
-    logged = ours + calls * LAMBDA_LOG_BYTES + counts.webhooks * ACCESS_LOG_BYTES
+    logged = counts.normal.log_bytes + calls * LAMBDA_LOG_BYTES + counts.webhooks * ACCESS_LOG_BYTES
     lambda_ = calls * (prices.LAMBDA_REQUEST + BILLED_SECONDS * MEMORY_GB * prices.LAMBDA_GB_SECOND)
     return {
         "DynamoDB requests": jobs * prices.requests(counts.normal.written(), counts.normal.read()),

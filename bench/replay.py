@@ -43,7 +43,7 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
     call = client._make_api_call
 
     def remember_call(name: str, params: dict[str, Any]) -> Any:
-        calls.append((name, params))
+        calls.append((name, dict(params)))  # before anybody adds to them
         return call(name, params)
 
     def remember_answer(http_response: AWSResponse, **_: Any) -> None:

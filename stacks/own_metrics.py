@@ -1,4 +1,4 @@
-"""The metrics that `runledger.telemetry` writes, as alarms and dashboard name them."""
+"""The metrics that `runledger.emf` writes, as alarms and dashboard name them."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch

@@ -1,4 +1,4 @@
-"""The environment that the stacks give to the functions."""
+"""What the functions find in their environment, in tests and in the bench."""
 
 from runledger.runner_names import INSTANCE_ID
 

@@ -97,7 +97,7 @@ MAY_IMPORT = {
     "runledger.reconciliation.orphans": {"instances", "model", "tables.runners", "times"},
     "runledger.reconciliation.tally": {"errors"},
     "runledger.reconciliation.summary": {"reconciliation.tally", "times"},
-    "runledger.reconciliation.metrics": {"emf", "reconciliation.summary", "reconciliation.tally", "telemetry"},
+    "runledger.reconciliation.metrics": {"reconciliation.summary", "reconciliation.tally", "telemetry"},
     "runledger.reconciliation.bounds": set(),
     "runledger.reconciliation.open_runs": {"model"},
     "runledger.reconciliation.healing": {"model", "reconciliation.open_runs", "reconciliation.stuck", "reports"},

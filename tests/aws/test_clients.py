@@ -1,4 +1,4 @@
-"""Clients are cheap to make and to call, and leave the garbage collector as they found it."""
+"""Clients are cheap to make and to call, and garbage is still collected afterwards."""
 
 import gc
 import json

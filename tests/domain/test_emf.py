@@ -1,10 +1,11 @@
 """A line that CloudWatch makes metrics of, as its embedded metric format wants it."""
 
 import json
+import time
 from typing import Any
 
 import pytest
-from runledger import emf
+from runledger import emf, times
 
 UNITS = {"Count", "Milliseconds", "Seconds", "Percent", "None"}  # of those that CloudWatch knows
 
@@ -35,9 +36,10 @@ def test_dimensions_are_texts_of_the_line_and_what_it_is_about_is_none(capsys: p
 
 
 def test_the_time_is_told_to_cloudwatch_and_to_people_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    before = time.time_ns() // 1_000_000
     line = written(capsys, {"JobsQueued": 1}, about={})
-    assert isinstance(line["_aws"]["Timestamp"], int)
-    assert line["timestamp"].endswith("Z")
+    assert before <= line["_aws"]["Timestamp"] <= time.time_ns() // 1_000_000
+    assert line["timestamp"] == times.from_epoch_ms(line["_aws"]["Timestamp"])
 
 
 def test_every_unit_is_one_of_cloudwatchs() -> None:

@@ -151,6 +151,14 @@ def test_a_run_that_is_over_is_not_asked_again(scene: Scene) -> None:
     assert scene.reconcile()["summary"]["runs_asked"] == 0
 
 
+@pytest.mark.parametrize("kind", ["quick", "full"])
+def test_a_run_of_which_no_attempt_was_told_is_the_first(scene: Scene, kind: str) -> None:
+    scene.launch(1, scene.start_instance(), run_attempt=None)
+    scene.on_github(1, "completed", conclusion="success", started_at=ago(minutes=50), completed_at=ago(minutes=40))
+    answer = scene.reconcile(kind)
+    assert (answer["outcome"], answer["summary"]["jobs_healed"]) == ("success", 1)
+
+
 def test_one_failing_run_stops_no_other(scene: Scene) -> None:
     scene.github.state.put("runs", RUN + 1, repository="lineville/elastic-machines-testing")
     scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))

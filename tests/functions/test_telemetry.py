@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from runledger import telemetry
+from runledger import telemetry, times
 from runledger.retries import to_message
 
 from tests.functions.conftest import World
@@ -65,6 +65,17 @@ def test_the_delivery_follows_the_job_through_both_functions(world: World, capsy
     world.invoke("webhook_retry", {"Records": [message]})
     logged = [line for line in lines(capsys.readouterr().out) if line["message"] == "job event"]
     assert [line["correlation_id"] for line in logged] == ["first", "second"]
+
+
+def test_every_line_tells_its_time_in_the_same_form(
+    world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    event = http_event(json.dumps(payload(QUEUED)).encode())
+    world.invoke("webhook_intake", event)  # counted
+    world.invoke("webhook_intake", event)  # logged
+    for line in (*lines(log.getvalue()), *lines(capsys.readouterr().out)):
+        assert times.normalised(line["timestamp"]) == line["timestamp"]
+    assert log.getvalue()
 
 
 def test_no_secret_signature_or_body_is_logged(

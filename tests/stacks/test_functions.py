@@ -107,6 +107,12 @@ def test_a_function_runs_on_arm_and_its_environment_holds_no_secret(templates: T
     assert "resolve:secretsmanager" not in str(function["Environment"])
 
 
+@pytest.mark.parametrize("name", ALLOWED)
+def test_a_function_knows_the_name_that_its_log_lines_carry(templates: Templates, name: str) -> None:
+    _, function = functions(templates)[name]
+    assert function["Environment"]["Variables"]["FUNCTION"] == function["Handler"].removesuffix(".handler")
+
+
 def test_nobody_may_scan_a_table(templates: Templates) -> None:
     for template in templates.values():
         for policy in of_type(template, "AWS::IAM::Policy").values():

@@ -111,7 +111,7 @@ def test_silence_can_be_allowed() -> None:
     assert "NoWebhook" not in alarms(synthesise(no_webhook_alarm_minutes=0))
 
 
-def test_our_own_metrics_are_looked_for_where_telemetry_writes_them(templates: Templates) -> None:
+def test_our_own_metrics_are_looked_for_where_they_are_written(templates: Templates) -> None:
     ours = [alarm for alarm in alarms(templates).values() if alarm["Namespace"] == "Runledger"]
     assert {alarm["MetricName"] for alarm in ours} <= names(section("operating.md", "Metrics"))
     assert (own_metrics.NAMESPACE, own_metrics.SERVICE) == (emf.NAMESPACE, emf.SERVICE)

@@ -15,7 +15,10 @@ from runledger.snapshots import renew_after_restore
 
 @contextmanager
 def to_stay() -> Iterator[None]:
-    """What is made here is never garbage: nobody looks for any among it, now or later. A tenth of a cold start."""
+    """What is made here stays: no garbage is looked for meanwhile, nor later among all that is there by then.
+
+    It saves a tenth of a cold start.
+    """
     gc.disable()
     try:
         yield

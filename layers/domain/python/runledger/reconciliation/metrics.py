@@ -1,6 +1,6 @@
 """What a pass tells CloudWatch and the log, beside what each recorded event tells by itself."""
 
-from runledger import emf, telemetry
+from runledger import telemetry
 from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Count
 
@@ -36,4 +36,4 @@ def finished(report: Report) -> None:
     about = {"id": report.id, "pass": report.kind, "outcome": report.outcome, "summary": report.summary}
     telemetry.count("reconciliation", about | {"text": report.text().splitlines()}, metrics)
     for kind, count in STUCK.items():
-        emf.write({"StuckJobs": tally.counts[count]}, about={"id": report.id}, dimensions={"kind": kind})
+        telemetry.count("stuck jobs", {"id": report.id}, {"StuckJobs": tally.counts[count]}, kind=kind)

@@ -38,7 +38,7 @@ def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[
             run = OpenRun(
                 installation_id=item["installation_id"],
                 run_id=item["run_id"],
-                run_attempt=item["run_attempt"],
+                run_attempt=item.get("run_attempt", 1),  # a launcher need not tell it
                 repo_full_name=item["repo_full_name"],
                 checked_at=item.get("checked_at", ""),
             )
