@@ -19,6 +19,7 @@ from stacks.settings import Settings
 ROOT = Path(__file__).parent.parent
 CONSTRAINTS = ROOT / "requirements" / "constraints.txt"
 RUNTIME = lambda_.Runtime.PYTHON_3_13
+ON_LAMBDA_AT = "/opt/python"
 DASHBOARD = "runledger_api/dashboard_built"  # where the API looks for it
 ON_LAMBDA = (
     *("--platform", "manylinux_2_28_aarch64", "--platform", "manylinux2014_aarch64"),
@@ -96,16 +97,18 @@ class _PipBundling:
     def _compile(self, target: Path) -> None:
         """A layer is read-only: what is not compiled here is compiled again at every cold start, for 60 ms and more.
 
-        Without a check of the source's date, which the zip file does not keep.
+        Without a check of the source's date, which the zip file does not keep, and under the names that the files have
+        on Lambda, so that a traceback finds them and the same layer is the same bytes wherever it is made.
         """
-        compiling = (sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(target))
-        subprocess.run(compiling, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+        compiling = (sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
+        named = ("-s", str(target), "-p", ON_LAMBDA_AT)
+        subprocess.run((*compiling, *named, str(target)), check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
     def fingerprint(self) -> str:
         """Changes when the result would: then pip runs again, and only then."""
         python = sys.version_info[:2] if self._runs_on_this_python() else None
         digest = hashlib.sha256(repr((self._wheels, python)).encode())
-        files = (*sorted(self._source.rglob("*.py")), self._requirements, CONSTRAINTS)
+        files = (*sorted(self._source.rglob("*.py")), self._requirements, CONSTRAINTS, Path(__file__))
         for file in (*files, *(web.sources() if self._dashboard else ())):
             digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
         return digest.hexdigest()

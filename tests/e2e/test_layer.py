@@ -1,39 +1,21 @@
 """The layer alone is enough: the emulated AWS runs functions in our environment, which would hide what is missing."""
 
+import marshal
 import subprocess
 import sys
 import sysconfig
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
 
 from local.outputs import Outputs
+from tests.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
+PYC_HEADER_BYTES = 16
 PACKAGES = {"runledger", "runledger_github", "runledger_api"}
 BROUGHT_BY_LAMBDA = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py")
-ENVIRONMENT = {
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "JOBS_TABLE": "jobs",
-    "JOB_EVENTS_TABLE": "events",
-    "JOBS_RETENTION_DAYS": "90",
-    "JOB_EVENTS_RETENTION_DAYS": "14",
-    "RUNS_TABLE": "runs",
-    "RUNS_RETENTION_DAYS": "90",
-    "DEPLOYMENTS_TABLE": "deployments",
-    "DEPLOYMENTS_RETENTION_DAYS": "90",
-    "RUNNERS_TABLE": "runners",
-    "RUNNERS_RETENTION_DAYS": "14",
-    "RUNNER_LOOKUPS_QUEUE": "lookups",
-    "RERUN_CHECKS_QUEUE": "reruns",
-    "INSTANCE_ID_PATTERN": "i-[0-9a-f]+",
-    "POOL_TAGS": "pool",
-    "ECS_CLUSTER": "default",
-    "AWS_REGION": "us-east-1",
-    "WEBHOOK_SECRETS": "secret",
-    "WEBHOOK_RETRIES_QUEUE": "queue",
-    "API_TOKENS": "tokens",
-}
 
 
 FUNCTIONS = {
@@ -70,7 +52,7 @@ def test_a_function_starts_with_nothing_but_its_layers_and_lambdas_own_boto3(
     start = LOAD_ALL.get(function, f"import {function}; {function}.handler")
     started = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {paths!r}; {start}"],
-        env=ENVIRONMENT,
+        env=SETTINGS,
         check=False,
         capture_output=True,
         text=True,
@@ -86,3 +68,11 @@ def test_layers_carry_no_second_boto3_and_the_domain_no_cryptography(layers: dic
     assert not {"boto3", "botocore", "urllib3"} & carried["runledger_github"]
     assert {"runledger_api", "pydantic", "pydantic_core"} <= carried["runledger_api"]
     assert not {"boto3", "botocore", "aws_lambda_powertools", "cryptography"} & carried["runledger_api"]
+
+
+def test_layers_are_compiled_under_the_names_that_their_files_have_on_lambda(layers: dict[str, Path]) -> None:
+    """So that tracebacks on Lambda find the lines, and a layer is the same bytes whoever builds it."""
+    for name, layer in layers.items():
+        compiled = cache_from_source(str(layer / name / "__init__.py"))
+        code = marshal.loads(Path(compiled).read_bytes()[PYC_HEADER_BYTES:])  # noqa: S302
+        assert code.co_filename == f"/opt/python/{name}/__init__.py"
