@@ -44,12 +44,7 @@ class Bed:
         """What these invocations take, one after the other, in warm functions."""
         usage = self.meter.reset()
         for function, event in steps:
-            said = io.StringIO()
-            with (
-                redirect_stdout(said),
-                patch.object(telemetry.logger.registered_handler, "stream", said),
-                patch.object(telemetry, "FUNCTION", function),
-            ):
+            with hushed() as said, patch.object(telemetry, "FUNCTION", function):
                 invoke(function, event)
             usage.log_bytes += len(said.getvalue().encode())
         return usage
@@ -65,6 +60,13 @@ class Bed:
                 wired.cache_clear()
         for function in FUNCTIONS:
             sys.modules.pop(function, None)
+
+
+@contextmanager
+def hushed() -> Iterator[io.StringIO]:
+    """What is logged meanwhile."""
+    with redirect_stdout(io.StringIO()) as said, patch.object(telemetry.logger.registered_handler, "stream", said):
+        yield said
 
 
 def invoke(function: str, event: dict[str, Any]) -> Any:

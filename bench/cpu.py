@@ -9,20 +9,15 @@ from __future__ import annotations
 import cProfile
 import hashlib
 import hmac
-import io
 import json
 import pstats
 import time
 from collections import Counter
-from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from unittest.mock import patch
 
-from runledger import telemetry
-
-from bench.bed import invoke
+from bench.bed import hushed, invoke
 from bench.lives import Life, normal
 from bench.replay import Bare, Stopwatch, canned, recorded
 from bench.report import Entry
@@ -79,7 +74,7 @@ def measure(bed: Bed) -> list[Entry]:
 
 def _webhook(bed: Bed, path: str, step: Step) -> Iterator[Entry]:
     calls, answers = recorded(bed, step)
-    with canned(bed, answers), _quiet():
+    with canned(bed, answers), hushed():
         seconds = _least(step, Bare(calls, answers))
         profile = _profile(partial(invoke, *step))
     return _entries(path, seconds, calls=len(calls), profile=profile)
@@ -110,12 +105,6 @@ def _seconds(thing: Callable[[], object]) -> float:
     for _ in range(TIMES):
         thing()
     return time.process_time() - started
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    with redirect_stdout(io.StringIO()) as said, patch.object(telemetry.logger.registered_handler, "stream", said):
-        yield
 
 
 def _profile(handled: Callable[[], object]) -> Profile:

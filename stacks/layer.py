@@ -98,7 +98,7 @@ class _PipBundling:
         """A layer is read-only: what is not compiled here is compiled again at every cold start, for 60 ms and more.
 
         Without a check of the source's date, which the zip file does not keep, and under the names that the files have
-        on Lambda, so that a traceback finds them and the same layer is the same bytes wherever it is made.
+        on Lambda, so that a traceback finds them.
         """
         compiling = (sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
         named = ("-s", str(target), "-p", ON_LAMBDA_AT)

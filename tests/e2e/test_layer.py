@@ -71,7 +71,7 @@ def test_layers_carry_no_second_boto3_and_the_domain_no_cryptography(layers: dic
 
 
 def test_layers_are_compiled_under_the_names_that_their_files_have_on_lambda(layers: dict[str, Path]) -> None:
-    """So that tracebacks on Lambda find the lines, and a layer is the same bytes whoever builds it."""
+    """So that tracebacks there find the lines."""
     for name, layer in layers.items():
         compiled = cache_from_source(str(layer / name / "__init__.py"))
         code = marshal.loads(Path(compiled).read_bytes()[PYC_HEADER_BYTES:])  # noqa: S302

@@ -12,25 +12,23 @@ from runledger import times
 
 # One service for all functions: each value of a dimension is a metric to pay for.
 NAMESPACE, SERVICE = "Runledger", "runledger"
-COUNT, MILLISECONDS, SECONDS, PERCENT, NO_UNIT = "Count", "Milliseconds", "Seconds", "Percent", "None"
+COUNTED = (
+    *("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed", "JobsReconciled"),
+    *("ApprovalsRequested", "ApprovalsGiven", "ApprovalsRefused", "ForgottenApprovals"),
+    *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersRequested"),
+    *("RebalanceRecommendations", "RunnersInterrupted", "RunnersTerminated", "RunnersTaken"),
+    *("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries"),
+    *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
+    *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue"),
+)
 # Every metric there is.
-UNITS = {
-    **dict.fromkeys(
-        ("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed", "JobsReconciled"), COUNT
-    ),
-    **dict.fromkeys(("ApprovalsRequested", "ApprovalsGiven", "ApprovalsRefused", "ForgottenApprovals"), COUNT),
-    **dict.fromkeys(("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersRequested"), COUNT),
-    **dict.fromkeys(("RebalanceRecommendations", "RunnersInterrupted", "RunnersTerminated", "RunnersTaken"), COUNT),
-    **dict.fromkeys(("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries"), COUNT),
-    **dict.fromkeys(("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered"), COUNT),
-    **dict.fromkeys(("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue"), COUNT),
-    "ReconciliationErrors": COUNT,
-    "OrphanedRunnerRate": PERCENT,
-    "ReconciliationDuration": MILLISECONDS,
-    "QueueTime": MILLISECONDS,
-    "JobDuration": SECONDS,
-    "Spend": NO_UNIT,
-    "SpotSavings": NO_UNIT,
+UNITS = dict.fromkeys(COUNTED, "Count") | {
+    "OrphanedRunnerRate": "Percent",
+    "ReconciliationDuration": "Milliseconds",
+    "QueueTime": "Milliseconds",
+    "JobDuration": "Seconds",
+    "Spend": "None",
+    "SpotSavings": "None",
 }
 
 _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode

@@ -202,8 +202,7 @@ class Job(Facts):
         return receipt.token in self.inputs
 
     def knows(self, receipt: Receipt) -> bool:
-        short_id = receipt.short_id
-        return any(token.startswith(short_id) for token in self.inputs)
+        return any(token.startswith(receipt.short_id) for token in self.inputs)
 
     def _with(self, values: Mapping[str, Any]) -> "Job":
         """What `dataclasses.replace` does, which takes ten times as long for so many fields."""

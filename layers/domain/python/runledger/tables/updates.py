@@ -69,7 +69,7 @@ def _expression(
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None} if values else {}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _values(values: Mapping[str, Any]) -> Attributes:
