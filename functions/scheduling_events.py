@@ -1,18 +1,18 @@
-"""Events of launchers, from our bus: which runner was started for which job, and what became of it."""
+"""Events of launchers, from our bus: which machine was started for which job, and what became of it."""
 
 import json
 from typing import Any
 
-from runledger import batches, runner_runtime, scheduling, telemetry
+from runledger import batches, runner_runtime, telemetry
 
-runners, find_price = runner_runtime.runners(), runner_runtime.find_price()
+launcher_events = runner_runtime.launcher_events()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    return batches.each(event, context, _take)
+    return batches.each(event, context, _record)
 
 
-def _take(message: str) -> None:
+def _record(message: str) -> None:
     event = json.loads(message)
     telemetry.follow(str(event.get("id")))
-    scheduling.take(event, runners, find_price)
+    launcher_events.record(event)

@@ -9,6 +9,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+from runledger import publishers
 from runledger.model import EventType
 from runledger.reports import AwsEvent
 
@@ -16,7 +17,7 @@ from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.layer import domain_layer, github_layer
 from stacks.parts import queue_with_dead_letters, secret
-from stacks.reconciler import ReconcilerFunction
+from stacks.reconciler import ReconcilerFunction, describes_runners
 from stacks.recorder import KNOWS_RUNNERS, Recorder
 from stacks.settings import Settings
 
@@ -25,6 +26,9 @@ FROM_LAUNCHERS = (
     EventType.RUNNER_RESCHEDULED,
     EventType.RUNNER_ATTACHED,
     EventType.RUNNER_TERMINATED,
+)
+DESCRIBES_RUNNERS = (
+    *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"),
 )
 TIMEOUT = cdk.Duration.minutes(1)
 
@@ -68,7 +72,7 @@ class EventsStack(cdk.Stack):
 
     def _make_bus(self) -> events.EventBus:
         bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{self._settings.stage}")
-        for account in self._settings.event_publisher_accounts:
+        for account in sorted({each.account for each in self._settings.event_publishers} - {self.account}):
             events.CfnEventBusPolicy(
                 self,
                 f"PublisherAccount{account}",
@@ -88,8 +92,13 @@ class EventsStack(cdk.Stack):
             layers=[self._domain],
             timeout=TIMEOUT,
             more=KNOWS_RUNNERS,
+            environment={
+                **describes_runners(self._settings),
+                "OWN_ACCOUNT": self.account,
+                "EVENT_PUBLISHERS": publishers.to_json(self._settings.event_publishers),
+            },
         )
-        _allow_everywhere(function, "ec2:DescribeSpotPriceHistory", "pricing:GetProducts")
+        _allow_everywhere(function, *DESCRIBES_RUNNERS)
         _feed(function, waiting)
 
     def _instance_events(self) -> None:
@@ -112,12 +121,9 @@ class EventsStack(cdk.Stack):
             layers=[self._domain],
             timeout=TIMEOUT,
             more=KNOWS_RUNNERS,
-            environment={"POOL_TAGS": self._settings.pool_tags, "ECS_CLUSTER": self._settings.ecs_cluster},
+            environment=describes_runners(self._settings),
         )
-        _allow_everywhere(
-            function,
-            *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"),
-        )
+        _allow_everywhere(function, *DESCRIBES_RUNNERS)
         _feed(function, self.recorder.runner_lookups)
 
     def _run_retry(self) -> None:

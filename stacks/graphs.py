@@ -53,7 +53,7 @@ def _intake(watched: Watched) -> Row:
         ),
         ("Latency of requests (ms)", [api.metric_latency(statistic=at, label=at) for at in ("p50", "p90", "p99")]),
         ("Duration of intake (ms)", [intake.metric_duration(statistic=at, label=at) for at in ("p50", "p90", "p99")]),
-        ("Deliveries", _sums("DuplicateDeliveries", "DeferredDeliveries", "WebhooksRedelivered")),
+        ("Deliveries", _sums("DuplicateDeliveries", "DeferredDeliveries", "WebhooksRedelivered", "RejectedEvents")),
     )
 
 
@@ -118,6 +118,7 @@ def _orphans() -> Row:
             [
                 *_sums("OrphanedRunnersDetected", "OrphanedRunnersCleaned"),
                 own("OrphanedRunnersOverdue", "Maximum"),
+                own("ContestedRunners", "Maximum"),
             ],
         ),
         ("Orphan rate (%)", [own("OrphanedRunnerRate", "Average", minutes=60)]),

@@ -51,9 +51,7 @@ class ReconcilerFunction(Construct):
                 "GITHUB_APP": github_app,
                 "GITHUB_API_URL": settings.github_api_url,
                 "EVENT_BUS": bus.event_bus_name,
-                "POOL_TAGS": settings.pool_tags,
-                "ECS_CLUSTER": settings.ecs_cluster,
-                "RUNNER_TAGS": ",".join(f"{name}={value}" for name, value in settings.runner_tags.items()),
+                **describes_runners(settings),
                 "ORPHANS": settings.orphans,
                 "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
                 "REDELIVERIES_AT_MOST": str(settings.redeliveries_at_most),
@@ -92,6 +90,15 @@ def thresholds(settings: Settings) -> dict[str, str]:
         "LONG_RUNNING_HOURS": str(settings.long_running_hours),
         "FORGOTTEN_APPROVAL_HOURS": str(settings.forgotten_approval_hours),
         "RUNNER_REQUESTS_AT_MOST": str(settings.runner_requests_at_most),
+    }
+
+
+def describes_runners(settings: Settings) -> dict[str, str]:
+    """Which machines are runners, and how they are described."""
+    return {
+        "POOL_TAGS": settings.pool_tags,
+        "ECS_CLUSTER": settings.ecs_cluster,
+        "RUNNER_TAGS": ",".join(f"{name}={value}" for name, value in settings.runner_tags.items()),
     }
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runledger import runner_names
+from runledger import publishers, runner_names
+from runledger.publishers import Publisher
 from runledger.tables import schema
 
 
@@ -15,6 +16,8 @@ class BadSetting(ValueError):
 
 # The retention periods that CloudWatch Logs accepts.
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3653)
+
+REPLACED = {"event_publisher_accounts": "event_publishers"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,7 @@ class Settings:
     jwt_issuer: str
     jwt_audience: str
     forgotten_approval_hours: int
-    event_publisher_accounts: tuple[str, ...]
+    event_publishers: tuple[Publisher, ...]
     instance_id_pattern: str
     pool_tags: str
     ecs_cluster: str
@@ -67,6 +70,9 @@ class Settings:
     def read(cls, context: Callable[[str], Any]) -> "Settings":
         """`context` answers None for a name that is not set; values from the command line arrive as strings."""
         read = _Reader(context)
+        for name, replacement in REPLACED.items():
+            if context(name) is not None:
+                raise BadSetting(f"{name} has become {replacement}: see docs/settings.md")
         capacity = Capacity(
             read_min=read.whole("read_capacity_min", 5, at_least=1, at_most=40_000),
             read_max=read.whole("read_capacity_max", 1000, at_least=1, at_most=40_000),
@@ -114,7 +120,7 @@ class Settings:
             jwt_issuer=jwt_issuer,
             jwt_audience=jwt_audience,
             forgotten_approval_hours=read.whole("forgotten_approval_hours", 24, at_least=1, at_most=24 * 90),
-            event_publisher_accounts=read.accounts("event_publisher_accounts"),
+            event_publishers=read.publishers("event_publishers"),
             instance_id_pattern=read.pattern("instance_id_pattern", runner_names.INSTANCE_ID),
             pool_tags=read.matching(
                 "pool_tags",
@@ -175,12 +181,11 @@ class _Reader:
             raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
         return given
 
-    def accounts(self, name: str) -> tuple[str, ...]:
-        given = str(self._given(name, ""))
-        accounts = tuple(each.strip() for each in given.split(",") if each.strip())
-        if not all(re.fullmatch(r"\d{12}", account) for account in accounts):
-            raise BadSetting(f"{name} is {given!r}; it takes AWS account ids of 12 digits, with commas")
-        return accounts
+    def publishers(self, name: str) -> tuple[Publisher, ...]:
+        try:
+            return publishers.parse(self._given(name, []))
+        except ValueError as error:
+            raise BadSetting(f"{name} cannot be used: {error}") from error
 
     def tags(self, name: str) -> Mapping[str, str]:
         given = str(self._given(name, ""))

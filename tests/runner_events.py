@@ -3,10 +3,17 @@
 import json
 from typing import Any
 
+from runledger.instances import Instance
+from runledger.publishers import Publishers
+from runledger.reports import Price
+from runledger.runners import Runners
+from runledger.scheduling import LauncherEvents
+
 from tests.webhooks import INSTALLATION, JOB, REPO, RUN
 
 INSTANCE = "i-0abc1234def567890"
-TASK = "arn:aws:ecs:us-east-1:123456789012:task/runners/" + "0a" * 16
+ACCOUNT = "123456789012"
+TASK = f"arn:aws:ecs:us-east-1:{ACCOUNT}:task/runners/" + "0a" * 16
 
 
 def envelope(detail_type: str, detail: dict[str, Any], *, source: str, minute: int, event_id: str) -> dict[str, Any]:
@@ -15,7 +22,7 @@ def envelope(detail_type: str, detail: dict[str, Any], *, source: str, minute: i
         "id": event_id,
         "detail-type": detail_type,
         "source": source,
-        "account": "123456789012",
+        "account": ACCOUNT,
         "time": f"2025-01-15T10:{minute:02}:00Z",
         "region": "us-east-1",
         "resources": [],
@@ -69,6 +76,17 @@ def instance_state(state: str, *, runner_id: str = INSTANCE, minute: int = 2) ->
 def task_state(last_status: str, *, minute: int = 2, **more: Any) -> dict[str, Any]:
     detail = {"taskArn": TASK, "lastStatus": last_status, "desiredStatus": last_status, **more}
     return envelope("ECS Task State Change", detail, source="aws.ecs", minute=minute, event_id=f"{last_status} {TASK}")
+
+
+def publish(event: dict[str, Any], runners: Runners, *, machine: Instance | None = None) -> None:
+    """A launcher's event reaches the ledger; EC2 and ECS describe `machine`, and no price is known."""
+    events = LauncherEvents(
+        runners=runners,
+        publishers=Publishers(own_account=ACCOUNT),
+        describe=lambda *_: machine,
+        find_price=lambda _: Price(),
+    )
+    events.record(event)
 
 
 def batch(*events: dict[str, Any] | str) -> dict[str, Any]:

@@ -26,6 +26,9 @@ MAY_IMPORT = {
     "runledger.money": {"times"},
     "runledger.model": {"money", "times"},
     "runledger.reports": set(),
+    "runledger.machines": set(),
+    "runledger.ownership": {"machines"},
+    "runledger.publishers": set(),
     "runledger.errors": {"model"},
     "runledger.decision": {"model", "reports"},
     "runledger.tables": set(),
@@ -33,7 +36,7 @@ MAY_IMPORT = {
     "runledger.tables.attributes": {"errors"},
     "runledger.tables.updates": {"tables.schema", "tables.attributes"},
     "runledger.tables.reads": {"tables.schema", "tables.attributes"},
-    "runledger.tables.cleanups": {*TABLE, "tables.runners"},
+    "runledger.tables.cleanups": {*TABLE, "machines", "tables.runners"},
     "runledger.tables.lost_deliveries": TABLE,
     "runledger.tables.passes": TABLE,
     "runledger.tables.jobs": {*TABLE, "errors", "model"},
@@ -43,7 +46,7 @@ MAY_IMPORT = {
     "runledger.tables.rerun_claims": {*TABLE, "reports", "tables.runs"},
     "runledger.tables.deployments": {*TABLE, "reports"},
     "runledger.tables.gates": {*TABLE, "reports"},
-    "runledger.tables.runners": TABLE,
+    "runledger.tables.runners": {*TABLE, "errors", "machines", "ownership"},
     "runledger.tables.pages": {"tables.schema", "tables.attributes"},
     "runledger.tables.job_pages": {
         *("model", "statistics", "tables.schema", "tables.attributes", "tables.pages", "tables.reads"),
@@ -55,7 +58,7 @@ MAY_IMPORT = {
     "runledger.statistics": {"histograms", "model", "rankings", "times"},
     "runledger.urls": set(),
     "runledger.survey": {"statistics", "tables.job_pages", "tables.pages"},
-    "runledger.pools": {"model", "tables.runners"},
+    "runledger.pools": {"machines", "model"},
     "runledger.tail": {"model", "tables.event_pages", "tables.job_pages", "tables.pages", "times"},
     "runledger.known_installations": {"tables.installations"},
     "runledger.dead_letters": {"tables.attributes"},
@@ -78,12 +81,14 @@ MAY_IMPORT = {
     "runledger.prices": {"errors", "reports", "tables.attributes", "times"},
     "runledger.instances": {"reports", "runner_names", "tables.attributes", "times"},
     "runledger.errands": {"model", "reports", "runner_names", "tables.attributes"},
-    "runledger.runners": {"decision", "model", "tables.runners"},
-    "runledger.scheduling": {"errors", "model", "payload", "reports", "runners"},
+    "runledger.runners": {"decision", "instances", "machines", "model", "ownership", "tables.runners"},
+    "runledger.scheduling": {
+        *("errors", "lookups", "model", "payload", "publishers", "reports", "runners", "times"),
+    },
     "runledger.interruption": {"errors", "payload", "reports", "runners"},
-    "runledger.lookups": {"instances", "model", "reports", "runners"},
+    "runledger.lookups": {"instances", "model", "ownership", "reports", "runners"},
     "runledger.reruns": {"caches", "decision", "errors", "model", "reports", "tables.rerun_claims"},
-    "runledger.batches": {"telemetry"},
+    "runledger.batches": {"errors", "telemetry"},
     "runledger.approvals": {"decision", "model", "reports", "tables.deployments", "tables.gates"},
     "runledger.ledger": {
         *("approvals", "decision", "errands", "errors", "model", "reports"),
@@ -91,10 +96,11 @@ MAY_IMPORT = {
     },
     "runledger.caches": {"errors", "reports", "times", "tables.deployments", "tables.runs"},
     "runledger.forgotten": {"model", "tables.jobs"},
-    "runledger.fleet": {"instances", "reports", "tables.attributes"},
+    "runledger.fleet": {"instances", "ownership", "reports", "tables.attributes"},
     "runledger.reconciliation": set(),
     "runledger.reconciliation.stuck": {"model", "times"},
-    "runledger.reconciliation.orphans": {"instances", "model", "tables.runners", "times"},
+    "runledger.reconciliation.orphans": {"instances", "machines", "model", "times"},
+    "runledger.reconciliation.owners": {"errors", "machines", "ownership", "reports"},
     "runledger.reconciliation.tally": {"errors"},
     "runledger.reconciliation.summary": {"reconciliation.tally", "times"},
     "runledger.reconciliation.metrics": {"reconciliation.summary", "reconciliation.tally", "telemetry"},
@@ -108,11 +114,11 @@ MAY_IMPORT = {
         "reconciliation.tally",
     },
     "runledger.reconciliation.cleanup": {
-        *("errors", "fleet", "instances", "model", "reconciliation.orphans", "runners", "times"),
-        *("tables.cleanups", "tables.jobs", "tables.runners"),
+        *("errors", "fleet", "instances", "machines", "model", "runners", "times"),
+        *("reconciliation.orphans", "reconciliation.owners", "tables.cleanups", "tables.jobs"),
     },
     "runledger.reconciliation.runners": {
-        *("fleet", "instances", "model", "tables.cleanups", "tables.runners", "times"),
+        *("fleet", "instances", "machines", "model", "ownership", "tables.cleanups", "times"),
         *(f"reconciliation.{name}" for name in ("bounds", "cleanup", "orphans", "tally")),
     },
     "runledger.reconciliation.deliveries": {
@@ -125,7 +131,7 @@ MAY_IMPORT = {
         "reconciliation.tally",
     },
     "runledger.emf": {"times"},
-    "runledger.telemetry": {"decision", "emf", "model", "reports"},
+    "runledger.telemetry": {"decision", "emf", "errors", "model", "reports"},
     "runledger.intake": {
         *("deliveries", "errors", "ledger", "model", "reading.webhooks", "reports", "retries", "signatures"),
         "telemetry",
@@ -134,7 +140,7 @@ MAY_IMPORT = {
 STANDARD_LIBRARY_ONLY = {
     f"runledger.{name}"
     for name in (
-        *("times", "money", "model", "reports", "errors", "decision"),
+        *("times", "money", "model", "reports", "errors", "decision", "machines", "ownership", "publishers"),
         *("histograms", "rankings", "statistics", "urls"),
     )
 }

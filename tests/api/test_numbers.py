@@ -1,16 +1,14 @@
 """Statistics, counts, repositories and pools, and what they cost to read."""
 
 from runledger.ledger import Ledger
-from runledger.reports import Price
 from runledger.runners import Runners
-from runledger.scheduling import take
 from runledger.tables.runners import RunnersTable
 
 from tests.api.client import Client
 from tests.api.conftest import Live
 from tests.functions.conftest import World
 from tests.ledgers import RUNNERS
-from tests.runner_events import launcher
+from tests.runner_events import launcher, publish
 from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, WAITING
 
 HERE = f"/v1/installations/{INSTALLATION}"
@@ -80,7 +78,7 @@ def test_a_pool_tells_how_busy_it_is(api: Client, world: World, ledger: Ledger, 
     for job_id in (1, 2, 3):
         runner_id = f"i-0000000000000000{job_id}"
         live(job_id, until=QUEUED)
-        take(launcher("runner_scheduled", job_id=job_id, runner_id=runner_id), runners, lambda _: Price())
+        publish(launcher("runner_scheduled", job_id=job_id, runner_id=runner_id), runners)
     live(1, until=IN_PROGRESS, runner_name="i-00000000000000001")
     (pool,) = api.get(f"{HERE}/pools", since="1d").body["items"]
     assert (pool["pool_name"], pool["runners_active"], pool["busy"]) == ("small-arm64", 3, 1)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from runledger.decision import decide
 from runledger.instances import Instance
+from runledger.machines import Runner, RunnerStatus
 from runledger.model import Job, Status
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.reports import Kind
-from runledger.tables.runners import Runner, RunnerStatus
 
 from tests.webhooks import QUEUED, receipt
 
@@ -40,7 +40,7 @@ def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, o
         (runner(), job(), instance(), Reason.JOB_COMPLETED),
         (runner(job_id=None), None, instance(), Reason.NO_JOB),
         (None, None, instance(), Reason.NO_JOB),
-        (runner(), job(Status.IN_PROGRESS), None, Reason.INSTANCE_GONE),
+        (runner(confirmed_at=OLD), job(Status.IN_PROGRESS), None, Reason.INSTANCE_GONE),
         (runner(), job(), instance("terminated"), Reason.INSTANCE_GONE),
         (runner(), job(), instance("shutting-down"), Reason.INSTANCE_GONE),
         (runner(), job(), instance("stopped"), Reason.INSTANCE_STOPPED),
@@ -54,6 +54,15 @@ def test_these_are_orphans(of: Runner | None, its: Job | None, machine: Instance
 @pytest.mark.parametrize("status", [status for status in Status if status is not Status.COMPLETED])
 def test_a_runner_whose_job_is_open_is_none(status: Status) -> None:
     assert suspected(runner(), job(status), instance()) is None
+
+
+def test_a_machine_that_aws_never_confirmed_is_out_of_scope_and_not_gone() -> None:
+    assert suspected(runner(), job(Status.IN_PROGRESS), None) is None
+
+
+def test_a_contested_machine_is_never_suspected() -> None:
+    assert suspected(runner(contested_at=OLD), job(), instance()) is None
+    assert suspected(runner(contested_at=OLD, confirmed_at=OLD), job(), None) is None
 
 
 def test_whatever_is_young_is_none() -> None:

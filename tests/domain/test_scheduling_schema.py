@@ -119,7 +119,7 @@ def test_a_missing_field_is_named(detail_type: str, name: str) -> None:
         ("runner_attached", {"at": "2025-01-15T10:00:41"}),
         ("runner_scheduled", {"price_per_hour": 0}),
         ("runner_scheduled", {"price_per_hour": -0.1}),
-        ("runner_scheduled", {"price_per_hour": 100_000}),
+        ("runner_scheduled", {"price_per_hour": 1000.01}),
         ("runner_scheduled", {"price_per_hour": "0.1"}),
         ("runner_terminated", {"reason": ["spot"]}),
         ("runner_scheduled", {"event_id": 12}),

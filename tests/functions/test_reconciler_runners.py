@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.functions.reconciling import ORG, Scene, ago
-from tests.runner_events import TASK
+from tests.runner_events import TASK, batch, task_state
 from tests.webhooks import COMPLETED, IN_PROGRESS, REPO
 
 RAN = {"started_at": ago(minutes=50), "runner_id": 9}
@@ -105,6 +105,7 @@ def test_a_young_runner_is_not_suspected(scene: Scene, monkeypatch: pytest.Monke
 
 
 def test_a_machine_of_ours_without_a_job_is_an_orphan_and_a_foreign_one_is_not(scene: Scene) -> None:
+    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))  # so that there is an installation to ask
     ours, foreign = scene.start_instance(), scene.start_instance(tags={"runner": "no"})
     first = scene.reconcile()
     assert first["summary"]["orphans_detected"] == 1
@@ -151,9 +152,17 @@ def test_a_stopped_instance_is_not_terminated_but_its_mapping_is_cleaned(scene: 
 
 def test_a_task_whose_mapping_is_stale_is_cleaned_too(scene: Scene) -> None:
     scene.launch(1, TASK, kind="ecs")
+    scene.world.invoke("instance_state", batch(task_state("RUNNING")))
     scene.reconcile("quick")
     scene.reconcile("quick")
     assert scene.runner(TASK)["status"] == "cleaned"
+
+
+def test_a_machine_that_aws_has_never_confirmed_is_not_taken_for_gone(scene: Scene) -> None:
+    scene.launch(1, TASK, kind="ecs")
+    scene.launch(2, "i-0fffffffffffffff0")
+    assert scene.reconcile()["summary"]["stale_mappings"] == 0
+    assert scene.runner(TASK)["status"] == scene.runner("i-0fffffffffffffff0")["status"] == "active"
 
 
 def test_without_an_app_nobody_can_say_whether_a_runner_is_busy_so_it_stays(

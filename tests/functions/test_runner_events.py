@@ -68,7 +68,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("changes", "said"), BAD.values(), ids=BAD)
 def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
-    world: World, log: io.StringIO, changes: dict[str, Any], said: str
+    world: World, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], said: str
 ) -> None:
     bad = (
         runner_events.launcher("runner_scheduled", job_id=1, **changes)
@@ -80,19 +80,20 @@ def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m2"}]}
     assert job(world, 2)["status"] == "scheduled"
     assert [item["PK"] for item in items(world.dynamodb, RUNNERS)] == ["i-0bbbbbbbbbbbbbbb0"]
-    assert said in log.getvalue()
+    assert said in capsys.readouterr().out
 
 
 def launch_instance(world: World) -> str:
     """A real spot instance of moto's, as terraform-aws-github-runner would start one."""
     ec2 = world.client("ec2")
     image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    tags = [{"Key": "pool", "Value": "small"}, {"Key": "runner", "Value": "yes"}]
     launched = ec2.run_instances(
         ImageId=image,
         MinCount=1,
         MaxCount=1,
         InstanceType="c7g.large",
-        TagSpecifications=[{"ResourceType": "instance", "Tags": [{"Key": "pool", "Value": "small"}]}],
+        TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
     )
     return str(launched["Instances"][0]["InstanceId"])
 
@@ -164,7 +165,15 @@ def test_a_job_carried_over_by_a_partial_rerun_does_not_take_the_originals_runne
     assert job(world, 1)["status"] == "scheduled"
 
 
-def test_an_instance_that_is_gone_leaves_the_job_its_id(world: World) -> None:
+def test_a_name_leads_to_no_machine_that_neither_aws_nor_a_launcher_has_reported(world: World) -> None:
+    webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
+    assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
+    assert "instance_id" not in job(world)
+    assert items(world.dynamodb, RUNNERS) == []
+
+
+def test_a_job_keeps_the_id_of_a_machine_that_is_gone_if_its_launcher_reported_it(world: World) -> None:
+    schedule(world, INSTANCE, job_id=1)
     webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
     assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
     assert job(world)["instance_id"] == INSTANCE

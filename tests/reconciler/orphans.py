@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from runledger import scheduling
 from runledger.model import EventType
 from runledger.reconciliation.orphans import Reason
-from runledger.reports import Price
 
 from local.github import SimulatedGitHub
 from tests import runner_events
@@ -30,7 +28,7 @@ def outlived(client: "DynamoDBClient", instance_id: str, *, job_id: int, suspect
     """Launched for a job at 10:01 that ended at 10:12:45."""
     runners = runners_on(client)
     launched = runner_events.launcher("runner_scheduled", job_id=job_id, runner_id=instance_id)
-    scheduling.take(launched, runners, lambda _: Price())
+    runner_events.publish(launched, runners)
     there = ran_on(instance_id, job_id)
     ledger_on(client).record(receipt(COMPLETED, at=770, job_id=job_id, guid=f"completed {job_id}", **there))
     if suspected_at:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runledger import lookups, scheduling
+from runledger import lookups
 from runledger.reports import Price, RunnerLookup
 
 from tests import runner_events
@@ -52,7 +52,7 @@ class Story:
         self.world.machines.launch(self.instance_id, at=self.world.clock.at, tags=self.life.tags)
         if self.life.launcher_tells:
             event = runner_events.launcher("runner_scheduled", job_id=10 * self.number, runner_id=self.instance_id)
-            scheduling.take(event | {"time": self.world.clock.text()}, runners_on(self.dynamodb), lambda _: Price())
+            runner_events.publish(event | {"time": self.world.clock.text()}, runners_on(self.dynamodb))
 
     def _register(self) -> None:
         if self._lives():

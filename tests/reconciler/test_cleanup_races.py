@@ -14,8 +14,8 @@ import boto3
 import pytest
 from botocore.config import Config
 from runledger import interruption, lookups
+from runledger.machines import RunnerStatus
 from runledger.reports import Price, RunnerLookup
-from runledger.tables.runners import RunnerStatus
 
 from local.github import SimulatedGitHub
 from tests import runner_events

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
+from runledger.machines import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason
 from runledger.tables.cleanups import LEASE_SECONDS
-from runledger.tables.runners import Runner, RunnerStatus
 
 from local.github import SimulatedGitHub
 from tests.beds import dump, empty

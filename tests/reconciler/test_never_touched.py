@@ -18,9 +18,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from runledger.fleet import Fleet
 from runledger.instances import Instance
+from runledger.machines import Runner
 from runledger.model import Job
 from runledger.reconciliation.cleanup import Cleanup
-from runledger.tables.runners import Runner
 
 from tests.beds import empty
 from tests.reconciler.lives import Timeline, timelines

@@ -10,6 +10,7 @@ from runledger.caches import Time
 from runledger.fleet import Fleet
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleanup, Registrations
+from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.tally import Count, Tally
 from runledger.runners import Runners
@@ -50,7 +51,8 @@ class Clock:
 
 
 def runners_on(client: "DynamoDBClient") -> Runners:
-    return Runners(table=RunnersTable(client, RUNNERS, retention_days=14), record=ledger_on(client).record)
+    table = RunnersTable(client, RUNNERS, retention_days=14)
+    return Runners(table=table, record=ledger_on(client).record, runner_tags=TAGS)
 
 
 def cleanup_on(client: "DynamoDBClient", *, ec2: Any, ecs: Any, registered: Registrations, clock: Clock) -> Cleanup:
@@ -59,6 +61,9 @@ def cleanup_on(client: "DynamoDBClient", *, ec2: Any, ecs: Any, registered: Regi
         locks=CleanupLocks(client, RUNNERS),
         jobs=ledger_on(client).jobs,
         fleet=Fleet(ec2=ec2, ecs=ecs, cluster="default", tags=TAGS, pool_tags=("pool",)),
+        owners=Owners(
+            installations=lambda: [{"installation_id": INSTALLATION, "org_name": ORG}], repositories=lambda _: []
+        ),
         registrations=registered,
         grace_seconds=GRACE_SECONDS,
         now=clock.text,
@@ -71,8 +76,7 @@ def app_of(github: SimulatedGitHub, watch: Watch) -> GitHubApp:
 
 
 def registered_with(app: Any, clock: Clock) -> registrations.Registrations:
-    elsewhere = [(INSTALLATION, ORG), (INSTALLATION, REPO)]
-    return registrations.Registrations(app=app, elsewhere=lambda: elsewhere, clock=clock.seconds)
+    return registrations.Registrations(app=app, clock=clock.seconds)
 
 
 def check_runners(cleanup: Cleanup, *, owner: str) -> Tally:

@@ -12,7 +12,8 @@ from runledger_github.errors import Refused
 from tests.reconciler.lives import Look
 from tests.reconciler.machines import Machine, Machines
 from tests.reconciler.past import Past, tables_as, tables_now
-from tests.reconciler.wiring import Clock
+from tests.reconciler.wiring import ORG, Clock
+from tests.webhooks import REPO
 
 EVENTUALLY_CONSISTENT = {"Query", "BatchGetItem"}
 
@@ -120,6 +121,12 @@ class AgedGitHub:
 
     def installation(self, _installation_id: int) -> "AgedGitHub":
         return self
+
+    def describe_installation(self, _installation_id: int) -> Mapping[str, Any]:
+        return {"account": {"login": ORG, "type": "Organization"}, "suspended_at": None}
+
+    def repositories(self) -> list[Mapping[str, Any]]:
+        return [{"full_name": REPO}]
 
     def org_runners(self, _org: str) -> list[Mapping[str, Any]]:
         return []

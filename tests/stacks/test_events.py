@@ -2,6 +2,12 @@
 
 from tests.synthesis import Templates, of_type, synthesise
 
+PUBLISHERS = [
+    {"account": account, "source": source, "installations": [41]}
+    for account in ("111111111111", "222222222222")
+    for source in ("a.launcher", "another.launcher")
+]
+
 
 def test_launchers_and_aws_are_routed_to_queues(templates: Templates) -> None:
     rules = of_type(templates["events"], "AWS::Events::Rule").values()
@@ -19,7 +25,7 @@ def test_launchers_and_aws_are_routed_to_queues(templates: Templates) -> None:
 
 def test_only_named_accounts_may_publish(templates: Templates) -> None:
     assert of_type(templates["events"], "AWS::Events::EventBusPolicy") == {}
-    events = synthesise(event_publisher_accounts="111111111111, 222222222222")["events"]
+    events = synthesise(event_publishers=PUBLISHERS)["events"]
     policies = of_type(events, "AWS::Events::EventBusPolicy").values()
     assert sorted(policy["Principal"] for policy in policies) == ["111111111111", "222222222222"]
     assert {policy["Action"] for policy in policies} == {"events:PutEvents"}

@@ -27,7 +27,7 @@ EVERYWHERE = {
 ALLOWED = {
     "WebhookIntake": {*RECORDS, "secretsmanager:GetSecretValue"},
     "WebhookRetry": {*RECORDS, *CONSUMES},
-    "SchedulingEvents": {*RECORDS, *CONSUMES, "ec2:DescribeSpotPriceHistory", "pricing:GetProducts"},
+    "SchedulingEvents": {*RECORDS, *CONSUMES, *(EVERYWHERE - {"ecs:ListTasks"})},
     "SpotInterruption": {*RECORDS, *CONSUMES},
     "InstanceState": {*RECORDS, *CONSUMES},
     "RunnerLookup": {*RECORDS, *CONSUMES, *(EVERYWHERE - {"ecs:ListTasks"})},

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import interruption, lookups, scheduling
+from runledger import interruption, lookups
 from runledger.caches import Time
 from runledger.instances import Instance, Lifecycle
 from runledger.ledger import Ledger
@@ -41,13 +41,13 @@ FOUND = Instance(
     instance_type="c7g.large",
     lifecycle=Lifecycle.SPOT,
     launched_at="2025-01-15T10:01:00.000Z",
-    tags={},
+    tags={"ghr:Application": "github-action-runner"},
 )
 
 
 def launcher(detail_type: str, **more: Any) -> Step:
     event = runner_events.launcher(detail_type, **more)
-    return lambda _, runners: scheduling.take(event, runners, lambda _: Price())
+    return lambda _, runners: runner_events.publish(event, runners)
 
 
 def aws(event: dict[str, Any]) -> Step:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import interruption, lookups, scheduling
+from runledger import interruption, lookups
 from runledger.errands import Errands
 from runledger.instances import Instance, Lifecycle
 from runledger.ledger import Ledger
@@ -36,7 +36,7 @@ def no_price(_: object) -> Price:
 
 
 def launcher(detail_type: str, **more: Any) -> Step:
-    return lambda _, runners: scheduling.take(runner_events.launcher(detail_type, **more), runners, no_price)
+    return lambda _, runners: runner_events.publish(runner_events.launcher(detail_type, **more), runners)
 
 
 def aws(event: dict[str, Any]) -> Step:
@@ -185,7 +185,13 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
     ledger = ledger_on(dynamodb, errands=errands)
     ledger.record(receipt(IN_PROGRESS, runner_name=f"ecs-{task_id}"))
     (errand,) = [RunnerLookup(**json.loads(each)) for each in sent]
-    task = Instance(runner_id=runner_events.TASK, kind=Kind.ECS, state="running", lifecycle=Lifecycle.SPOT, tags={})
+    task = Instance(
+        runner_id=runner_events.TASK,
+        kind=Kind.ECS,
+        state="running",
+        lifecycle=Lifecycle.SPOT,
+        tags={"runs-on-pool": "a"},
+    )
     runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record)
     asked: list[tuple[str, Kind]] = []
 

@@ -1,6 +1,6 @@
 """One module for each family of resources; together they are the whole surface of the simulated GitHub."""
 
-from local.github.endpoints import app, deliveries, deployments, rate_limit, runners, runs, simulation
+from local.github.endpoints import app, deliveries, deployments, rate_limit, repositories, runners, runs, simulation
 
 GITHUB = [
     *app.routes.all,
@@ -8,6 +8,7 @@ GITHUB = [
     *runs.routes.all,
     *deployments.routes.all,
     *runners.routes.all,
+    *repositories.routes.all,
     *rate_limit.routes.all,
 ]
 CONTROL = simulation.routes.all

@@ -3,6 +3,7 @@
 const REASONS = {
   job_completed: "Its job is done, and the machine still runs",
   no_job: "It has no job, and the machine still runs",
+  contested: "Two installations claim this machine, so it is never stopped",
   instance_gone: "The machine is gone; only the ledger's record is left",
   instance_stopped: "The machine is stopped; only the ledger's record is left",
 };

@@ -12,6 +12,13 @@ import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { isOperator } from "../session.js";
 
+/** A machine that two installations claim is shown to callers who see all installations, and never cleaned. */
+export async function loadOrphans(context, signal) {
+  const states = context.me.installations === null ? ["suspected", "contested"] : ["suspected"];
+  const found = await Promise.all(states.map((status) => api.get("admin/orphans", { status }, signal)));
+  return { orphans: found.flatMap((each) => each.orphans) };
+}
+
 export function drawOrphans({ orphans }, context) {
   if (!orphans.length) return empty("No orphans", "Every runner has a job, or is too young to be judged.");
   const columns = [
@@ -42,7 +49,7 @@ export function drawOrphans({ orphans }, context) {
 }
 
 function cleanUp(orphan, context) {
-  if (orphan.status === "cleaning") return mark("cleaning");
+  if (orphan.status === "cleaning" || orphan.status === "contested") return mark(orphan.status);
   if (!isOperator(context.me)) return null;
   return el(
     "button",

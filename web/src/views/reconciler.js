@@ -10,7 +10,7 @@ import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { isOperator } from "../session.js";
-import { drawOrphans } from "./orphans.js";
+import { drawOrphans, loadOrphans } from "./orphans.js";
 import { drawPasses } from "./passes.js";
 
 const REFRESH_MS = 15_000;
@@ -25,7 +25,7 @@ export const reconciler = {
       el("button", { type: "button", id: `run-${pass}`, click: () => ask(pass, context) }, `Run a ${pass} pass`),
     ),
   draw(context) {
-    const orphans = (signal) => api.get("admin/orphans", { status: "suspected" }, signal);
+    const orphans = (signal) => loadOrphans(context, signal);
     const passes = (signal) =>
       api.get("admin/reconciliation", { limit: PAGE, cursor: context.query.cursor }, signal);
     const letters = (signal) => api.get("admin/dead-letters", {}, signal);

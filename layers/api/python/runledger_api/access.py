@@ -37,6 +37,10 @@ class Caller:
     def sees(self, installation_id: int | None) -> bool:
         return self.installations is None or installation_id in self.installations
 
+    @property
+    def sees_all(self) -> bool:
+        return self.installations is None
+
     def must_operate(self) -> None:
         if self.role is not Role.OPERATOR:
             raise NotAllowed(f"{self.name} is a reader: this needs the role operator")

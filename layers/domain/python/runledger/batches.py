@@ -8,6 +8,8 @@ from runledger import telemetry  # isort: skip - it decides how Powertools is lo
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
+from runledger.errors import Refusal
+
 
 def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> Any:
     """What Lambda must answer, so that SQS keeps the messages that failed and only those."""
@@ -16,6 +18,9 @@ def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> An
         telemetry.follow(record.message_id)
         try:
             take(record.body)
+        except Refusal as refusal:
+            telemetry.rejected(record.message_id, refusal, first=_is_first_try(record))
+            raise
         except Exception:
             telemetry.logger.exception("message failed", extra={"message_id": record.message_id})
             raise
@@ -23,3 +28,9 @@ def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> An
     # Made for each batch: it keeps what failed, and a warm function must not remember the last one.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(event=event, record_handler=one, processor=processor, context=context)
+
+
+def _is_first_try(record: SQSRecord) -> bool:
+    """SQS delivers a rejected message a few times more before it becomes a dead letter; it is counted once."""
+    attributes = record.raw_event.get("attributes", {})
+    return bool(attributes.get("ApproximateReceiveCount", "1") == "1")

@@ -17,9 +17,9 @@ COUNTED = (
     *("ApprovalsRequested", "ApprovalsGiven", "ApprovalsRefused", "ForgottenApprovals"),
     *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersRequested"),
     *("RebalanceRecommendations", "RunnersInterrupted", "RunnersTerminated", "RunnersTaken"),
-    *("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries"),
+    *("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries", "RejectedEvents"),
     *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
-    *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue"),
+    *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
 )
 # Every metric there is.
 UNITS = dict.fromkeys(COUNTED, "Count") | {

@@ -3,6 +3,7 @@
 Refusal                 the sender is at fault; nothing was changed; sending the same again will not help
 ├── BadSignature        nobody who knows the secret has sent this
 ├── Malformed           a field is missing or not what it must be
+├── NotYours            the sender speaks about something that belongs to another owner
 └── TooLarge
 LostRace                somebody else wrote first: decide again on what is there now
 UnavailableError        AWS did not do what it was asked, for a reason that may pass: try again later
@@ -27,6 +28,10 @@ class Malformed(Refusal):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field} {problem}")
         self.field = field
+
+
+class NotYours(Refusal):
+    pass
 
 
 class TooLarge(Refusal):

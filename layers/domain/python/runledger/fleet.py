@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from runledger.instances import Instance, describe, describe_tasks, running_tasks, tagged
+from runledger.ownership import has_tags, must_stay
 from runledger.reports import Kind
 from runledger.tables.attributes import reaching
 
@@ -42,9 +42,8 @@ class Fleet:
         return {runner_id: each for runner_id, each in found.items() if self.is_ours(each)}
 
     def is_ours(self, instance: Instance) -> bool:
-        return bool(self.tags) and all(
-            name in instance.tags and fnmatchcase(instance.tags[name], pattern) for name, pattern in self.tags.items()
-        )
+        """A machine that somebody marked to be kept is not ours to stop."""
+        return bool(self.tags) and has_tags(instance.tags, self.tags) and not must_stay(instance.tags)
 
     def stop(self, instance: Instance, *, reason: str) -> None:
         """What is gone already is stopped."""

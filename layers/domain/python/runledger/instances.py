@@ -17,6 +17,10 @@ from runledger.tables.attributes import reaching
 MOST_INSTANCES_A_CALL = 1000
 MOST_TASKS_A_CALL = 100
 
+GONE = {
+    Kind.EC2: {"shutting-down", "terminated"},
+    Kind.ECS: {"deactivating", "stopping", "deprovisioning", "stopped", "deleted"},
+}
 FLEET_TAGS = ("aws:ec2:fleet-id", "aws:ec2spot:fleet-request-id")
 
 # EC2 and ECS refuse a whole batch for one id that cannot be one.
@@ -46,6 +50,11 @@ class Instance:
     availability_zone: str | None = None
     launched_at: str | None = None
     tags: Mapping[str, str]
+
+    @property
+    def is_gone(self) -> bool:
+        """Gone for good, or about to be. A stopped instance may be started again."""
+        return self.state in GONE[self.kind]
 
 
 def describe(ec2: Any, instance_ids: Collection[str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from runledger.machines import Runner
 from runledger.model import SPOT, Status
-from runledger.tables.runners import Runner
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from runledger_github.registrations import Registrations
@@ -13,16 +13,16 @@ from runledger.caches import Time
 from runledger.fleet import Fleet
 from runledger.forgotten import ForgottenApproval
 from runledger.github_runtime import is_pending, truth
-from runledger.model import Status
 from runledger.reconciliation import metrics
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.stuck import Patience
-from runledger.runner_runtime import runners
+from runledger.runner_runtime import runner_tags, runners
 from runledger.runtime import installations, jobs, ledger, record, setting
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
@@ -49,12 +49,11 @@ def passes() -> PassesTable:
 
 @cache
 def fleet() -> Fleet:
-    tags = [each.partition("=") for each in setting("RUNNER_TAGS", default="").split(",") if each]
     return Fleet(
         ec2=client("ec2"),
         ecs=client("ecs"),
         cluster=setting("ECS_CLUSTER"),
-        tags={name: value or "*" for name, _, value in tags},
+        tags=runner_tags(),
         pool_tags=tuple(setting("POOL_TAGS").split(",")),
     )
 
@@ -67,6 +66,7 @@ def cleanup() -> Cleanup:
         locks=CleanupLocks(client("dynamodb"), setting("RUNNERS_TABLE")),
         jobs=jobs(),
         fleet=fleet(),
+        owners=Owners(installations=installations().all, repositories=installations().repositories),
         registrations=_registrations(known) if known else None,
         grace_seconds=int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE,
         now=clock.text,
@@ -105,18 +105,7 @@ def _deliveries(known: Truth) -> DeliveryCheck:
 
 
 def _registrations(known: Truth) -> Registrations:
-    return Registrations(app=known.app, elsewhere=_where_runners_may_be, clock=time.time)
-
-
-def _where_runners_may_be() -> Iterator[tuple[int, str]]:
-    """Every organisation, and the repositories that have a job running of which the machine is not known."""
-    active = set(installations().active())
-    for each in installations().all():
-        if each["installation_id"] in active and each.get("org_name"):
-            yield each["installation_id"], each["org_name"]
-    for installation_id in active:
-        running = jobs().in_status(installation_id, Status.IN_PROGRESS, created_before=clock.text())
-        yield from {(installation_id, job.repo_full_name) for job in running if job.repo_full_name}
+    return Registrations(app=known.app, clock=time.time)
 
 
 def _find_forgotten(installation_ids: Sequence[int]) -> Iterable[ForgottenApproval]:

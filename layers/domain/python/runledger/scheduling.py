@@ -1,12 +1,15 @@
-"""What launchers publish on the bus: which runner they started for which job, and what became of it."""
+"""What launchers publish on the bus: which machine they started for which job, and what became of it."""
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 
-from runledger import payload
-from runledger.errors import Malformed
+from runledger import payload, times
+from runledger.errors import Malformed, NotYours
+from runledger.lookups import Describe
 from runledger.model import EventType, Facts, Receipt, Source, Status
 from runledger.payload import Json
+from runledger.publishers import Publishers
 from runledger.reports import FindPrice, Kind, Wanted
 from runledger.runners import Runners
 
@@ -16,30 +19,60 @@ RUNNER_IDS = {
     Kind.EC2: re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
     Kind.ECS: re.compile(r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/\S+"),
 }
+# A launcher's clock may be wrong, but not by more: times decide which of two reports is newer.
+FURTHEST_FROM_ENVELOPE_MS = 24 * times.MS_PER_HOUR
+HIGHEST_PRICE_PER_HOUR = 1000
 
 
-def take(event: Json, runners: Runners, find_price: FindPrice) -> None:
-    """One event of EventBridge; Malformed if its detail does not fit docs/scheduling-event.v1.schema.json."""
-    detail_type = payload.required_text(event, "detail-type")
-    detail = payload.section(event, "detail")
-    if detail.get("version") != VERSION:
-        raise Malformed("detail.version", f"must be {VERSION}")
-    payload.identifier(detail, "detail.installation_id")
-    kind, runner_id = _kind(detail), _runner_id(detail)
-    at = _instant(detail, "at") or payload.required_instant(event, "time")
-    match detail_type:
-        case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
-            runners.launch(_scheduled(event, detail, EventType(detail_type), at, find_price), kind=kind, at=at)
-        case EventType.RUNNER_ATTACHED:
-            runners.attached(runner_id, at=at)
-        case EventType.RUNNER_TERMINATED:
-            runners.terminated(runner_id, at=at, reason=payload.text(detail, "reason"))
-        case _:
-            raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LauncherEvents:
+    runners: Runners
+    publishers: Publishers
+    describe: Describe
+    find_price: FindPrice
+
+    def record(self, event: Json) -> None:
+        """One event of EventBridge.
+
+        Malformed if its detail does not fit docs/scheduling-event.v1.schema.json; NotYours if the publisher may not
+        report about that installation, or the machine is proven to belong to another one.
+        """
+        detail_type = payload.required_text(event, "detail-type")
+        detail = payload.section(event, "detail")
+        if detail.get("version") != VERSION:
+            raise Malformed("detail.version", f"must be {VERSION}")
+        installation_id = payload.identifier(detail, "detail.installation_id")
+        self._check_publisher(event, installation_id)
+        kind, runner_id = _kind(detail), _runner_id(detail)
+        at = _instant(event, detail, "at") or payload.required_instant(event, "time")
+        match detail_type:
+            case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
+                receipt = _scheduled(event, detail, EventType(detail_type), at, self.find_price)
+                self.runners.launch(receipt, kind=kind, at=at)
+            case EventType.RUNNER_ATTACHED:
+                self.runners.reported_attached(runner_id, installation_id=installation_id, at=at)
+            case EventType.RUNNER_TERMINATED:
+                self.runners.reported_terminated(
+                    runner_id,
+                    self.describe(runner_id, kind),
+                    installation_id=installation_id,
+                    at=at,
+                    reason=payload.text(detail, "reason"),
+                )
+            case _:
+                raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
+
+    def _check_publisher(self, event: Json, installation_id: int) -> None:
+        account, source = str(event.get("account", "")), str(event.get("source", ""))
+        if not self.publishers.may_report(account=account, source=source, installation_id=installation_id):
+            raise NotYours(
+                f"source {source!r} of account {account} may not report about installation {installation_id}: "
+                "see the setting event_publishers"
+            )
 
 
 def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_price: FindPrice) -> Receipt:
-    scheduled_at = _instant(detail, "scheduled_at") or at
+    scheduled_at = _instant(event, detail, "scheduled_at") or at
     wanted = Wanted(
         instance_type=payload.text(detail, "instance_type"),
         instance_lifecycle=_one_of(detail, "instance_lifecycle", LIFECYCLES),
@@ -88,8 +121,13 @@ def _runner_id(detail: Json) -> str:
     return runner_id
 
 
-def _instant(detail: Json, name: str) -> str | None:
-    return None if detail.get(name) is None else payload.required_instant(detail, f"detail.{name}")
+def _instant(event: Json, detail: Json, name: str) -> str | None:
+    if detail.get(name) is None:
+        return None
+    instant = payload.required_instant(detail, f"detail.{name}")
+    if abs(times.ms_between(payload.required_instant(event, "time"), instant)) > FURTHEST_FROM_ENVELOPE_MS:
+        raise Malformed(f"detail.{name}", "must be within 24 hours of the event's own time")
+    return instant
 
 
 def _one_of(detail: Json, name: str, choices: tuple[str, ...]) -> str | None:
@@ -103,6 +141,6 @@ def _dollars(detail: Json, name: str) -> Decimal | None:
     found = detail.get(name)
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 100_000:  # noqa: PLR2004
-        raise Malformed(f"detail.{name}", "must be a price in dollars above 0")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= HIGHEST_PRICE_PER_HOUR:
+        raise Malformed(f"detail.{name}", f"must be a price in dollars above 0 and at most {HIGHEST_PRICE_PER_HOUR}")
     return Decimal(str(found))

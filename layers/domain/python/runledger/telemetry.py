@@ -15,6 +15,7 @@ from aws_lambda_powertools.logging import Logger
 
 from runledger import emf
 from runledger.decision import Decision, Outcome
+from runledger.errors import Refusal
 from runledger.model import EventType, Receipt
 from runledger.reports import Report, RerunCheck
 
@@ -87,6 +88,12 @@ def _recorded(decision: Decision) -> None:
 def deferred(said: Receipt | Report, trouble: Exception) -> None:
     about = {"level": "WARNING", "reason": str(trouble)}
     count("recording must wait", _about(said) | about, {"DeferredDeliveries": 1})
+
+
+def rejected(message_id: str, refusal: Refusal, *, first: bool) -> None:
+    """A message that its sender got wrong, or had no right to send. Counted at its first try."""
+    about = {"level": "ERROR", "message_id": message_id, "reason": str(refusal)}
+    count("message rejected", about, {"RejectedEvents": int(first)})
 
 
 def considered(check: RerunCheck, result: str) -> None:

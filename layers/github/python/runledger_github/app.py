@@ -69,6 +69,11 @@ class GitHubApp:
         for page in self._session.pages(Call(method="GET", path="/app/installations", query=PAGE)):
             yield from page.document
 
+    def describe_installation(self, installation_id: int) -> Json:
+        """Its account, and whether it is suspended. NotFound once it is deleted."""
+        described: Json = self._session.ask(Call(method="GET", path=f"/app/installations/{installation_id}"))
+        return described
+
     def hook_deliveries(self, cursor: str | None = None) -> Iterator[DeliveryPage]:
         """Newest first, page by page, so that a long log can be read on in another invocation."""
         query = PAGE if cursor is None else {**PAGE, "cursor": cursor}

@@ -49,6 +49,10 @@ class Installation:
         """Newest first."""
         return self._list(_repo(repo, "deployments", deployment_id, "statuses"))
 
+    def repositories(self) -> Iterator[Json]:
+        """All that the installation may access."""
+        return self._list("/installation/repositories", within="repositories")
+
     def repo_runners(self, repo: str) -> Iterator[Json]:
         return self._list(_repo(repo, "actions", "runners"), within="runners")
 

@@ -1,20 +1,32 @@
-"""Runners as GitHub knows them: whether one is busy, and taking it away so that it is given no job any more."""
+"""Runners as GitHub lists them: found wherever they may be registered, and removed, so that no job can begin on them.
 
-from collections.abc import Callable, Iterable, Iterator
+The search is complete or it fails: an installation that is unknown, suspended or refuses an answer raises an
+UnavailableError, because a runner that was not looked for may be busy. Runners of an enterprise cannot be listed with
+an installation's token.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from runledger.deliveries import NO_INSTALLATION
 from runledger.errors import UnavailableError
+from runledger.machines import Runner
 from runledger.model import Job
 from runledger.runner_names import instance_id_in, task_id_in
-from runledger.tables.runners import Runner
 
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NotFound, Refused
+from runledger_github.errors import GitHubRefusal, Refused
 from runledger_github.messages import Json
 
 BUSY = 422
-FRESH_SECONDS = 30
+ORGANIZATION = "Organization"
+# Lists are shared by all machines of a pass. A machine is judged only long after it should have registered, and GitHub
+# itself refuses to remove a runner that has become busy since.
+FRESH_SECONDS = 120
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,55 +43,51 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registrations:
-    """`elsewhere` tells where a runner may be of which nobody knows whose it is."""
-
     app: GitHubApp
-    elsewhere: Callable[[], Iterable[tuple[int, str]]]
     clock: Callable[[], float]
-    _listed: dict[Scope, tuple[float, list[Json]]] = field(default_factory=dict)
+    _scopes: dict[int, tuple[float, list[Scope]]] = field(default_factory=dict)
+    _runners: dict[Scope, tuple[float, list[Json]]] = field(default_factory=dict)
 
-    def remove(self, runner: Runner, job: Job | None) -> bool:
-        """False while it is busy. Its names are looked for as well as its last id: it may have registered again."""
-        scopes = list(self._scopes(runner))
-        found = [(scope, each) for scope in scopes for each in self._list(scope) if _is(runner, job, each)]
+    def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
+        """False while it is busy. Searched by name as well as by its last id: it may have registered again."""
+        listed = list(self._listed(installation_ids))
+        found = [(scope, each) for scope, each in listed if _is(runner, job, each)]
         if any(each.get("busy") for _, each in found):
             return False
-        ids = {(scope, int(each["id"])) for scope, each in found}
-        if job is not None and job.runner_id:
-            ids |= {(scope, job.runner_id) for scope in scopes}
-        if not ids:
-            self._be_sure(runner, scopes)
-        return all(self._delete(scope, runner_id) for scope, runner_id in sorted(ids, key=str))
+        if not found:
+            _ensure_none_may_be(runner, [each for _, each in listed])
+        return all(self._delete(scope, int(each["id"])) for scope, each in found)
 
-    def _be_sure(self, runner: Runner, scopes: Iterable[Scope]) -> None:
-        """A busy runner whose name tells no machine may be this one."""
-        for scope in scopes:
-            for each in self._list(scope):
-                name = str(each.get("name"))
-                if each.get("busy") and not (instance_id_in(name) or task_id_in(name)):
-                    raise UnavailableError(f"{name} is busy, and may be {runner.runner_id}: its name does not tell")
+    def _listed(self, installation_ids: Sequence[int]) -> Iterator[tuple[Scope, Json]]:
+        for installation_id in installation_ids:
+            scopes = self._fresh(self._scopes, installation_id, self._find_scopes)
+            for scope in scopes:
+                for each in self._fresh(self._runners, scope, self._list):
+                    yield scope, each
 
-    def _scopes(self, runner: Runner) -> Iterator[Scope]:
-        if runner.installation_id == NO_INSTALLATION:
-            raise UnavailableError(f"runner {runner.runner_id} belongs to no installation that could be asked")
-        if runner.installation_id is not None and runner.repo_full_name:
-            owner = runner.repo_full_name.partition("/")[0]
-            known = ((runner.installation_id, owner), (runner.installation_id, runner.repo_full_name))
-            yield from (Scope(installation_id=each, name=name) for each, name in known)
-        else:
-            yield from (Scope(installation_id=each, name=name) for each, name in self.elsewhere())
+    def _find_scopes(self, installation_id: int) -> list[Scope]:
+        described = self.app.describe_installation(installation_id)
+        if described.get("suspended_at"):
+            raise UnavailableError(f"installation {installation_id} is suspended, so its runners cannot be listed")
+        account = described["account"]
+        names = [str(account["login"])] if account.get("type") == ORGANIZATION else []
+        names += [str(each["full_name"]) for each in self.app.installation(installation_id).repositories()]
+        return [Scope(installation_id=installation_id, name=name) for name in names]
 
     def _list(self, scope: Scope) -> list[Json]:
-        listed_at, runners = self._listed.get(scope, (float("-inf"), []))
-        if self.clock() - listed_at > FRESH_SECONDS:
-            installation = self.app.installation(scope.installation_id)
-            listing = installation.repo_runners if scope.is_repository else installation.org_runners
+        installation = self.app.installation(scope.installation_id)
+        listing = installation.repo_runners if scope.is_repository else installation.org_runners
+        return list(listing(scope.name))
+
+    def _fresh(self, kept: dict[T, tuple[float, list[S]]], key: T, ask: Callable[[T], list[S]]) -> list[S]:
+        asked_at, answer = kept.get(key, (float("-inf"), []))
+        if self.clock() - asked_at > FRESH_SECONDS:
             try:
-                runners = list(listing(scope.name))
-            except NotFound:
-                runners = []  # a person's account has no runners of its own
-            self._listed[scope] = (self.clock(), runners)
-        return runners
+                answer = ask(key)
+            except GitHubRefusal as refusal:
+                raise UnavailableError(f"GitHub cannot list all runners: {refusal}") from refusal
+            kept[key] = (self.clock(), answer)
+        return answer
 
     def _delete(self, scope: Scope, runner_id: int) -> bool:
         installation = self.app.installation(scope.installation_id)
@@ -94,5 +102,15 @@ class Registrations:
 
 
 def _is(runner: Runner, job: Job | None, listed: Json) -> bool:
-    name = str(listed.get("name"))
-    return runner.runner_id.rpartition("/")[2] in name or (job is not None and name == job.runner_name)
+    name, machine = str(listed.get("name")), runner.runner_id.rpartition("/")[2]
+    if re.search(rf"{re.escape(machine)}(?![0-9a-zA-Z])", name):
+        return True
+    return job is not None and name == job.runner_name and listed.get("id") == job.runner_id
+
+
+def _ensure_none_may_be(runner: Runner, listed: Sequence[Json]) -> None:
+    """A busy runner whose name contains no machine id may be this one."""
+    for each in listed:
+        name = str(each.get("name"))
+        if each.get("busy") and not (instance_id_in(name) or task_id_in(name)):
+            raise UnavailableError(f"{name} is busy, and may be {runner.runner_id}: its name contains no machine id")

@@ -6,14 +6,18 @@ from typing_extensions import TypedDict
 
 
 class Orphan(TypedDict):
-    """A runner that seems to work for nobody. It is cleaned at `due_at`, unless a job takes it before."""
+    """A runner without a job. It is cleaned at `due_at`, unless a job takes it before.
+
+    A machine that two installations claim is `contested`: it is never cleaned, and has no `due_at`.
+    """
 
     runner_id: str
     status: str
     reason: str
     detected_at: str
-    due_at: str
     created_at: str
+    due_at: NotRequired[str]
+    claimed_by: NotRequired[list[int]]
     kind: NotRequired[str]
     installation_id: NotRequired[int]
     job_id: NotRequired[int]

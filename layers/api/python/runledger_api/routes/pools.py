@@ -4,9 +4,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime, pools
+from runledger.machines import RunnerStatus
 from runledger.model import Status
 from runledger.tables.pages import Span
-from runledger.tables.runners import RunnerStatus
 
 from runledger_api import parameters
 from runledger_api.answers import checked
@@ -31,7 +31,9 @@ def utilisation(installation_id: InstallationId, since: Since = "24h", until: Un
     span = parameters.span(visit(router), since, until)
     jobs, truncated = _completed(installation_id, span)
     mine = [
-        each for each in api_runtime.runners().in_status(RunnerStatus.ACTIVE) if each.installation_id == installation_id
+        each
+        for each in api_runtime.runners().in_status(RunnerStatus.ACTIVE)
+        if each.installation_id == installation_id and not each.contested_at
     ]
     items = pools.utilisation([*jobs, *_running(installation_id)], mine)
     return checked({"items": items, "next_cursor": None, "truncated": truncated})

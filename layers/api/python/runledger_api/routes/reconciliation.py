@@ -6,10 +6,11 @@ from urllib.parse import unquote
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime, times
+from runledger.machines import Runner, RunnerStatus
 from runledger.reconciliation.summary import Kind
 from runledger.tables.pages import Span
-from runledger.tables.runners import Runner, RunnerStatus
 
+from runledger_api.access import Caller
 from runledger_api.answers import checked
 from runledger_api.listing import Listing
 from runledger_api.models.admin import Accepted, Orphans, Pass, Passes, PassWanted
@@ -23,8 +24,13 @@ RunnerId = Annotated[
     Path(pattern=r"^[A-Za-z0-9_:/.%-]+$", max_length=1000, description="an instance's id, or a task's ARN, encoded"),
 ]
 PassId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100, description="as the order was answered")]
-# Whoever is being cleaned is suspected, too.
-STATES = {"suspected": (RunnerStatus.ACTIVE, RunnerStatus.CLEANING), "cleaning": (RunnerStatus.CLEANING,)}
+# A runner that is being cleaned is suspected, too.
+STATES = {
+    "suspected": (RunnerStatus.ACTIVE, RunnerStatus.CLEANING),
+    "cleaning": (RunnerStatus.CLEANING,),
+    "contested": (RunnerStatus.ACTIVE,),
+}
+CONTESTED = "contested"
 SHOWN = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
 
 
@@ -32,17 +38,19 @@ SHOWN = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cl
     "/admin/orphans",
     tags=["admin"],
     operation_id="listOrphans",
-    summary="Runners that seem to work for nobody",
+    summary="Runners without a job, and machines that two installations claim",
+    description="A token that is limited to some installations sees the machines that are proven to be theirs.",
 )
-def orphans(status: Annotated[Literal["suspected", "cleaning"], Query()] = "suspected") -> Orphans:
+def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Query()] = "suspected") -> Orphans:
     caller, table = visit(router).caller, api_runtime.runners()
-    suspected = [
+    wanted = "contested_at" if status == CONTESTED else "suspected_at"
+    found = [
         runner
         for state in STATES[status]
         for runner in table.in_status(state)
-        if runner.suspected_at is not None and caller.sees(runner.installation_id)
+        if getattr(runner, wanted) is not None and _may_see(caller, runner)
     ]
-    return checked({"orphans": [_shown(runner) for runner in suspected], "total": len(suspected)})
+    return checked({"orphans": [_shown(runner) for runner in found], "total": len(found)})
 
 
 @router.post(
@@ -55,7 +63,7 @@ def orphans(status: Annotated[Literal["suspected", "cleaning"], Query()] = "susp
 def cleanup(runner_id: RunnerId) -> Accepted:
     here, wanted = visit(router), unquote(runner_id)
     runner = api_runtime.runners().get(wanted)
-    if runner is None or not here.caller.sees(runner.installation_id):
+    if runner is None or not _may_see(here.caller, runner):
         raise NoSuchThing(f"there is no runner {wanted}")
     if runner.status is RunnerStatus.CLEANING:
         raise Conflict(f"{wanted} is being cleaned by {runner.cleaning_owner}")
@@ -111,7 +119,24 @@ def _told(found: dict[str, Any]) -> dict[str, Any]:
     return {"summary": {}, "findings": [], "text": "", **found}
 
 
+def _may_see(caller: Caller, runner: Runner) -> bool:
+    """A claim is no proof: it lets nobody see or clean a machine."""
+    if caller.sees_all:
+        return True
+    return bool(runner.proven_by) and not runner.contested_at and caller.sees(runner.installation_id)
+
+
 def _shown(runner: Runner) -> dict[str, Any]:
+    if runner.contested_at:
+        claimants = [runner.installation_id, runner.contested_by]
+        return {
+            "runner_id": runner.runner_id,
+            "status": CONTESTED,
+            "reason": CONTESTED,
+            "detected_at": runner.contested_at,
+            "created_at": runner.created_at,
+            "claimed_by": [each for each in claimants if each is not None],
+        }
     assert runner.suspected_at is not None
     about = {name: getattr(runner, name) for name in SHOWN}
     return {name: value for name, value in about.items() if value is not None} | {

@@ -7,7 +7,7 @@ GitHub takes no runner away that is busy, and gives none a job that it has not: 
 begin on it. Whoever is killed in between leaves a lease; the next one looks at everything again and goes on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -16,12 +16,13 @@ from runledger import times
 from runledger.errors import UnavailableError
 from runledger.fleet import Fleet
 from runledger.instances import Instance
+from runledger.machines import Runner, RunnerStatus
 from runledger.model import Job
 from runledger.reconciliation.orphans import Reason, suspicion
+from runledger.reconciliation.owners import Owners
 from runledger.runners import Runners
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
 from runledger.tables.jobs import JobsTable
-from runledger.tables.runners import Runner, RunnerStatus
 
 # A cleaner that was paused for longer may not be the owner any more by the time that it stops the machine.
 SURE_OF_LEASE_SECONDS = LEASE_SECONDS - 60
@@ -38,8 +39,8 @@ class Cleaned(StrEnum):
 class Registrations(Protocol):
     """As runledger_github has it."""
 
-    def remove(self, runner: Runner, job: Job | None) -> bool:
-        """False while GitHub says that it is busy; an UnavailableError where GitHub cannot say."""
+    def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
+        """False while GitHub reports it as busy; an UnavailableError where one of the installations cannot tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,7 @@ class Cleanup:
     locks: CleanupLocks
     jobs: JobsTable
     fleet: Fleet
+    owners: Owners
     registrations: Registrations | None
     grace_seconds: int
     now: Callable[[], str]
@@ -89,7 +91,8 @@ class Cleanup:
         try:
             if self.registrations is None:
                 raise UnavailableError("without a GitHub App nobody can say whether the runner is busy")
-            if not self.registrations.remove(runner, job):
+            searched = self.owners.to_search(runner, instance.tags)
+            if not self.registrations.remove(runner, job, installation_ids=searched):
                 self.locks.release(runner_id, owner=owner, acquitted=True)
                 return Cleaned.ALIVE
             if times.ms_between(since, self.now()) > SURE_OF_LEASE_SECONDS * times.MS_PER_SECOND:

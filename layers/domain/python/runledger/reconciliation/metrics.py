@@ -8,6 +8,7 @@ COUNTED = {
     Count.DETECTED: "OrphanedRunnersDetected",
     Count.CLEANED: "OrphanedRunnersCleaned",
     Count.OVERDUE: "OrphanedRunnersOverdue",
+    Count.CONTESTED: "ContestedRunners",
     Count.ERRORS: "ReconciliationErrors",
     Count.HEALED: "JobsHealed",
     Count.REDELIVERED: "WebhooksRedelivered",

@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from runledger import times
 from runledger.instances import Instance
+from runledger.machines import Runner
 from runledger.model import Job, Status
-from runledger.tables.runners import Runner
 
 ALIVE = {"pending", "running", "provisioning", "activating"}
 STOPPED = {"stopping", "stopped", "deactivating", "deprovisioning"}
@@ -31,14 +31,15 @@ def lives(instance: Instance | None) -> bool:
 def suspicion(
     runner: Runner | None, job: Job | None, instance: Instance | None, *, ours: bool, now: str, grace_seconds: int
 ) -> Reason | None:
-    """A young runner is never suspected: EC2, ECS and GitHub show what is new minutes later. Nor is a foreign one."""
+    """A young runner is never suspected: EC2, ECS and GitHub show what is new minutes later. Nor is a foreign one.
+
+    A machine that EC2 or ECS does not know is gone only if they have confirmed it before: else it is out of scope.
+    """
     latest = times.earlier(now, seconds=grace_seconds)
-    if runner is not None and runner.created_at > latest:
+    if runner is not None and (runner.contested_at or runner.created_at > latest):
         return None
     if not lives(instance):
-        if runner is None:
-            return None
-        return Reason.INSTANCE_STOPPED if instance and instance.state in STOPPED else Reason.INSTANCE_GONE
+        return _leftover(runner, instance)
     assert instance is not None
     if not ours or instance.launched_at is None or instance.launched_at > latest:
         return None
@@ -46,3 +47,11 @@ def suspicion(
         return Reason.NO_JOB
     ended = job.status is Status.COMPLETED and max(job.completed_at or "", job.last_updated_at) <= latest
     return Reason.JOB_COMPLETED if ended else None
+
+
+def _leftover(runner: Runner | None, instance: Instance | None) -> Reason | None:
+    if runner is None:
+        return None
+    if instance is None:
+        return Reason.INSTANCE_GONE if runner.confirmed_at else None
+    return Reason.INSTANCE_STOPPED if instance.state in STOPPED else Reason.INSTANCE_GONE

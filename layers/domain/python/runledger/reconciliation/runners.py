@@ -1,17 +1,19 @@
 """Runners that are active, and machines that are ours: an orphan is suspected now and cleaned in a later pass."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from runledger import times
 from runledger.fleet import kind_of
 from runledger.instances import Instance
+from runledger.machines import Runner, RunnerStatus
 from runledger.model import Job
+from runledger.ownership import named_owner
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleaned, Cleanup
 from runledger.reconciliation.orphans import Reason, lives
 from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.cleanups import ran_out_at
-from runledger.tables.runners import Runner, RunnerStatus
 
 OVERDUE_SECONDS = 600
 
@@ -57,6 +59,11 @@ class RunnerCheck:
         bounds: Bounds,
         tally: Tally,
     ) -> None:
+        if runner is not None and runner.contested_at:
+            about = f"installations {runner.installation_id} and {runner.contested_by}"
+            tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {about}; left alone")
+        if runner is not None and instance is not None and runner.confirmed_at is None:
+            self.cleanup.runners.table.noted(runner_id, at=now, confirmed_at=now)
         reason = self.cleanup.suspicion(runner, job, instance, now=now)
         suspected_at = runner.suspected_at if runner else None
         if reason is None:
@@ -78,8 +85,12 @@ class RunnerCheck:
             self._clean(runner_id, reason, owner=owner, tally=tally)
 
     def _suspect(self, runner_id: str, instance: Instance | None, reason: Reason, *, now: str, tally: Tally) -> None:
-        about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now} if instance else {}
+        about: dict[str, Any] = {}
         table = self.cleanup.runners.table
+        if instance:
+            about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now, "confirmed_at": now}
+            if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
+                table.prove(runner_id, installation_id=owner, owner_name=named_owner(instance.tags), at=now)
         if table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about) and reason.is_alive:
             tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 

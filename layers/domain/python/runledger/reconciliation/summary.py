@@ -23,6 +23,7 @@ LINES = (
     ("Orphans detected", (Count.DETECTED,)),
     ("Orphans cleaned", (Count.CLEANED,)),
     ("Orphans overdue", (Count.OVERDUE,)),
+    ("Contested runners", (Count.CONTESTED,)),
     ("Stale mappings", (Count.STALE,)),
     ("Webhooks lost", (Count.LOST,)),
     ("Webhooks redelivered", (Count.REDELIVERED,)),

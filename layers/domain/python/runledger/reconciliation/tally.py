@@ -31,6 +31,7 @@ class Count(StrEnum):
     DETECTED = "orphans_detected"
     CLEANED = "orphans_cleaned"
     OVERDUE = "orphans_overdue"
+    CONTESTED = "contested_runners"
     STALE = "stale_mappings"
     DELIVERIES_READ = "deliveries_read"
     LOST = "webhooks_lost"

@@ -10,9 +10,10 @@ Only the owner of a lease stops a machine, so of all who want to, one does.
 from typing import TYPE_CHECKING
 
 from runledger import times
+from runledger.machines import RunnerStatus
 from runledger.tables import schema
 from runledger.tables.attributes import reaching
-from runledger.tables.runners import SUSPICION, RunnerStatus
+from runledger.tables.runners import SUSPICION
 from runledger.tables.updates import update_if
 
 if TYPE_CHECKING:

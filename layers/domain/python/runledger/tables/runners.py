@@ -1,51 +1,20 @@
-"""runners: who works on what, and what happened to whom. It is written by whoever knows something, in any order."""
+"""runners: which machine works for which job, whose it is, and what happened to it. Inputs arrive in any order."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from enum import StrEnum
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from runledger import times
+from runledger.errors import NotYours
+from runledger.machines import Runner, RunnerStatus
+from runledger.ownership import Proof, owns
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
 from runledger.tables.reads import by_key, indexed
-from runledger.tables.updates import advance, update, update_if
+from runledger.tables.updates import NOTHING, advance, update_if
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-
-class RunnerStatus(StrEnum):
-    """In order of precedence."""
-
-    ACTIVE = "active"
-    CLEANING = "cleaning"
-    CLEANED = "cleaned"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runner:
-    """`job_id` works on it; `intended_job_id` is whom it was launched for. Without either, it may not be ours."""
-
-    runner_id: str
-    status: RunnerStatus
-    created_at: str
-    kind: str | None = None
-    installation_id: int | None = None
-    job_id: int | None = None
-    intended_job_id: int | None = None
-    repo_full_name: str | None = None
-    pool_name: str | None = None
-    taken_at: str | None = None
-    attached_at: str | None = None
-    rebalance_recommended_at: str | None = None
-    interrupted_at: str | None = None
-    terminated_at: str | None = None
-    terminated_reason: str | None = None
-    suspected_at: str | None = None
-    suspected_reason: str | None = None
-    cleaning_owner: str | None = None
-    cleaning_since: str | None = None
 
 
 SUSPICION = ("suspected_at", "suspected_reason")
@@ -54,6 +23,13 @@ SUSPECTED_FOR_THIS = (
     "attribute_not_exists(PK) OR (#status = :active AND "
     "(attribute_not_exists(#suspected_at) OR #suspected_reason = :suspected_reason))"
 )
+CONTEST = ("contested_at", "contested_by")
+UNOWNED_OR_MINE = (
+    "attribute_not_exists(#installation_id) OR "
+    "(#installation_id = :installation_id AND attribute_not_exists(#contested_at))"
+)
+UNPROVEN_OR_MINE = "attribute_not_exists(#proven_by) OR #installation_id = :installation_id"
+OWNERSHIP = ("installation_id", "proven_by", "contested_at")
 FIELDS = tuple(each.name for each in fields(Runner))
 
 
@@ -68,24 +44,114 @@ class RunnersTable:
         answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(runner_id)), ConsistentRead=True)
         return _runner(from_attributes(answer["Item"])) if "Item" in answer else None
 
-    def launched(self, runner_id: str, *, installation_id: int, job_id: int, at: str, **about: Any) -> Runner:
-        """For a job, by whoever launches: until a job says that it runs there, this is the one."""
-        return self._change(
+    def launched(
+        self,
+        runner_id: str,
+        *,
+        installation_id: int,
+        job_id: int,
+        at: str,
+        repo_full_name: str | None = None,
+        **about: Any,
+    ) -> Runner:
+        """For a job, as an allowed publisher reports: proof of ownership. NotYours if another owner is proven.
+
+        Until a job reports that it runs there, the machine works for the job that it was launched for.
+        """
+        proven = {
+            "installation_id": installation_id,
+            "intended_job_id": job_id,
+            "repo_full_name": repo_full_name,
+            "proven_by": Proof.EVENT,
+            **about,
+            **self._expiry(at),
+        }
+        changed = self._change_if(
             runner_id,
             at,
-            put={"installation_id": installation_id, "intended_job_id": job_id, **about, **self._expiry(at)},
+            put=proven,
             fill={"job_id": job_id},
             remove=SUSPICION,
+            condition=UNOWNED_OR_MINE,
+            names=("contested_at",),
+        )
+        while changed is None:
+            seen = self.get(runner_id)
+            if seen is not None and not _gives_way_to_event(seen, repo_full_name):
+                raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
+            changed = self._change_if(
+                runner_id,
+                at,
+                put=proven | {"job_id": job_id},
+                remove=(*SUSPICION, *CONTEST, "taken_at", *_unless(repo_full_name, "repo_full_name")),
+                **_owner_as(seen),
+            )
+        return changed
+
+    def assign(
+        self,
+        runner_id: str,
+        *,
+        seen: Runner | None,
+        installation_id: int,
+        job_id: int,
+        at: str,
+        repo_full_name: str | None,
+        owner_name: str | None = None,
+        confirmed_at: str | None = None,
+        **about: Any,
+    ) -> Runner | None:
+        """To a job that runs there. None if the owner has changed since the machine was `seen`."""
+        mine = {
+            "installation_id": installation_id,
+            "job_id": job_id,
+            "repo_full_name": repo_full_name,
+            "taken_at": at,
+            "owner_name": owner_name,
+            **self._expiry(at),
+        }
+        proven_by = seen.proven_by if seen else None
+        if owner_name and proven_by != Proof.EVENT:
+            mine["proven_by"] = Proof.TAG
+        resolved = CONTEST if owner_name and not proven_by else ()
+        return self._change_if(
+            runner_id,
+            at,
+            put=mine,
+            fill=about | {"confirmed_at": confirmed_at},
+            remove=(*SUSPICION, *resolved, *_unless(repo_full_name, "repo_full_name")),
+            **_owner_as(seen),
         )
 
-    def taken(self, runner_id: str, *, installation_id: int, job_id: int, at: str, **about: Any) -> Runner:
-        """By a job that runs there, whomever it was launched for."""
-        mine = {"installation_id": installation_id, "job_id": job_id, "taken_at": at, **self._expiry(at)}
-        return self._change(runner_id, at, put=mine, fill=about, remove=SUSPICION)
+    def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
+        """By a tag that names the owner. A machine that has an owner keeps it."""
+        proven = {"installation_id": installation_id, "owner_name": owner_name, "proven_by": Proof.TAG}
+        self._change_if(runner_id, at, put=proven, **_owner_as(None))
+
+    def contest(self, runner_id: str, *, seen: Runner, by: int, at: str) -> bool:
+        """False if the owner has changed since the machine was `seen`."""
+        contest = {"contested_at": at, "contested_by": by}
+        return self._change_if(runner_id, at, put=contest, remove=SUSPICION, **_owner_as(seen)) is not None
 
     def noted(self, runner_id: str, *, at: str, **happened: Any) -> Runner:
-        """Something happened to it; if it is nobody's, the note goes after the retention, as a cleaned runner does."""
-        return self._change(runner_id, at, fill=happened)
+        """Something happened to the machine. A note on a machine without an owner expires after the retention."""
+        changed = self._change_if(runner_id, at, fill=happened)
+        assert changed is not None  # there is no condition
+        return changed
+
+    def reported(self, runner_id: str, *, installation_id: int, at: str, **happened: Any) -> Runner:
+        """As a launcher reports. NotYours if another owner is proven."""
+        changed = self._change_if(
+            runner_id,
+            at,
+            fill=happened,
+            condition=UNPROVEN_OR_MINE,
+            given={"installation_id": installation_id},
+            names=("proven_by", "installation_id"),
+        )
+        if changed is None:
+            raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
+        return changed
 
     @reaching("runners")
     def cleaned(self, runner_id: str, *, at: str, **happened: Any) -> Runner:
@@ -152,22 +218,33 @@ class RunnersTable:
         )
 
     @reaching("runners")
-    def _change(
+    def _change_if(
         self,
         runner_id: str,
         at: str,
         *,
-        put: dict[str, Any] | None = None,
-        fill: dict[str, Any] | None = None,
+        put: Mapping[str, Any] = NOTHING,
+        fill: Mapping[str, Any] = NOTHING,
         remove: Iterable[str] = (),
-    ) -> Runner:
-        put, fill = put or {}, fill or {}
+        condition: str | None = None,
+        given: Mapping[str, Any] = NOTHING,
+        names: Iterable[str] = (),
+    ) -> Runner | None:
+        """None if the condition is refused."""
         born = {"runner_id": runner_id, "status": RunnerStatus.ACTIVE, "created_at": at, **self._expiry(at)}
-        fill = {name: value for name, value in (born | fill).items() if name not in put}
-        changed = update(
-            self._client, self._name, _key(runner_id), put=put, fill=fill, remove=remove, returning="ALL_NEW"
+        changed = update_if(
+            self._client,
+            self._name,
+            _key(runner_id),
+            put=put,
+            fill={name: value for name, value in {**born, **fill}.items() if name not in put},
+            remove=remove,
+            condition=condition,
+            given=given,
+            names=names,
+            returning="ALL_NEW",
         )
-        return _runner(changed)
+        return None if changed is None else _runner(changed)
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
@@ -180,3 +257,25 @@ def _key(runner_id: str) -> dict[str, str]:
 def _runner(item: dict[str, Any]) -> Runner:
     known = {name: item[name] for name in FIELDS if name in item}
     return Runner(**known | {"status": RunnerStatus(known["status"])})
+
+
+def _unless(value: object, name: str) -> tuple[str, ...]:
+    return () if value is not None else (name,)
+
+
+def _owner_as(seen: Runner | None) -> dict[str, Any]:
+    """The condition that the machine has the owner that was seen."""
+    known = {name: value for name in OWNERSHIP if (value := getattr(seen, name, None)) is not None}
+    parts = [f"#{name} = :seen_{name}" if name in known else f"attribute_not_exists(#{name})" for name in OWNERSHIP]
+    return {
+        "condition": " AND ".join(parts),
+        "given": {f"seen_{name}": value for name, value in known.items()},
+        "names": OWNERSHIP,
+    }
+
+
+def _gives_way_to_event(runner: Runner, repo_full_name: str | None) -> bool:
+    """A provisional owner does, and one that a tag names if the event is about the same account."""
+    if runner.proven_by == Proof.TAG and runner.owner_name and not runner.contested_at:
+        return owns(runner.owner_name, repo_full_name)
+    return not runner.proven_by

@@ -1,0 +1,127 @@
+"""Whose machine it is, and who is told about it. Pure: no clock, no network, only the standard library.
+
+A runner's name is chosen by whoever registers the runner, so a webhook that names a machine is only a *claim*. Tags and
+launcher events are written with AWS credentials: they are *proof*.
+
+    proof                    a launcher's tag that names the owner, or a scheduling event of an allowed publisher
+    claim, no proof yet      the first claimant is the provisional owner
+    claim by a second owner  the machine is contested: shown, never stopped, and described to neither claimant
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from runledger.machines import Runner
+
+Tags = Mapping[str, str]
+
+NO_INSTALLATION = 0  # hooks without a GitHub App share this id
+# Tags by which well-known launchers mark their machines; see docs/security.md.
+LAUNCHER_TAGS = (
+    ("ghr:Application", "github-action-runner"),  # terraform-aws-github-runner
+    ("GitHubRunners:*", "*"),  # cdk-github-runners
+    ("runs-on-*", "*"),  # RunsOn
+)
+OWNER_TAG = "ghr:Owner"  # an organisation, or the repository that the runner is registered with
+# The repository that asked for the runner. The runner may be registered with its organisation and serve others.
+REQUESTER_TAG = "GitHubRunners:Repo"
+KEEP_TAG = "ghr:bypass-removal"
+
+
+class Proof(StrEnum):
+    EVENT = "launcher_event"
+    TAG = "launcher_tag"
+
+
+class Ruling(StrEnum):
+    ASSIGN = "assign"  # the machine now works for the claimant's job
+    DESCRIBE = "describe"  # the claimant's job runs there too, through another hook; the record stays as it is
+    CONTEST = "contest"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """GitHub reports that a job runs on a runner whose name contains the machine's id."""
+
+    installation_id: int
+    repo_full_name: str | None
+    job_id: int
+
+
+def has_tags(tags: Tags, wanted: Tags) -> bool:
+    """All of them; `*` in a value matches any text."""
+    return all(name in tags and fnmatchcase(tags[name], pattern) for name, pattern in wanted.items())
+
+
+def is_runner(tags: Tags, runner_tags: Tags) -> bool:
+    """Without tags of your own, the tags of any well-known launcher count."""
+    if runner_tags:
+        return has_tags(tags, runner_tags)
+    return any(
+        fnmatchcase(name, wanted) and fnmatchcase(value, pattern)
+        for name, value in tags.items()
+        for wanted, pattern in LAUNCHER_TAGS
+    )
+
+
+def must_stay(tags: Tags) -> bool:
+    """Somebody has marked the machine as one that no scale-down may stop. Any value but `false` counts."""
+    return tags.get(KEEP_TAG, "false").strip().lower() != "false"
+
+
+def named_owner(tags: Tags) -> str | None:
+    """An account (`acme`) or a repository (`acme/web`), where a tag names one."""
+    if owner := tags.get(OWNER_TAG):
+        return owner.lower()
+    account, slash, _ = tags.get(REQUESTER_TAG, "").partition("/")
+    return account.lower() if slash and account else None
+
+
+def owns(owner: str, repo_full_name: str | None) -> bool:
+    repo = (repo_full_name or "").lower()
+    return repo == owner if "/" in owner else bool(repo) and account_of(repo) == owner
+
+
+def account_of(name: str) -> str:
+    return name.partition("/")[0].lower()
+
+
+def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags: Tags) -> Ruling:
+    """`tags` is None for a machine that EC2 or ECS does not know, or no longer knows."""
+    owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
+    if owner is not None:
+        return _rule_by_owner(claim, runner) if owns(owner, claim.repo_full_name) else Ruling.REJECT
+    if runner is not None and runner.proven_by:
+        return _rule_by_installation(claim, runner, stranger=Ruling.REJECT)
+    assigned = runner is not None and runner.installation_id is not None
+    if not (is_runner(tags, runner_tags) if tags is not None else assigned):
+        return Ruling.REJECT
+    if runner is None or runner.installation_id is None:
+        return Ruling.ASSIGN
+    if runner.contested_at:
+        return Ruling.REJECT
+    return _rule_by_installation(claim, runner, stranger=Ruling.CONTEST)
+
+
+def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
+    """The tag names the claimant's account. A login may change hands, so a second installation is still a stranger."""
+    if runner is None or runner.installation_id is None or not runner.proven_by:
+        return Ruling.ASSIGN
+    if runner.contested_at:
+        return Ruling.REJECT
+    if NO_INSTALLATION in (claim.installation_id, runner.installation_id):
+        # An organisation's own hook reports the same jobs as the App. The App's installation can be queried: keep it.
+        takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by != Proof.EVENT
+        same = claim.installation_id == runner.installation_id
+        return Ruling.ASSIGN if same or takes_over else Ruling.DESCRIBE
+    stranger = Ruling.REJECT if runner.proven_by == Proof.EVENT else Ruling.CONTEST
+    return _rule_by_installation(claim, runner, stranger=stranger)
+
+
+def _rule_by_installation(claim: Claim, runner: Runner, *, stranger: Ruling) -> Ruling:
+    if claim.installation_id == runner.installation_id:
+        return Ruling.ASSIGN
+    return Ruling.DESCRIBE if claim.job_id == runner.job_id else stranger
