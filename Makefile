@@ -24,7 +24,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 40 .local/install.log >&2; exit 1; }; }
 pip_install = .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 
-.PHONY: help install check format test chromium screenshots test-fast synth up down run bench bench-docs
+.PHONY: help install check format test chromium screenshots test-fast simulate synth up down run bench bench-docs
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,11 @@ screenshots: install chromium ## Make the pictures of docs/images from the demo
 
 test-fast: install ## Run the tests that need no server
 	@.venv/bin/pytest --numprocesses 2 tests/domain tests/tables tests/functions tests/stacks -m "not server and not walk"
+
+SECONDS ?= 60
+SEED ?= 1
+simulate: $(VENV) ## Play random worlds for SECONDS (60) from SEED (1)
+	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m tests.simulation --seconds $(SECONDS) --seed $(SEED)
 
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
 	@node_modules/.bin/cdk synth --quiet --no-notices
