@@ -17,10 +17,10 @@ def main() -> int:
         played = random_world(options.seed, options.world)
         print(played.outcome.story())
         return _report(played) if played.violations else 0
-    return _play(options.seed, options.seconds)
+    return simulate(options.seed, options.seconds)
 
 
-def _play(seed: int, seconds: float) -> int:
+def simulate(seed: int, seconds: float) -> int:
     until = time.monotonic() + seconds
     number = steps = faults = 0
     for played in worlds(seed):

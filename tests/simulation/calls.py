@@ -33,7 +33,7 @@ ERRORS = (Fault.THROTTLED, Fault.UNREACHABLE, Fault.ANSWER_LOST, Fault.SENT_TWIC
 
 @dataclass(slots=True)
 class Step:
-    """One call, as the story tells it."""
+    """One call and its result, a line of the story."""
 
     task: str
     number: int
@@ -44,8 +44,8 @@ class Step:
     result: str = "ok"
 
     def __str__(self) -> str:
-        told = f"{self.task} call {self.number}: {self.operation} {subject(self.arguments)}".rstrip()
-        return f"{told} -> {self.result}" + (f" [{self.fault.value}]" if self.fault else "")
+        line = f"{self.task} call {self.number}: {self.operation} {subject(self.arguments)}".rstrip()
+        return f"{line} -> {self.result}" + (f" [{self.fault.value}]" if self.fault else "")
 
 
 def subject(arguments: Mapping[str, Any]) -> str:
@@ -60,7 +60,7 @@ def subject(arguments: Mapping[str, Any]) -> str:
 
 
 class Gate(Protocol):
-    """Where each call passes through on its way to a service."""
+    """Called instead of the service, with the effect that the call would have."""
 
     def __call__(
         self, service: str, operation: str, arguments: Mapping[str, Any], effect: Callable[[], Any]
@@ -124,7 +124,7 @@ def _made(step: Step, effect: Callable[[], Any]) -> Any:
 
 
 def _attempt(effect: Callable[[], Any]) -> None:
-    """Nobody learns whether it was refused."""
+    """The caller never sees the answer, not even a refusal."""
     try:
         effect()
     except ClientError:

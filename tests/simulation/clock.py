@@ -1,4 +1,4 @@
-"""Virtual time: it passes when a task sleeps and nothing else can run, or when a scenario says so."""
+"""Virtual time: it passes when a task sleeps and no other task can run, or when a scenario advances it."""
 
 from runledger import times
 

@@ -1,4 +1,4 @@
-"""What two results of a play differ in, for people to read."""
+"""A readable list of the differences between two sets of tables."""
 
 from collections.abc import Iterator, Mapping
 

@@ -64,7 +64,7 @@ def answered(operation: str) -> Callable[[Callable[P, Response]], Callable[P, Re
 class Engine:
     def __init__(self, tables: Iterable[schema.Table] = schema.TABLES) -> None:
         self.storage = Storage(tables)
-        # How many of a table's latest writes an eventually consistent read misses; a scheduler may say more than none.
+        # The number of a table's latest writes that an eventually consistent read misses; a scheduler may replace this.
         self.lag: Callable[[str, str], int] = lambda _operation, _table: 0
 
     def snapshot(self) -> Snapshot:
@@ -193,7 +193,7 @@ class Engine:
 
     @answered("Scan")
     def scan(self, *, TableName: str, ConsistentRead: bool = False) -> Response:
-        """All of it, for tests that look at the result: the domain never scans."""
+        """The whole table, for tests that check the result: the domain never scans."""
         del ConsistentRead
         table = self.storage.table(TableName)
         items = sorted(self.storage.seen(TableName).values(), key=Source(table, None).place)

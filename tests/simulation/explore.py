@@ -38,8 +38,8 @@ class Outcome:
         return differences(expected, self.tables, ignoring)
 
     def story(self) -> str:
-        told = [f"{number:3}. {step}" for number, step in enumerate(self.steps, start=1)]
-        return "\n".join([*told, f"choices: {list(self.choices)}"])
+        lines = [f"{number:3}. {step}" for number, step in enumerate(self.steps, start=1)]
+        return "\n".join([*lines, f"choices: {list(self.choices)}"])
 
 
 class FlowFailed(AssertionError):
@@ -47,9 +47,17 @@ class FlowFailed(AssertionError):
 
 
 def play(
-    world: World, flows: Mapping[str, Flow], choices: Choices | None = None, limits: Limits | None = None
+    world: World,
+    flows: Mapping[str, Flow],
+    choices: Choices | None = None,
+    limits: Limits | None = None,
+    *,
+    recover: Flow | None = None,
 ) -> Outcome:
-    """Each flow in a process of its own. Flows that fail are tried again in new ones, undisturbed, as a queue would."""
+    """Each flow in a process of its own. For each that fails, `recover` follows undisturbed in a new process.
+
+    By default that is the flow itself, as a queue or GitHub would deliver its input again.
+    """
     choices = choices or Choices()
     world.scheduler = scheduler = Scheduler(world.clock, choices, limits or Limits())
     results = scheduler.run({name: partial(flow, world.process()) for name, flow in flows.items()})
@@ -59,7 +67,7 @@ def play(
     if failed and disturbed:
         for name in failed:
             world.scheduler = again = Scheduler(world.clock, Choices(), Limits())
-            results |= again.run({f"{name} again": partial(flows[name], world.process())})
+            results |= again.run({f"{name} again": partial(recover or flows[name], world.process())})
             steps += again.story
         failed = [f"{name} again" for name in failed if results[f"{name} again"].failed]
     outcome = Outcome(world.engine.snapshot().items, dict(world.queues.messages), results, steps, tuple(choices.taken))
@@ -69,14 +77,20 @@ def play(
 
 
 def explore(
-    world: World, flows: Mapping[str, Flow], limits: Limits, *, limit: int | None = None, seed: int = 0
+    world: World,
+    flows: Mapping[str, Flow],
+    limits: Limits,
+    *,
+    recover: Flow | None = None,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> Iterator[Outcome]:
     """All plays within the limits, or `limit` of them, each beginning with the world as it is now."""
     start = world.save()
 
     def once(choices: Choices) -> Outcome:
         world.restore(start)
-        return play(world, flows, choices, limits)
+        return play(world, flows, choices, limits, recover=recover)
 
     yield from every(once, limit=limit, seed=seed)
     world.restore(start)
@@ -90,14 +104,18 @@ def interleavings(
     yield from explore(world, dict(zip(NAMES, flows, strict=False)), limits, limit=limit, seed=seed)
 
 
-def crash_points(world: World, flow: Flow, *, kinds: tuple[Fault, ...] = CRASHES) -> Iterator[Outcome]:
-    """Undisturbed first, then killed before and after each call, and tried again."""
-    yield from explore(world, {"A": flow}, Limits(faults=1, kinds=kinds))
+def crash_points(
+    world: World, flow: Flow, *, recover: Flow | None = None, kinds: tuple[Fault, ...] = CRASHES
+) -> Iterator[Outcome]:
+    """Undisturbed first, then killed before and after each call, and recovered."""
+    yield from explore(world, {"A": flow}, Limits(faults=1, kinds=kinds), recover=recover)
 
 
-def fault_points(world: World, flow: Flow, *, kinds: tuple[Fault, ...] = ERRORS) -> Iterator[Outcome]:
-    """Undisturbed first, then with each fault at each call; a flow that fails is tried again."""
-    yield from explore(world, {"A": flow}, Limits(faults=1, kinds=kinds))
+def fault_points(
+    world: World, flow: Flow, *, recover: Flow | None = None, kinds: tuple[Fault, ...] = ERRORS
+) -> Iterator[Outcome]:
+    """Undisturbed first, then with each fault at each call, and recovered if the flow failed."""
+    yield from explore(world, {"A": flow}, Limits(faults=1, kinds=kinds), recover=recover)
 
 
 def all_orders(inputs: Sequence[T], *, limit: int = 5040, seed: int = 0) -> Iterator[tuple[T, ...]]:

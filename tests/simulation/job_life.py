@@ -1,4 +1,4 @@
-"""One job's life as GitHub tells it, and what of the tables depends on the order in which it is told."""
+"""The webhooks of one job's life, and the attributes that depend on the order in which they arrive."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -15,7 +15,7 @@ STEPS = tuple(RECEIVED)
 
 # What depends on the order of arrival, and may.
 ORDER_OF_ARRIVAL = {
-    # Tokens of what was taken, in order of arrival. Registration keeps the first delivery that arrived.
+    # Tokens of the recorded deliveries, in order of arrival. Registration keeps the first delivery that arrived.
     JOBS: frozenset({"inputs", "first_seen_at"}),
     # A line of history says what was news when it arrived, and which status the job had then.
     EVENTS: frozenset({"changes", "status"}),

@@ -1,4 +1,4 @@
-"""Random worlds: some jobs of one run, told in any order, partly twice, by processes that race, fail and die."""
+"""Random worlds: some jobs of one run, delivered in any order, some twice, to processes that race, fail and die."""
 
 import random
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from tests.simulation.scheduler import Limits
 from tests.simulation.world import World
 from tests.webhooks import JOB
 
-# Beside what depends on the order of arrival: a redelivery may be taken before what it repeats, and then it counts.
+# A redelivery may also be recorded before the original, which is then the duplicate.
 IGNORED = {
     JOBS: ORDER_OF_ARRIVAL[JOBS] | {"received_at", "last_updated_at", "ttl"},
     EVENTS: ORDER_OF_ARRIVAL[EVENTS] | {"duplicate"},
     RUNS: ORDER_OF_ARRIVAL[RUNS] | {"ttl"},
 }
 Delivered = tuple[str, int, int]
-"""A step, which of its deliveries it is, and whose."""
+"""A step, the number of its redelivery, and the job's id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Runs tasks one at a time and decides, at each of their calls, who goes on and what goes wrong.
+"""Runs tasks one at a time and decides, at each of their calls, which task continues and what goes wrong.
 
 Tasks are threads, because the domain's code is synchronous, but only the holder of the baton runs. It decides before
 each of its calls whether to keep the baton, so most calls cost no switch at all.
@@ -88,7 +88,7 @@ class Scheduler:
         if task is None:
             return effect()
         if task.result.killed:
-            raise Killed  # what a dead process still does, in `finally` clauses, has no effect
+            raise Killed  # calls from the `finally` clauses of a dead process have no effect
         if task.calls and self._preemptions:
             self._maybe_preempt(task)
         task.calls += 1
@@ -116,7 +116,7 @@ class Scheduler:
         return lag
 
     def sleep(self, seconds: float) -> None:
-        """Others run meanwhile; if nobody can, time passes at once."""
+        """Other tasks run meanwhile; if none can run, the clock jumps to the next wake-up."""
         task = self._current
         if task is None:
             self._clock.advance(seconds)
@@ -159,7 +159,7 @@ class Scheduler:
         following.worker.baton.release()
 
     def _next(self) -> Task | None:
-        """One of those that can run; time passes until there is one."""
+        """A task that can run; the clock jumps forward until there is one."""
         waiting = [task for task in self._tasks if not task.finished]
         if not waiting:
             return None

@@ -1,4 +1,4 @@
-"""The other services that the domain calls, in memory: they keep what was sent. Only what is called is there."""
+"""The other services that the domain calls, in memory: they keep what was sent. Only the methods in use exist."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,7 @@ class Bus:
 
 
 class Functions:
-    """Lambda: invocations, which nobody runs."""
+    """Lambda: invocations are kept and not run."""
 
     def __init__(self) -> None:
         self.invocations: Sent = ()

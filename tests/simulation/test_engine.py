@@ -130,7 +130,7 @@ def compare(client: Any, requests: Iterable[Request], *forms: Any) -> None:
 @pytest.mark.server
 @pytest.mark.parametrize("seed", range(2))
 def test_random_requests_have_the_answers_of_dynamodb_local(dynamodb_local: "DynamoDBClient", seed: int) -> None:
-    requests = islice(random_requests(seeded(seed)), 500)
+    requests = islice(random_requests(seeded(seed)), 350)
     compare(dynamodb_local, requests, without_item, without_last_key)
 
 
@@ -141,13 +141,13 @@ def test_the_domains_requests_have_the_answers_of_dynamodb_local(dynamodb_local:
 
 @pytest.mark.server
 def test_the_domains_requests_in_any_order_have_the_answers_of_dynamodb_local(dynamodb_local: "DynamoDBClient") -> None:
-    compare(dynamodb_local, islice(shuffled_domain_requests(seed=1), 400), without_item, without_last_key)
+    compare(dynamodb_local, islice(shuffled_domain_requests(seed=1), 300), without_item, without_last_key)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_domains_requests_have_the_answers_of_moto(templates: Templates, seed: int) -> None:
     with mocked(templates["data"]) as client:
-        compare(client, islice(shuffled_domain_requests(seed), 300), without_last_key)
+        compare(client, islice(shuffled_domain_requests(seed), 250), without_last_key)
 
 
 KEY = {"PK": {"S": "1#1"}, "SK": {"S": "v"}}

@@ -7,6 +7,7 @@ import pytest
 
 from tests.ledgers import EVENTS, JOBS, RUNS
 from tests.simulation import random_worlds
+from tests.simulation.__main__ import simulate
 from tests.simulation.explore import Outcome, crash_points, in_order, interleavings
 from tests.simulation.job_life import ORDER_OF_ARRIVAL, PARTS_OF_THE_FIRST, STEPS, record, undisturbed
 from tests.simulation.world import World
@@ -16,7 +17,7 @@ Arguments = dict[str, Any]
 
 
 class Tampered:
-    """A client of DynamoDB that does something else than it is asked."""
+    """A DynamoDB client that alters requests."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -140,3 +141,15 @@ def test_a_story_tells_which_call_of_which_task_did_what(monkeypatch: pytest.Mon
     assert "A call 1: get_item workflow_jobs" in story
     assert "[process killed" in story
     assert "A again ends: done" in story
+
+
+def test_simulate_stops_at_a_violation_with_its_story_and_how_to_replay_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert simulate(seed=1, seconds=0) == 0
+    assert " 0 violations" in capsys.readouterr().out
+    plant(monkeypatch, UnguardedCounters)
+    assert simulate(seed=1, seconds=60) == 1
+    printed = capsys.readouterr().out
+    assert "total_jobs is" in printed
+    assert "To play it again: python -m tests.simulation --seed 1 --world" in printed

@@ -85,10 +85,10 @@ def test_a_world_follows_from_its_seed_and_number() -> None:
 
 def test_each_fault_has_its_effect() -> None:
     undisturbed, *faulty = explore(World(), {"A": adds}, Limits(faults=1, kinds=tuple(Fault)))
-    told = {outcome.steps[0].fault: outcome for outcome in faulty if isinstance(outcome.steps[0], Step)}
+    by_fault = {outcome.steps[0].fault: outcome for outcome in faulty if isinstance(outcome.steps[0], Step)}
     assert total(undisturbed) == 1
     # What failed was tried again: an effect before its failure counts twice here, for nothing guards this counter.
-    assert {fault: total(outcome) for fault, outcome in told.items()} == {
+    assert {fault: total(outcome) for fault, outcome in by_fault.items()} == {
         Fault.THROTTLED: 1,
         Fault.UNREACHABLE: 1,
         Fault.ANSWER_LOST: 2,
@@ -96,9 +96,9 @@ def test_each_fault_has_its_effect() -> None:
         Fault.KILLED_BEFORE: 1,
         Fault.KILLED_AFTER: 2,
     }
-    assert isinstance(told[Fault.THROTTLED].results["A"].error, ClientError)
-    assert isinstance(told[Fault.ANSWER_LOST].results["A"].error, ReadTimeoutError)
-    assert not told[Fault.SENT_TWICE].results["A"].failed
+    assert isinstance(by_fault[Fault.THROTTLED].results["A"].error, ClientError)
+    assert isinstance(by_fault[Fault.ANSWER_LOST].results["A"].error, ReadTimeoutError)
+    assert not by_fault[Fault.SENT_TWICE].results["A"].failed
 
 
 def test_a_dead_process_has_no_effect_any_more() -> None:
@@ -110,6 +110,12 @@ def test_a_dead_process_has_no_effect_any_more() -> None:
 
     *_, before, after = crash_points(World(), tidy)  # at the first call, before `finally`
     assert (total(before), total(after)) == (1, 1)  # by the second try alone
+
+
+def test_a_given_recovery_follows_a_crash_and_nothing_else() -> None:
+    undisturbed, *crashed = crash_points(World(), puts("a", 2), recover=adds)
+    assert total(undisturbed) == 0
+    assert [total(outcome) for outcome in crashed] == [1] * 4
 
 
 def test_a_flow_that_fails_undisturbed_is_an_error_with_its_story() -> None:

@@ -108,7 +108,7 @@ def order(value: Value) -> Any:
 
 
 def copied(item: Mapping[str, Value]) -> dict[str, Value]:
-    """For a caller, who may change what was returned."""
+    """A copy for the caller, which may change it."""
     return {name: _copied(value) for name, value in item.items()}
 
 

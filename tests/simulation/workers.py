@@ -7,7 +7,7 @@ Work = Callable[[], None]
 
 
 class Worker:
-    """Its thread runs only while it holds the baton, and whoever hands it over stops until it comes back."""
+    """Its thread runs only while it holds the baton: handing it over blocks until it is handed back."""
 
     def __init__(self) -> None:
         self.baton = threading.Lock()
@@ -16,7 +16,7 @@ class Worker:
         threading.Thread(target=self._run, daemon=True, name="simulation").start()
 
     def give(self, work: Work) -> None:
-        """Done when the baton is first released."""
+        """The work starts when the baton is first released."""
         self._work = work
 
     def _run(self) -> None:
@@ -35,5 +35,5 @@ def borrow() -> Worker:
 
 
 def put_back(worker: Worker) -> None:
-    """By its own work, as the last thing before it hands over the baton."""
+    """Called by the work itself, just before it hands over the baton."""
     _idle.append(worker)
