@@ -83,7 +83,7 @@ MAY_IMPORT = {
     "runledger.errands": {"model", "reports", "runner_names", "tables.attributes"},
     "runledger.runners": {"decision", "instances", "machines", "model", "ownership", "tables.runners"},
     "runledger.scheduling": {
-        *("errors", "lookups", "model", "payload", "publishers", "reports", "runners", "times"),
+        *("errors", "lookups", "model", "ownership", "payload", "publishers", "reports", "runners", "times"),
     },
     "runledger.interruption": {"errors", "payload", "reports", "runners"},
     "runledger.lookups": {"instances", "model", "ownership", "reports", "runners"},

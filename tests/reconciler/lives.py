@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from hypothesis import strategies as st
 
@@ -44,10 +45,31 @@ class Look:
     life_goes_on_at: frozenset[int]
 
 
+class Trick(StrEnum):
+    """What a stranger does to a machine that is not theirs."""
+
+    CLAIM = "run a job on a runner that is named after the machine"
+    FINISH = "the same, and let the job end"
+    SCHEDULE = "publish that the machine was launched for a job of theirs"
+    TERMINATE = "publish that the machine is gone"
+    RENAME = "register an idle runner under the machine's id"
+    REPLAY = "deliver the last webhook about the machine again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Of a stranger. `trusted` is whether the settings let them publish about their own installation."""
+
+    minute: int
+    trick: Trick
+    trusted: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     lives: tuple[Life, ...]
     looks: tuple[Look, ...]
+    acts: tuple[Act, ...] = ()
 
 
 HEARD = st.sampled_from((0, 1, LONG_AFTER, NEVER))
@@ -94,8 +116,10 @@ def timelines(draw: Callable[[st.SearchStrategy[object]], object]) -> Timeline:
         ages_of_registrations=st.lists(st.integers(0, most - 1), min_size=1, max_size=3).map(tuple),
         life_goes_on_at=st.frozensets(st.integers(1, 30), max_size=2),
     )
+    acts = st.builds(Act, minute=st.integers(0, 90), trick=st.sampled_from(tuple(Trick)), trusted=st.booleans())
     several = st.builds(
         Timeline,
+        acts=st.lists(acts, max_size=6).map(tuple),
         lives=st.lists(lives, min_size=1, max_size=2).map(tuple),
         looks=st.lists(looks, min_size=3, max_size=6).map(lambda several: (*several, HONEST, HONEST)),
     )

@@ -1,12 +1,14 @@
 """What truly happens to a machine, and what we hear of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from runledger import lookups
-from runledger.reports import Price, RunnerLookup
+from runledger.instances import Instance
+from runledger.model import Receipt
+from runledger.reports import Kind, Price, RunnerLookup
 
 from tests import runner_events
 from tests.ledgers import RememberedErrands, ledger_on
@@ -28,6 +30,7 @@ class Story:
     dynamodb: "DynamoDBClient"
     number: int
     life: Life
+    heard: list[Receipt] = field(default_factory=list)
 
     @property
     def instance_id(self) -> str:
@@ -47,6 +50,11 @@ class Story:
     def is_busy(self) -> bool:
         registration = self.world.registrations.get(self.number)
         return registration is not None and registration.busy
+
+    @property
+    def is_contested(self) -> bool:
+        runner = runners_on(self.dynamodb).table.get(self.instance_id)
+        return runner is not None and runner.contested_at is not None
 
     def _launch(self) -> None:
         self.world.machines.launch(self.instance_id, at=self.world.clock.at, tags=self.life.tags)
@@ -79,7 +87,9 @@ class Story:
         errands = RememberedErrands()
         said = ran_on(self.instance_id, self.number) | ran
         heard = receipt(step, job_id=job_id, guid=f"{step} {job_id}", **said)
-        ledger_on(self.dynamodb, errands=errands).record(replace(heard, received_at=self.world.clock.text()))
+        heard = replace(heard, received_at=self.world.clock.text())
+        self.heard.append(heard)
+        ledger_on(self.dynamodb, errands=errands).record(heard)
         for job in errands.lookups:
             errand = RunnerLookup(
                 installation_id=job.installation_id,
@@ -89,7 +99,26 @@ class Story:
                 repo_full_name=job.repo_full_name,
                 at=job.last_updated_at,
             )
-            lookups.look_up(errand, runners_on(self.dynamodb), lambda *_: None, lambda _: Price())
+            lookups.look_up(errand, runners_on(self.dynamodb), self.describe, lambda _: Price())
+
+    def describe(self, *_: object) -> Instance | None:
+        """As EC2 does, which knows nothing of a machine that was never launched."""
+        if self.instance_id not in self.world.machines.now():
+            return None
+        gone = self.instance_id in self.world.machines.stops
+        return Instance(
+            runner_id=self.instance_id,
+            kind=Kind.EC2,
+            state="terminated" if gone else "running",
+            tags=self.life.tags,
+        )
+
+    def replay(self, *, guid: str) -> None:
+        """Somebody delivers the newest webhook about this machine again, under an id of their own."""
+        if self.heard:
+            ledger_on(self.dynamodb).record(
+                replace(self.heard[-1], delivery_id=guid, received_at=self.world.clock.text())
+            )
 
     def _hear(self, after: int | None, happens: Callable[[], None]) -> None:
         if after is not None:

@@ -1,4 +1,6 @@
-"""A busy runner, a young one and a foreign machine are never touched, whatever old answers the reconciler is given.
+"""No busy, young, foreign or contested machine is stopped, whatever old answers the reconciler is given.
+
+A stranger, another tenant with an account, a publisher and runners of their own, meddles with half of the machines.
 
 EC2 may answer from any earlier moment, and so may every read of our tables that is not strongly consistent; webhooks
 come late or never; life goes on between any two calls. It holds as long as
@@ -20,15 +22,27 @@ from runledger.fleet import Fleet
 from runledger.instances import Instance
 from runledger.machines import Runner
 from runledger.model import Job
+from runledger.ownership import Tags
 from runledger.reconciliation.cleanup import Cleanup
+from runledger.reconciliation.owners import Owners
 
 from tests.beds import empty
 from tests.reconciler.lives import Timeline, timelines
 from tests.reconciler.machines import NoTasks
 from tests.reconciler.story import Story
+from tests.reconciler.stranger import Stranger
 from tests.reconciler.watching import Watched, watch_client
-from tests.reconciler.wiring import GRACE_MINUTES, TAGS, check_runners, cleanup_on, registered_with
+from tests.reconciler.wiring import (
+    GRACE_MINUTES,
+    STRANGER,
+    TAGS,
+    check_runners,
+    cleanup_on,
+    register_installations,
+    registered_with,
+)
 from tests.reconciler.world import World
+from tests.webhooks import INSTALLATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -51,7 +65,8 @@ class Bed:
         """What was touched and must not have been, and how many orphans were rightly stopped."""
         empty(self.dynamodb)
         wrongs: list[str] = []
-        world = World(lambda each: judge(stories[each], wrongs), lambda each: judge(numbered[each], wrongs))
+        register_installations(self.dynamodb, INSTALLATION, STRANGER)
+        world = World(lambda each: judge(stories[each], wrongs), lambda each: judge(numbered.get(each), wrongs))
         told = [
             Story(world=world, dynamodb=self.dynamodb, number=number, life=life)
             for number, life in enumerate(timeline.lives, start=1)
@@ -59,6 +74,9 @@ class Bed:
         stories, numbered = {each.instance_id: each for each in told}, {each.number: each for each in told}
         for story in told:
             story.begin()
+        for number, act in enumerate(timeline.acts):
+            victim = told[number % len(told)]
+            Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
         self._calls.watch = world.tables
         registered = registered_with(world.github, world.clock)
         cleanup = cleanup_on(self._looking, ec2=world.machines, ecs=NoTasks(), registered=registered, clock=world.clock)
@@ -72,7 +90,9 @@ class Bed:
         return wrongs, len(world.machines.stops) - len(wrongs)
 
 
-def judge(story: Story, wrongs: list[str]) -> None:
+def judge(story: Story | None, wrongs: list[str]) -> None:
+    if story is None:
+        return  # a registration of the stranger's own
     age = story.world.minute - story.life.launched
     if story.life.tags != TAGS:
         wrongs.append(f"{story.instance_id} is foreign")
@@ -80,6 +100,8 @@ def judge(story: Story, wrongs: list[str]) -> None:
         wrongs.append(f"{story.instance_id} is {age} minutes old")
     if story.is_busy:
         wrongs.append(f"{story.instance_id} is busy")
+    if story.is_contested:
+        wrongs.append(f"{story.instance_id} is contested")
 
 
 @pytest.fixture
@@ -108,8 +130,18 @@ def test_who_is_busy_young_or_foreign_is_never_touched(bed: Bed) -> None:
 
 
 class Trusting:
-    def remove(self, _runner: Runner, _job: Job | None) -> bool:
+    def remove(self, _runner: Runner, _job: Job | None, **_searched: object) -> bool:
         return True
+
+
+class Credulous(Owners):
+    def to_search(self, runner: Runner, _tags: Tags) -> list[int]:
+        return [runner.installation_id or INSTALLATION]
+
+
+def credulous(cleanup: Cleanup) -> Cleanup:
+    owners = cleanup.owners
+    return replace(cleanup, owners=Credulous(installations=owners.installations, repositories=owners.repositories))
 
 
 class Greedy(Fleet):
@@ -127,6 +159,7 @@ def greedy(cleanup: Cleanup) -> Cleanup:
     [
         pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", id="GitHub is not asked"),
         pytest.param(lambda cleanup: replace(cleanup, grace_seconds=0), "minutes old", id="nobody waits"),
+        pytest.param(credulous, "busy", id="a claim counts as proof"),
         pytest.param(greedy, "foreign", id="tags do not count"),
     ],
 )

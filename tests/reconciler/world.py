@@ -12,7 +12,7 @@ from runledger_github.errors import Refused
 from tests.reconciler.lives import Look
 from tests.reconciler.machines import Machine, Machines
 from tests.reconciler.past import Past, tables_as, tables_now
-from tests.reconciler.wiring import ORG, Clock
+from tests.reconciler.wiring import REPOSITORIES, Clock
 from tests.webhooks import REPO
 
 EVENTUALLY_CONSISTENT = {"Query", "BatchGetItem"}
@@ -22,6 +22,7 @@ EVENTUALLY_CONSISTENT = {"Query", "BatchGetItem"}
 class Registration:
     id: int
     name: str
+    repo: str = REPO
     busy: bool = False
 
 
@@ -113,28 +114,38 @@ class AgedMachines(Machines):
 
 
 class AgedGitHub:
-    """The App and its installation in one: lists are late, a removal is true at once and refused while it is busy."""
+    """The App: each installation has one account with one repository."""
 
     def __init__(self, world: World, deregistered: Callable[[int], None]) -> None:
         self._world = world
         self._deregistered = deregistered
 
-    def installation(self, _installation_id: int) -> "AgedGitHub":
-        return self
+    def describe_installation(self, installation_id: int) -> Mapping[str, Any]:
+        account = REPOSITORIES[installation_id].partition("/")[0]
+        return {"account": {"login": account, "type": "Organization"}, "suspended_at": None}
 
-    def describe_installation(self, _installation_id: int) -> Mapping[str, Any]:
-        return {"account": {"login": ORG, "type": "Organization"}, "suspended_at": None}
+    def installation(self, installation_id: int) -> "AgedInstallation":
+        return AgedInstallation(self._world, REPOSITORIES[installation_id], self._deregistered)
+
+
+class AgedInstallation:
+    """Lists are late, a removal is true at once and refused while it is busy."""
+
+    def __init__(self, world: World, repo: str, deregistered: Callable[[int], None]) -> None:
+        self._world = world
+        self._repo = repo
+        self._deregistered = deregistered
 
     def repositories(self) -> list[Mapping[str, Any]]:
-        return [{"full_name": REPO}]
+        return [{"full_name": self._repo}]
 
     def org_runners(self, _org: str) -> list[Mapping[str, Any]]:
         return []
 
-    def repo_runners(self, _repo: str) -> list[Mapping[str, Any]]:
+    def repo_runners(self, repo: str) -> list[Mapping[str, Any]]:
         self._world.called()
         seen = self._world.seen_registrations().values()
-        return [{"id": each.id, "name": each.name, "busy": each.busy} for each in seen]
+        return [{"id": each.id, "name": each.name, "busy": each.busy} for each in seen if each.repo == repo]
 
     def delete_org_runner(self, _org: str, _runner_id: int) -> None:
         """There is none."""

@@ -15,7 +15,7 @@ from tests.runner_events import ACCOUNT, batch, launcher
 from tests.webhooks import INSTALLATION
 
 OTHER_ACCOUNT = "999999999999"
-PUBLISHERS = [
+PUBLISHERS: list[dict[str, Any]] = [
     {"account": OTHER_ACCOUNT, "source": "team-b.*", "installations": [INSTALLATION]},
     {"account": "888888888888", "source": "*", "installations": "*"},
 ]
@@ -61,9 +61,16 @@ def test_a_publisher_is_limited_to_its_sources_and_installations(
 def test_an_entry_for_the_own_account_limits_it_too() -> None:
     limited = publishers.parse([{"account": ACCOUNT, "source": "my.launcher", "installations": [1]}])
     allowed = Publishers(own_account=ACCOUNT, entries=limited)
-    assert allowed.may_report(account=ACCOUNT, source="my.launcher", installation_id=1)
-    assert not allowed.may_report(account=ACCOUNT, source="my.launcher", installation_id=2)
-    assert not allowed.may_report(account=ACCOUNT, source="another", installation_id=1)
+    assert allowed.allowing(account=ACCOUNT, source="my.launcher", installation_id=1) == limited[0]
+    assert allowed.allowing(account=ACCOUNT, source="my.launcher", installation_id=2) is None
+    assert allowed.allowing(account=ACCOUNT, source="another", installation_id=1) is None
+
+
+def test_an_entry_for_all_installations_counts_more_than_a_limited_one() -> None:
+    entries = publishers.parse([PUBLISHERS[0], PUBLISHERS[0] | {"installations": "*"}])
+    allowed = Publishers(own_account=ACCOUNT, entries=entries)
+    found = allowed.allowing(account=OTHER_ACCOUNT, source="team-b.x", installation_id=INSTALLATION)
+    assert found == entries[1]
 
 
 def test_what_is_deployed_is_what_was_set() -> None:

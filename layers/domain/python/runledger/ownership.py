@@ -32,6 +32,7 @@ KEEP_TAG = "ghr:bypass-removal"
 
 class Proof(StrEnum):
     EVENT = "launcher_event"
+    SCOPED_EVENT = "scoped_launcher_event"  # of a publisher that may report about some installations only
     TAG = "launcher_tag"
 
 
@@ -114,10 +115,10 @@ def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
         return Ruling.REJECT
     if NO_INSTALLATION in (claim.installation_id, runner.installation_id):
         # An organisation's own hook reports the same jobs as the App. The App's installation can be queried: keep it.
-        takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by != Proof.EVENT
+        takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by == Proof.TAG
         same = claim.installation_id == runner.installation_id
         return Ruling.ASSIGN if same or takes_over else Ruling.DESCRIBE
-    stranger = Ruling.REJECT if runner.proven_by == Proof.EVENT else Ruling.CONTEST
+    stranger = Ruling.CONTEST if runner.proven_by == Proof.TAG else Ruling.REJECT
     return _rule_by_installation(claim, runner, stranger=stranger)
 
 

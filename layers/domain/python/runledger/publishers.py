@@ -35,11 +35,15 @@ class Publishers:
     own_account: str
     entries: tuple[Publisher, ...] = ()
 
-    def may_report(self, *, account: str, source: str, installation_id: int) -> bool:
+    def allowing(self, *, account: str, source: str, installation_id: int) -> Publisher | None:
+        """The entry that allows it; of several, one that is not limited to some installations."""
         entries = self.entries
         if all(each.account != self.own_account for each in entries):
             entries = (*entries, Publisher(account=self.own_account, source=ALL, installations=None))
-        return any(each.may_report(account=account, source=source, installation_id=installation_id) for each in entries)
+        allowing = [
+            each for each in entries if each.may_report(account=account, source=source, installation_id=installation_id)
+        ]
+        return min(allowing, key=lambda each: each.installations is not None, default=None)
 
 
 def parse(given: object) -> tuple[Publisher, ...]:

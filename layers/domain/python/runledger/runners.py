@@ -12,7 +12,7 @@ from runledger.decision import Decision
 from runledger.instances import Instance
 from runledger.machines import Runner
 from runledger.model import EventType, Facts, Receipt, Source
-from runledger.ownership import Claim, Ruling, named_owner, rule
+from runledger.ownership import Claim, Proof, Ruling, named_owner, rule
 from runledger.tables.runners import RunnersTable
 
 Record = Callable[[Receipt], Decision]
@@ -27,7 +27,7 @@ class Runners:
     record: Record
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
-    def launch(self, receipt: Receipt, *, kind: str, at: str) -> Decision:
+    def launch(self, receipt: Receipt, *, kind: str, at: str, proof: Proof) -> Decision:
         """A launcher has started a machine for a job; by now the machine may work for another job.
 
         NotYours if it is proven to belong to another installation.
@@ -39,6 +39,7 @@ class Runners:
             installation_id=receipt.installation_id,
             job_id=receipt.job_id,
             at=at,
+            proof=proof,
             kind=kind,
             repo_full_name=facts.repo_full_name,
             pool_name=facts.pool_name,

@@ -8,8 +8,9 @@ from runledger import payload, times
 from runledger.errors import Malformed, NotYours
 from runledger.lookups import Describe
 from runledger.model import EventType, Facts, Receipt, Source, Status
+from runledger.ownership import Proof
 from runledger.payload import Json
-from runledger.publishers import Publishers
+from runledger.publishers import Publisher, Publishers
 from runledger.reports import FindPrice, Kind, Wanted
 from runledger.runners import Runners
 
@@ -42,13 +43,14 @@ class LauncherEvents:
         if detail.get("version") != VERSION:
             raise Malformed("detail.version", f"must be {VERSION}")
         installation_id = payload.identifier(detail, "detail.installation_id")
-        self._check_publisher(event, installation_id)
+        publisher = self._publisher(event, installation_id)
         kind, runner_id = _kind(detail), _runner_id(detail)
         at = _instant(event, detail, "at") or payload.required_instant(event, "time")
         match detail_type:
             case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
                 receipt = _scheduled(event, detail, EventType(detail_type), at, self.find_price)
-                self.runners.launch(receipt, kind=kind, at=at)
+                proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
+                self.runners.launch(receipt, kind=kind, at=at, proof=proof)
             case EventType.RUNNER_ATTACHED:
                 self.runners.reported_attached(runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:
@@ -62,13 +64,15 @@ class LauncherEvents:
             case _:
                 raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
 
-    def _check_publisher(self, event: Json, installation_id: int) -> None:
+    def _publisher(self, event: Json, installation_id: int) -> Publisher:
         account, source = str(event.get("account", "")), str(event.get("source", ""))
-        if not self.publishers.may_report(account=account, source=source, installation_id=installation_id):
+        found = self.publishers.allowing(account=account, source=source, installation_id=installation_id)
+        if found is None:
             raise NotYours(
                 f"source {source!r} of account {account} may not report about installation {installation_id}: "
                 "see the setting event_publishers"
             )
+        return found
 
 
 def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_price: FindPrice) -> Receipt:

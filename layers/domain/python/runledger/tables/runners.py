@@ -51,6 +51,7 @@ class RunnersTable:
         installation_id: int,
         job_id: int,
         at: str,
+        proof: Proof = Proof.EVENT,
         repo_full_name: str | None = None,
         **about: Any,
     ) -> Runner:
@@ -62,7 +63,7 @@ class RunnersTable:
             "installation_id": installation_id,
             "intended_job_id": job_id,
             "repo_full_name": repo_full_name,
-            "proven_by": Proof.EVENT,
+            "proven_by": proof,
             **about,
             **self._expiry(at),
         }
@@ -77,7 +78,7 @@ class RunnersTable:
         )
         while changed is None:
             seen = self.get(runner_id)
-            if seen is not None and not _gives_way_to_event(seen, repo_full_name):
+            if seen is not None and not _gives_way(seen, proof, repo_full_name):
                 raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
             changed = self._change_if(
                 runner_id,
@@ -111,7 +112,7 @@ class RunnersTable:
             **self._expiry(at),
         }
         proven_by = seen.proven_by if seen else None
-        if owner_name and proven_by != Proof.EVENT:
+        if owner_name and proven_by in (None, Proof.TAG):
             mine["proven_by"] = Proof.TAG
         resolved = CONTEST if owner_name and not proven_by else ()
         return self._change_if(
@@ -274,8 +275,13 @@ def _owner_as(seen: Runner | None) -> dict[str, Any]:
     }
 
 
-def _gives_way_to_event(runner: Runner, repo_full_name: str | None) -> bool:
-    """A provisional owner does, and one that a tag names if the event is about the same account."""
+def _gives_way(runner: Runner, proof: Proof, repo_full_name: str | None) -> bool:
+    """A provisional owner does, and one that a tag names if the event is about the same account.
+
+    An owner that a publisher with a limited scope has named gives way to a publisher without limits.
+    """
+    if runner.proven_by == Proof.SCOPED_EVENT and proof == Proof.EVENT:
+        return True
     if runner.proven_by == Proof.TAG and runner.owner_name and not runner.contested_at:
         return owns(runner.owner_name, repo_full_name)
     return not runner.proven_by
