@@ -65,12 +65,12 @@ MAY_IMPORT = {
     "runledger.reading.jobs": {*READER, "model"},
     "runledger.reading.runs": {*READER, "reports"},
     "runledger.reading.deployments": {*READER, "reports"},
-    "runledger.reading.installations": {*READER, "reports", "times"},
+    "runledger.reading.installations": {*READER, "errors", "reports", "times"},
     "runledger.reading.webhooks": {
         *(*READER, "model", "reports"),
         *("reading.jobs", "reading.runs", "reading.deployments", "reading.installations"),
     },
-    "runledger.signatures": {"errors", "tables.attributes"},
+    "runledger.signatures": {"deliveries", "errors", "tables.attributes"},
     "runledger.retries": {"model", "reports", "tables.attributes"},
     "runledger.runner_names": set(),
     "runledger.snapshots": set(),
@@ -125,7 +125,7 @@ MAY_IMPORT = {
         "reconciliation.tally",
     },
     "runledger.emf": {"times"},
-    "runledger.telemetry": {"decision", "emf", "model", "reports"},
+    "runledger.telemetry": {"decision", "emf", "errors", "model", "reports"},
     "runledger.intake": {
         *("deliveries", "errors", "ledger", "model", "reading.webhooks", "reports", "retries", "signatures"),
         "telemetry",

@@ -1,7 +1,8 @@
 """What GitHub says of the App's installations."""
 
 from runledger import payload, times
-from runledger.deliveries import Delivery, installation_id
+from runledger.deliveries import NO_INSTALLATION, Delivery, installation_id
+from runledger.errors import Malformed
 from runledger.payload import Json
 from runledger.reports import InstallationReport, InstallationStatus
 
@@ -22,6 +23,8 @@ def read_installation(message: Json, delivery: Delivery) -> tuple[InstallationRe
     if action not in STATUS_AFTER:
         return ()
     installation = payload.section(message, "installation")
+    if installation_id(message) == NO_INSTALLATION:
+        raise Malformed("installation.id", "must not be 0: hooks without an installation have none that could change")
     return (
         InstallationReport(
             installation_id=installation_id(message),
