@@ -118,11 +118,14 @@ MAY_IMPORT = {
     "runledger.reconciliation.deliveries": {
         *("reconciliation.bounds", "reconciliation.tally", "tables.lost_deliveries", "times"),
     },
+    "runledger.reconciliation.installations": {
+        *("reconciliation.bounds", "reconciliation.tally", "reports", "tables.installations", "times"),
+    },
     "runledger.reconciliation.orders": {"reconciliation.summary", "tables.attributes", "tables.passes"},
     "runledger.reconciliation.passes": {
         *("caches", "forgotten", "tables.installations", "tables.passes"),
         *(f"reconciliation.{name}" for name in ("bounds", "cleanup", "deliveries", "jobs", "runners", "summary")),
-        "reconciliation.tally",
+        *("reconciliation.installations", "reconciliation.tally"),
     },
     "runledger.emf": {"times"},
     "runledger.telemetry": {"decision", "emf", "errors", "model", "reports"},

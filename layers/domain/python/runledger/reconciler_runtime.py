@@ -17,6 +17,7 @@ from runledger.model import Status
 from runledger.reconciliation import metrics
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.passes import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
@@ -90,6 +91,7 @@ def reconciler() -> Reconciler:
         ),
         runners=RunnerCheck(cleanup=cleanup(), enforce=setting("ORPHANS") == "enforce"),
         deliveries=_deliveries(known) if known else None,
+        confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
         find_forgotten=_find_forgotten,
         passes=passes(),
         share_left=known.share_left if known else _none_left,
@@ -110,7 +112,7 @@ def _registrations(known: Truth) -> Registrations:
 
 def _where_runners_may_be() -> Iterator[tuple[int, str]]:
     """Every organisation, and the repositories that have a job running of which the machine is not known."""
-    active = set(installations().active())
+    active = set(installations().active(unconfirmed_too=True))
     for each in installations().all():
         if each["installation_id"] in active and each.get("org_name"):
             yield each["installation_id"], each["org_name"]

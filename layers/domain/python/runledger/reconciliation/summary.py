@@ -24,6 +24,8 @@ LINES = (
     ("Orphans cleaned", (Count.CLEANED,)),
     ("Orphans overdue", (Count.OVERDUE,)),
     ("Stale mappings", (Count.STALE,)),
+    ("Installations confirmed", (Count.INSTALLATIONS_CONFIRMED,)),
+    ("Installations corrected", (Count.INSTALLATIONS_CORRECTED,)),
     ("Webhooks lost", (Count.LOST,)),
     ("Webhooks redelivered", (Count.REDELIVERED,)),
     ("Postponed", (Count.POSTPONED,)),

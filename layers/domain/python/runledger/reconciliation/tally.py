@@ -32,6 +32,8 @@ class Count(StrEnum):
     CLEANED = "orphans_cleaned"
     OVERDUE = "orphans_overdue"
     STALE = "stale_mappings"
+    INSTALLATIONS_CONFIRMED = "installations_confirmed"
+    INSTALLATIONS_CORRECTED = "installations_corrected"
     DELIVERIES_READ = "deliveries_read"
     LOST = "webhooks_lost"
     REDELIVERED = "webhooks_redelivered"
