@@ -8,11 +8,12 @@ from typing import Any
 
 from runledger import runtime, telemetry, times
 from runledger.deliveries import Delivery
-from runledger.errors import BadSignature, Malformed, Refusal, TooLarge, UnavailableError
+from runledger.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError
 from runledger.intake import Answer
 
 REFUSED = {
     BadSignature: HTTPStatus.UNAUTHORIZED,
+    OutOfScope: HTTPStatus.FORBIDDEN,
     Malformed: HTTPStatus.BAD_REQUEST,
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
 }
@@ -28,7 +29,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         telemetry.follow(delivery.delivery_id)
         answer = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Refusal as refusal:
-        telemetry.logger.warning("delivery refused", extra={"reason": str(refusal)})
+        telemetry.refused(refusal)
         return _problem(REFUSED[type(refusal)], str(refusal))
     except UnavailableError:
         telemetry.logger.exception("delivery not kept")

@@ -44,7 +44,7 @@ class ApiStack(cdk.Stack):
             self,
             "WebhookSecrets",
             settings=settings,
-            description="Webhook secrets of GitHub: a JSON object, name to secret. Every one of them is active.",
+            description="Webhook secrets of GitHub: a JSON object, name to secret or to a secret with its scope.",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 secret_string_template="{}",  # noqa: S106
                 generate_string_key="current",

@@ -53,7 +53,13 @@ def _intake(watched: Watched) -> Row:
         ),
         ("Latency of requests (ms)", [api.metric_latency(statistic=at, label=at) for at in ("p50", "p90", "p99")]),
         ("Duration of intake (ms)", [intake.metric_duration(statistic=at, label=at) for at in ("p50", "p90", "p99")]),
-        ("Deliveries", _sums("DuplicateDeliveries", "DeferredDeliveries", "WebhooksRedelivered", "RejectedEvents")),
+        (
+            "Deliveries",
+            _sums(
+                *("DuplicateDeliveries", "DeferredDeliveries", "WebhooksRedelivered", "RejectedEvents"),
+                *("DeliveriesOutOfScope", "InvalidWebhookSecrets"),
+            ),
+        ),
     )
 
 

@@ -68,12 +68,12 @@ MAY_IMPORT = {
     "runledger.reading.jobs": {*READER, "model"},
     "runledger.reading.runs": {*READER, "reports"},
     "runledger.reading.deployments": {*READER, "reports"},
-    "runledger.reading.installations": {*READER, "reports", "times"},
+    "runledger.reading.installations": {*READER, "errors", "reports", "times"},
     "runledger.reading.webhooks": {
         *(*READER, "model", "reports"),
         *("reading.jobs", "reading.runs", "reading.deployments", "reading.installations"),
     },
-    "runledger.signatures": {"errors", "tables.attributes"},
+    "runledger.signatures": {"deliveries", "errors", "tables.attributes"},
     "runledger.retries": {"model", "reports", "tables.attributes"},
     "runledger.runner_names": set(),
     "runledger.snapshots": set(),
@@ -124,11 +124,14 @@ MAY_IMPORT = {
     "runledger.reconciliation.deliveries": {
         *("reconciliation.bounds", "reconciliation.tally", "tables.lost_deliveries", "times"),
     },
+    "runledger.reconciliation.installations": {
+        *("reconciliation.bounds", "reconciliation.tally", "reports", "tables.installations", "times"),
+    },
     "runledger.reconciliation.orders": {"reconciliation.summary", "tables.attributes", "tables.passes"},
     "runledger.reconciliation.passes": {
         *("caches", "forgotten", "tables.installations", "tables.passes"),
         *(f"reconciliation.{name}" for name in ("bounds", "cleanup", "deliveries", "jobs", "runners", "summary")),
-        "reconciliation.tally",
+        *("reconciliation.installations", "reconciliation.tally"),
     },
     "runledger.emf": {"times"},
     "runledger.telemetry": {"decision", "emf", "errors", "model", "reports"},

@@ -13,7 +13,7 @@ from local.github.budget import Budget
 from local.github.clock import Clock, timestamp
 from local.github.credentials import Credentials
 from local.github.faults import Fault, Faults
-from local.github.messages import Refusal
+from local.github.messages import Refusal, not_found
 from local.github.records import COLLECTIONS, Delivery, Deployment, Installation, Job, Record, Run, Runner
 
 FIRST_OWN_ID = 90_000_000_000
@@ -83,6 +83,12 @@ class State:
                 raise Refusal(422, f"run {record.run_id} of job {record_id} is not known: put the run first")
             known[record_id] = record
             return record
+
+    def remove(self, collection: str, record_id: int) -> None:
+        """As when an owner uninstalls the App, or deletes a run."""
+        with self.lock:
+            if getattr(self, collection).pop(record_id, None) is None:
+                raise not_found()
 
     def add_fault(self, **values: Any) -> Fault:
         with self.lock, _bad_names_refused():

@@ -17,6 +17,14 @@ def test_installations_of_the_app(app: GitHubApp, github: RecordedGitHub) -> Non
     assert github.asked == ["GET /app/installations?per_page=100"]
 
 
+def test_one_installation_of_the_app_or_none(app: GitHubApp, github: RecordedGitHub) -> None:
+    found = app.find_installation(7)
+    assert found is not None
+    assert (found["account"]["login"], found["suspended_at"]) == ("acme", None)
+    assert app.find_installation(8) is None
+    assert github.asked == ["GET /app/installations/7", "GET /app/installations/8", "GET /app"]
+
+
 @pytest.mark.usefixtures("finished_run")
 def test_run_as_it_is_and_as_an_earlier_attempt_left_it(acme: Installation, github: RecordedGitHub) -> None:
     acme.rerun_failed_jobs("acme/web", 1)

@@ -69,3 +69,12 @@ def test_each_kind_of_credential_opens_only_its_own_doors(anyone: Client, app: C
     assert anyone.get("/app").document["message"] == "Requires authentication"
     assert acme.get("/app").status == 401
     assert app.get("/rate_limit").status == 401
+
+
+def test_removed_installation_is_unknown_and_its_token_is_dead(acme: Client, app: Client) -> None:
+    assert app.delete("/_simulation/installations/7").status == 204
+    assert app.get("/app/installations/7").status == 404
+    assert app.post("/app/installations/7/access_tokens").status == 404
+    assert acme.get("/rate_limit").status == 401
+    assert app.delete("/_simulation/installations/7").status == 404
+    assert app.delete("/_simulation/nothing/7").status == 404

@@ -13,6 +13,7 @@ import pytest
 from runledger.caches import Time
 from runledger.model import Job
 from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.passes import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
@@ -133,6 +134,7 @@ class Fleet:
             jobs=jobs,
             runners=RunnerCheck(cleanup=cleanup, enforce=True),
             deliveries=DeliveryCheck(log=truth.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
+            confirmation=InstallationCheck(registry=self._ledger.installations, github=truth),
             find_forgotten=lambda _: (),
             passes=PassesTable(self._dynamodb, RUNNERS),
             share_left=truth.share_left,

@@ -120,7 +120,7 @@ class AgedGitHub:
         self._world = world
         self._deregistered = deregistered
 
-    def describe_installation(self, installation_id: int) -> Mapping[str, Any]:
+    def find_installation(self, installation_id: int) -> Mapping[str, Any]:
         account = REPOSITORIES[installation_id].partition("/")[0]
         return {"account": {"login": account, "type": "Organization"}, "suspended_at": None}
 

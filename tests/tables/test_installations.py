@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 STORY = {
-    "created": "2025-01-15T09:00:00Z",
-    "suspend": "2025-01-15T10:00:00Z",
-    "unsuspend": "2025-01-15T11:00:00Z",
-    "deleted": "2025-01-15T12:00:00Z",
+    "created": "2025-01-15T06:00:00Z",
+    "suspend": "2025-01-15T07:00:00Z",
+    "unsuspend": "2025-01-15T08:00:00Z",
+    "deleted": "2025-01-15T06:00:00Z",  # GitHub writes when it was last changed before that
 }
 
 

@@ -73,3 +73,11 @@ def put_record(call: Call) -> Answer:
     if call.values["collection"] not in COLLECTIONS:
         raise not_found()
     return Answer(200, asdict(call.state.put(call.values["collection"], call.number("id"), **call.request.json())))
+
+
+@routes.add("DELETE", "/_simulation/{collection}/{id}")
+def remove_record(call: Call) -> Answer:
+    if call.values["collection"] not in COLLECTIONS:
+        raise not_found()
+    call.state.remove(call.values["collection"], call.number("id"))
+    return Answer(204)

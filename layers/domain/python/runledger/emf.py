@@ -18,6 +18,7 @@ COUNTED = (
     *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersRequested"),
     *("RebalanceRecommendations", "RunnersInterrupted", "RunnersTerminated", "RunnersTaken"),
     *("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries", "RejectedEvents"),
+    *("DeliveriesOutOfScope", "InvalidWebhookSecrets"),
     *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
 )

@@ -2,6 +2,7 @@
 
 Refusal                 the sender is at fault; nothing was changed; sending the same again will not help
 ├── BadSignature        nobody who knows the secret has sent this
+├── OutOfScope          the secret that signed this is not valid for its installation or repository
 ├── Malformed           a field is missing or not what it must be
 ├── NotYours            the sender speaks about something that belongs to another owner
 └── TooLarge
@@ -21,6 +22,10 @@ class Refusal(Exception):
 
 
 class BadSignature(Refusal):
+    pass
+
+
+class OutOfScope(Refusal):
     pass
 
 

@@ -1,17 +1,18 @@
-"""Taking in a webhook: verify, read, record; and when recording must wait, keep it where it cannot be lost."""
+"""Webhook intake: verify, read, check the scope, record. If recording fails, the input goes to the retry queue."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger import telemetry
 from runledger.deliveries import Delivery
-from runledger.errors import Malformed, TooLarge, UnavailableError
+from runledger.errors import Malformed, OutOfScope, TooLarge, UnavailableError
 from runledger.ledger import Ledger
 from runledger.model import Receipt
 from runledger.reading import webhooks
-from runledger.reports import Report
+from runledger.reports import InstallationReport, Report
 from runledger.retries import RetryQueue
-from runledger.signatures import WebhookSecrets
+from runledger.signatures import REREAD_SECONDS, Origin, WebhookSecrets
 
 LARGEST_BODY = 5_000_000
 LONGEST_DELIVERY_ID = 100
@@ -35,12 +36,21 @@ class Intake:
     def receive(self, delivery: Delivery, signature: str | None) -> Answer:
         if len(delivery.body) > LARGEST_BODY:
             raise TooLarge(f"the body has {len(delivery.body):,} bytes; {LARGEST_BODY:,} are taken")
-        self.secrets.verify(delivery.body, signature)
+        signers = self.secrets.verify(delivery.body, signature)
         _check_headers(delivery)
         if delivery.event == "ping":
             return Answer.PONG
-        answers = [self._take(said) for said in webhooks.read(delivery)]
+        inputs = webhooks.read(delivery)
+        origins = [_origin(each) for each in inputs]
+        if not signers.cover(origins):
+            self._check_scope_again(delivery, signature, origins)
+        answers = [self._take(each) for each in inputs]
         return answers[0] if answers else Answer.IGNORED
+
+    def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:
+        """The scope may have been widened since the secrets were read."""
+        if not self.secrets.verify(delivery.body, signature, max_age=REREAD_SECONDS).cover(origins):
+            raise OutOfScope(_explain(delivery.event, origins[0]))
 
     def _take(self, said: Receipt | Report) -> Answer:
         try:
@@ -51,6 +61,27 @@ class Intake:
             return Answer.DEFERRED
         telemetry.taken(said, decision)
         return Answer(decision.outcome) if decision else Answer.RECORDED
+
+
+def _origin(read: Receipt | Report) -> Origin:
+    """From what is recorded, not from the body: only the keys that are used are worth checking."""
+    match read:
+        case Receipt():
+            return Origin(read.installation_id, read.facts.repo_full_name)
+        case InstallationReport():
+            return Origin(read.installation_id, None)
+        case _:
+            return Origin(read.installation_id, read.repo_full_name)
+
+
+def _explain(event: str, origin: Origin) -> str:
+    where = f"installation {origin.installation_id}"
+    if origin.repo_full_name:
+        where = f"repository {origin.repo_full_name} of {where}"
+    return (
+        f"the secret of this webhook isn't valid for {event} deliveries of {where}: "
+        "use a secret that is, or extend the scope of this one in Secrets Manager"
+    )
 
 
 def _check_headers(delivery: Delivery) -> None:

@@ -16,6 +16,7 @@ from runledger.github_runtime import is_pending, truth
 from runledger.reconciliation import metrics
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Reconciler
@@ -90,6 +91,7 @@ def reconciler() -> Reconciler:
         ),
         runners=RunnerCheck(cleanup=cleanup(), enforce=setting("ORPHANS") == "enforce"),
         deliveries=_deliveries(known) if known else None,
+        confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
         find_forgotten=_find_forgotten,
         passes=passes(),
         share_left=known.share_left if known else _none_left,

@@ -81,7 +81,12 @@ def record(receipt: Receipt) -> Decision:
 @cache
 def intake() -> Intake:
     return Intake(
-        secrets=WebhookSecrets(client("secretsmanager"), setting("WEBHOOK_SECRETS"), clock=time.monotonic),
+        secrets=WebhookSecrets(
+            client("secretsmanager"),
+            setting("WEBHOOK_SECRETS"),
+            clock=time.monotonic,
+            ignored=telemetry.secret_ignored,
+        ),
         ledger=ledger(),
         retries=RetryQueue(rarely("sqs"), setting("WEBHOOK_RETRIES_QUEUE")),
     )

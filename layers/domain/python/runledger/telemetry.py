@@ -15,7 +15,7 @@ from aws_lambda_powertools.logging import Logger
 
 from runledger import emf
 from runledger.decision import Decision, Outcome
-from runledger.errors import Refusal
+from runledger.errors import OutOfScope, Refusal
 from runledger.model import EventType, Receipt
 from runledger.reports import Report, RerunCheck
 
@@ -94,6 +94,20 @@ def rejected(message_id: str, refusal: Refusal, *, first: bool) -> None:
     """A message that its sender got wrong, or had no right to send. Counted at its first try."""
     about = {"level": "ERROR", "message_id": message_id, "reason": str(refusal)}
     count("message rejected", about, {"RejectedEvents": int(first)})
+
+
+def refused(refusal: Refusal) -> None:
+    """Deliveries out of scope are counted, because a secret that is used for another tenant may be an attack."""
+    if isinstance(refusal, OutOfScope):
+        about = {"level": "WARNING", "reason": str(refusal)}
+        count("delivery refused", about, {"DeliveriesOutOfScope": 1})
+    else:
+        logger.warning("delivery refused", extra={"reason": str(refusal)})
+
+
+def secret_ignored(entry: str, reason: str) -> None:
+    about = {"level": "ERROR", "entry": entry, "reason": reason}
+    count("webhook secret ignored", about, {"InvalidWebhookSecrets": 1})
 
 
 def considered(check: RerunCheck, result: str) -> None:

@@ -7,6 +7,7 @@ from typing import Self
 
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey, InstallationToken
+from runledger_github.errors import NotFound
 from runledger_github.etags import ETags
 from runledger_github.installation import PAGE, Installation
 from runledger_github.messages import Call, Json
@@ -69,10 +70,14 @@ class GitHubApp:
         for page in self._session.pages(Call(method="GET", path="/app/installations", query=PAGE)):
             yield from page.document
 
-    def describe_installation(self, installation_id: int) -> Json:
-        """Its account, and whether it is suspended. NotFound once it is deleted."""
-        described: Json = self._session.ask(Call(method="GET", path=f"/app/installations/{installation_id}"))
-        return described
+    def find_installation(self, installation_id: int) -> Json | None:
+        """None if it does not exist. NotFound if the App doesn't: GitHub answers 404 to an unknown app_id as well."""
+        try:
+            found: Json = self._session.ask(Call(method="GET", path=f"/app/installations/{installation_id}"))
+        except NotFound:
+            self._session.ask(Call(method="GET", path="/app"))
+            return None
+        return found
 
     def hook_deliveries(self, cursor: str | None = None) -> Iterator[DeliveryPage]:
         """Newest first, page by page, so that a long log can be read on in another invocation."""

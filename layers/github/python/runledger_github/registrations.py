@@ -66,7 +66,9 @@ class Registrations:
                     yield scope, each
 
     def _find_scopes(self, installation_id: int) -> list[Scope]:
-        described = self.app.describe_installation(installation_id)
+        described = self.app.find_installation(installation_id)
+        if described is None:
+            raise UnavailableError(f"installation {installation_id} does not exist, so its runners cannot be listed")
         if described.get("suspended_at"):
             raise UnavailableError(f"installation {installation_id} is suspended, so its runners cannot be listed")
         account = described["account"]

@@ -8,10 +8,11 @@ from runledger import payload, times
 from runledger.deliveries import NO_INSTALLATION
 from runledger.model import Status
 from runledger.reading.deployments import approval_of
+from runledger.reading.installations import listed_installation
 from runledger.reading.jobs import job_facts, listed_status
 from runledger.reading.runs import run_report
 from runledger.reconciliation.stuck import Told
-from runledger.reports import DeploymentReport, RunReport
+from runledger.reports import DeploymentReport, InstallationReport, RunReport
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import NotFound
@@ -46,6 +47,10 @@ class Truth:
             return _told(self.app.installation(installation_id).job(repo_full_name, job_id), repo_full_name)
         except NotFound:
             return None
+
+    def installation(self, installation_id: int) -> InstallationReport | None:
+        found = self.app.find_installation(installation_id)
+        return listed_installation(found, at=self._now()) if found else None
 
     def share_left(self, installation_id: int) -> float:
         """Of the calls that this hour allows: 1 before the first call, and where GitHub does not count."""

@@ -108,6 +108,7 @@ class Installation(TypedDict):
     first_seen_at: str
     org_name: NotRequired[str]
     changed_at: NotRequired[str]
+    confirmed_at: NotRequired[str]
     repository_selection: NotRequired[str]
 
 

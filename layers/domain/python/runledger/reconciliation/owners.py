@@ -74,4 +74,9 @@ class Owners:
         return found
 
     def _existing(self) -> Registered:
-        return [each for each in self.installations() if each.get("status") != InstallationStatus.DELETED]
+        """A deletion that GitHub has not confirmed may be forged: such an installation is searched."""
+        return [
+            each
+            for each in self.installations()
+            if each.get("status") != InstallationStatus.DELETED or not each.get("confirmed_at")
+        ]

@@ -8,6 +8,7 @@ from runledger.forgotten import ForgottenApproval
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleaned
 from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.summary import Kind, Report
@@ -26,6 +27,7 @@ class Reconciler:
     jobs: JobCheck
     runners: RunnerCheck
     deliveries: DeliveryCheck | None
+    confirmation: InstallationCheck | None
     find_forgotten: Callable[[Sequence[int]], Iterable[ForgottenApproval]]
     passes: PassesTable
     share_left: Callable[[int], float]
@@ -53,19 +55,25 @@ class Reconciler:
         return self._finish(Kind.CLEANUP, pass_id, now, tally, ())
 
     def _parts(self, kind: Kind, pass_id: str, now: str, bounds: Bounds, tally: Tally) -> Mapping[str, Part]:
-        active = self.installations.active()
         full = kind is Kind.FULL
-        parts: dict[str, Part] = {
-            "jobs": lambda: self.jobs.check(active, all_runs=full, now=now, bounds=bounds, tally=tally),
+        parts: dict[str, Part] = {}
+        if confirmation := self.confirmation:
+            parts["installations"] = lambda: confirmation.check(now=now, bounds=bounds, tally=tally)
+        parts |= {
+            "jobs": lambda: self.jobs.check(self._active(), all_runs=full, now=now, bounds=bounds, tally=tally),
             "runners": lambda: self.runners.check(
                 owner=f"pass {pass_id}", unmapped_too=full, now=now, bounds=bounds, tally=tally
             ),
         }
         if full:
-            parts["approvals"] = lambda: self._approvals(active, tally)
+            parts["approvals"] = lambda: self._approvals(self._active(), tally)
             if deliveries := self.deliveries:
                 parts["deliveries"] = lambda: deliveries.check(now=now, bounds=bounds, tally=tally)
         return parts
+
+    def _active(self) -> list[int]:
+        """Read when a part begins, so that it includes what was confirmed earlier in the pass."""
+        return self.installations.active(unconfirmed_too=self.confirmation is not None)
 
     def _work(self, parts: Mapping[str, Part], kind: Kind, tally: Tally) -> tuple[str, ...]:
         """The parts that there was no time for."""

@@ -25,6 +25,8 @@ LINES = (
     ("Orphans overdue", (Count.OVERDUE,)),
     ("Contested runners", (Count.CONTESTED,)),
     ("Stale mappings", (Count.STALE,)),
+    ("Installations confirmed", (Count.INSTALLATIONS_CONFIRMED,)),
+    ("Installations corrected", (Count.INSTALLATIONS_CORRECTED,)),
     ("Webhooks lost", (Count.LOST,)),
     ("Webhooks redelivered", (Count.REDELIVERED,)),
     ("Postponed", (Count.POSTPONED,)),

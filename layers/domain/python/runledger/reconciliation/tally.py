@@ -33,6 +33,8 @@ class Count(StrEnum):
     OVERDUE = "orphans_overdue"
     CONTESTED = "contested_runners"
     STALE = "stale_mappings"
+    INSTALLATIONS_CONFIRMED = "installations_confirmed"
+    INSTALLATIONS_CORRECTED = "installations_corrected"
     DELIVERIES_READ = "deliveries_read"
     LOST = "webhooks_lost"
     REDELIVERED = "webhooks_redelivered"

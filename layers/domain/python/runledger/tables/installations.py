@@ -1,5 +1,6 @@
 """The registry of installations and their repositories, which lives in workflow_jobs: who is asked about, by key."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
 REGISTRY = "installations"
 REPOSITORIES = "repositories"
 NOT_REGISTERED = "attribute_not_exists(PK)"
-# An id is never given twice, so a deletion is the last word; else the later change is.
-NEWS = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
-NEWS_OF_DELETION = "attribute_not_exists(#status) OR #status <> :deleted"
+# The later change counts. A reported deletion is reversed only by a change after it, because GitHub sends nothing about
+# a deleted installation. A deletion that GitHub confirmed is final, because it never reuses an id.
+DELETES = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
+CHANGES = f"{DELETES} OR (#status = :deleted AND attribute_not_exists(#confirmed_at) AND #changed_at < :changed_at)"
+AS_REPORTED = "#status = :reported AND #changed_at = :reported_change AND attribute_not_exists(#confirmed_at)"
+ENDED = {InstallationStatus.DELETED, InstallationStatus.SUSPENDED}
 
 
 class InstallationsRegistry:
@@ -51,6 +55,7 @@ class InstallationsRegistry:
 
     @reaching("installations")
     def absorb(self, report: InstallationReport) -> None:
+        """A webhook's report: from here on unconfirmed."""
         update_if(
             self._client,
             self._name,
@@ -60,20 +65,50 @@ class InstallationsRegistry:
                 "org_name": report.org_name,
                 "status": report.status,
                 "changed_at": report.changed_at,
+                "reported_at": report.reported_at,
                 "repository_selection": report.repository_selection,
             },
             fill={"first_seen_at": report.reported_at},
-            condition=NEWS_OF_DELETION if report.status is InstallationStatus.DELETED else NEWS,
+            remove=("confirmed_at",),
+            condition=DELETES if report.status is InstallationStatus.DELETED else CHANGES,
             given={"deleted": InstallationStatus.DELETED},
         )
 
-    def active(self) -> list[int]:
-        """Suspended and deleted installations are not asked: GitHub would refuse."""
+    @reaching("installations")
+    def confirm(self, reported: Mapping[str, Any], found: InstallationReport | None, *, at: str) -> bool:
+        """Stores what GitHub answered, None for a deletion. False if the record is no longer as reported."""
+        if found is None:
+            actual: dict[str, Any] = {"status": InstallationStatus.DELETED}
+        else:
+            actual = {
+                "status": found.status,
+                "changed_at": found.changed_at,
+                "org_name": found.org_name,
+                "repository_selection": found.repository_selection,
+            }
+        confirmed = update_if(
+            self._client,
+            self._name,
+            _key(reported["installation_id"]),
+            put=actual | {"confirmed_at": at},
+            names=("changed_at",),
+            condition=AS_REPORTED,
+            given={"reported": reported["status"], "reported_change": reported["changed_at"]},
+        )
+        return confirmed is not None
+
+    def active(self, *, unconfirmed_too: bool = False) -> list[int]:
+        """Suspended and deleted installations are left out: GitHub would refuse. A webhook may have been forged, so
+        where GitHub can confirm it (`unconfirmed_too`), they are left out only once it has."""
         return [
             each["installation_id"]
             for each in self.all()
-            if each.get("status", InstallationStatus.ACTIVE) == InstallationStatus.ACTIVE
+            if each.get("status") not in ENDED or (unconfirmed_too and "confirmed_at" not in each)
         ]
+
+    def unconfirmed(self) -> list[dict[str, Any]]:
+        """Reported as suspended or deleted, and GitHub has not been asked."""
+        return [each for each in self.all() if each.get("status") in ENDED and "confirmed_at" not in each]
 
     def all(self) -> list[dict[str, Any]]:
         return self._registered_under(REGISTRY)
