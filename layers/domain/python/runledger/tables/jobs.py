@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "version = :version_read"
 FIELDS = {each.name for each in dataclasses.fields(Job)}
+MONEY = tuple(each.name for each in dataclasses.fields(Job) if each.type == Decimal | None)
 
 
 class JobsTable:
@@ -107,6 +109,8 @@ def _job(attributes: Attributes) -> Job:
     values["status"] = Status(values["status"])
     if "labels" in values:
         values["labels"] = tuple(values["labels"])
+    # DynamoDB has one kind of number, and a whole one is read as an int: a price of $2 must stay a Decimal.
+    values |= {name: Decimal(values[name]) for name in MONEY if name in values}
     values["inputs"] = _tokens(bytes(values.get("inputs", b"")).hex())
     return Job(**values)
 
