@@ -1,6 +1,6 @@
 """What GitHub says of the App's installations."""
 
-from runledger import payload, times
+from runledger import payload
 from runledger.deliveries import Delivery, installation_id
 from runledger.payload import Json
 from runledger.reports import InstallationReport, InstallationStatus
@@ -26,22 +26,10 @@ def read_installation(message: Json, delivery: Delivery) -> tuple[InstallationRe
         InstallationReport(
             installation_id=installation_id(message),
             status=STATUS_AFTER[action],
-            changed_at=_changed_at(installation) or delivery.received_at,
+            # Required: with the time of receipt instead, a replay would be the latest change.
+            changed_at=payload.required_time(installation, "installation.updated_at"),
             reported_at=delivery.received_at,
             org_name=payload.text(payload.optional_section(installation, "account"), "login"),
             repository_selection=payload.text(installation, "repository_selection"),
         ),
     )
-
-
-def _changed_at(installation: Json) -> str | None:
-    """GitHub writes it as an instant or as seconds since 1970, depending on the event."""
-    seconds = payload.whole(installation, "updated_at")
-    try:
-        return (
-            times.from_epoch_ms(seconds * times.MS_PER_SECOND)
-            if seconds
-            else payload.instant(installation, "updated_at")
-        )
-    except (ValueError, OverflowError):
-        return None
