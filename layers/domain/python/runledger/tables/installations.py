@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 REGISTRY = "installations"
 REPOSITORIES = "repositories"
 NOT_REGISTERED = "attribute_not_exists(PK)"
-# An id is never given twice, so a deletion is the last word; else the later change is.
+# An id is never given twice, so a deletion is the last word; else the later change is. GitHub writes the time of the
+# suspension on both `suspend` and `unsuspend`: of two changes at the same time, the suspension was the first.
 NEWS = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
+NEWS_OF_SUSPENSION = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at < :changed_at)"
 NEWS_OF_DELETION = "attribute_not_exists(#status) OR #status <> :deleted"
+CONDITIONS = {
+    InstallationStatus.SUSPENDED: NEWS_OF_SUSPENSION,
+    InstallationStatus.DELETED: NEWS_OF_DELETION,
+}
 
 
 class InstallationsRegistry:
@@ -63,7 +69,7 @@ class InstallationsRegistry:
                 "repository_selection": report.repository_selection,
             },
             fill={"first_seen_at": report.reported_at},
-            condition=NEWS_OF_DELETION if report.status is InstallationStatus.DELETED else NEWS,
+            condition=CONDITIONS.get(report.status, NEWS),
             given={"deleted": InstallationStatus.DELETED},
         )
 
