@@ -54,7 +54,9 @@ class Life:
         return f"i-0abc{self.number:013x}"
 
     def webhook(self, step: str, *, again: int = 0, hook: int = 0, **changes: Any) -> Step:
-        """`again` is a redelivery, a second later; another `hook` tells the same under an id of its own."""
+        """`again` is a redelivery, a second later; another `hook` sends another body under an id of its own."""
+        if hook:
+            changes = {"check_run_url": f"hook {hook}", **changes}
         body = json.dumps(self.message(step, **changes)).encode()
         at = TEN_O_CLOCK_MS + 1000 * (SECONDS[step] + again + hook)
         guid = f"{self.number:08d}-cc78-11e3-{hook:04d}-{SECONDS[step]:012d}"

@@ -68,9 +68,9 @@ MAY_IMPORT = {
     "runledger.reading.jobs": {*READER, "model"},
     "runledger.reading.runs": {*READER, "reports"},
     "runledger.reading.deployments": {*READER, "reports"},
-    "runledger.reading.installations": {*READER, "errors", "reports", "times"},
+    "runledger.reading.installations": {*READER, "errors", "reports"},
     "runledger.reading.webhooks": {
-        *(*READER, "model", "reports"),
+        *(*READER, "errors", "model", "reports"),
         *("reading.jobs", "reading.runs", "reading.deployments", "reading.installations"),
     },
     "runledger.signatures": {"deliveries", "errors", "tables.attributes"},

@@ -67,7 +67,7 @@ def test_ten_jobs_of_one_run_cost_no_more_than_ten_of_one(bed: Bed) -> None:
 
 
 def test_a_long_history_makes_the_next_webhook_hardly_dearer(bed: Bed) -> None:
-    """A job remembers what it has taken in, seven bytes each: so it may pass a kilobyte, and cost a unit more."""
+    """A job remembers what it has taken in, nine bytes each: so it may pass a kilobyte, and cost a unit more."""
     short, _ = history(bed, 1)
     long, _ = history(bed, 10)
     assert long.written() <= short.written() + 1

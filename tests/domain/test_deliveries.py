@@ -122,9 +122,18 @@ def test_a_wrong_id_is_refused_by_name(path: str, value: object, said: str) -> N
         read(message)
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"n": ' + b"9" * 5000 + b"}"])
-def test_what_is_not_json_is_refused(body: bytes) -> None:
-    with pytest.raises(Malformed, match="is not JSON"):
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"", "is not JSON"),
+        (b"{", "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is nested too deeply"),
+        (b'{"n": ' + b"9" * 10_000 + b"}", "has a number with too many digits"),
+    ],
+)
+def test_what_is_not_json_is_refused(body: bytes, problem: str) -> None:
+    with pytest.raises(Malformed, match=f"^body {problem}"):
         webhooks.read(replace(delivery({}, guid="g"), body=body))
 
 

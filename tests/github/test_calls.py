@@ -2,7 +2,7 @@
 
 import pytest
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NotFound, Refused
+from runledger_github.errors import BadName, NotFound, Refused
 from runledger_github.installation import Installation
 
 from tests.github.recorded_github import RecordedGitHub
@@ -108,7 +108,21 @@ def test_what_another_account_owns_is_not_found(acme: Installation) -> None:
         acme.run("globex/web", 1)
 
 
-def test_name_cannot_lead_to_another_address(acme: Installation, github: RecordedGitHub) -> None:
-    with pytest.raises(NotFound):
-        acme.run("acme/web/../../orgs?x=", 1)
-    assert github.asked == ["GET /repos/acme/web%2F..%2F..%2Forgs%3Fx%3D/actions/runs/1"]
+@pytest.mark.parametrize(
+    "name",
+    ["acme/web/../../orgs?x=", "acme/..", "acme/.", "../web", "acme", "acme/", "/web", "", "acme/we%2fb", "a/b\n"],
+)
+def test_a_repository_that_cannot_exist_is_not_asked_for(acme: Installation, github: RecordedGitHub, name: str) -> None:
+    for ask in (acme.run, acme.job, acme.deployment, acme.rerun_failed_jobs, acme.delete_repo_runner):
+        with pytest.raises(BadName):
+            ask(name, 1)
+    assert github.asked == []
+
+
+@pytest.mark.parametrize("name", ["..", ".", ""])
+def test_an_organisation_that_cannot_exist_is_not_asked_for(
+    acme: Installation, github: RecordedGitHub, name: str
+) -> None:
+    with pytest.raises(BadName):
+        acme.delete_org_runner(name, 1)
+    assert github.asked == []

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger import reconciler_runtime, runtime, times
+from runledger import runtime, times
 from runledger.reconciliation import installations
 from runledger.reports import InstallationReport, InstallationStatus
 
 from tests import messages
 from tests.beds import empty, items
-from tests.functions.reconciling import ORG, Scene, ago, queued
+from tests.functions.reconciling import Scene, ago, queued
 from tests.ledgers import JOBS
-from tests.webhooks import INSTALLATION, http_event
+from tests.webhooks import INSTALLATION, REPO, http_event
 
 LONG_AGO = {"days": 3}
 
@@ -148,9 +148,13 @@ def test_an_unconfirmed_end_keeps_the_installation_among_those_that_are_asked(sc
 def test_an_unconfirmed_end_keeps_its_runners_registrations_in_sight(scene: Scene) -> None:
     """A machine must not look idle because a forged webhook hid where it is registered."""
     queued(scene, 1)
+    instance = scene.start_instance()
+    scene.github.state.put("runners", 9, scope=REPO, name=f"runner--{instance}", busy=True)
     report(scene, "deleted")
-    scene.world.start("reconciler")
-    assert (INSTALLATION, ORG) in set(reconciler_runtime._where_runners_may_be())
+    scene.github.state.add_fault(kind="error", path="/app/installations/*", times=2)
+    for _ in range(3):
+        scene.reconcile()
+    assert scene.state_of(instance) == "running"
 
 
 def test_an_app_that_github_does_not_know_confirms_nothing(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

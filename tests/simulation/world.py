@@ -115,7 +115,10 @@ class Process:
     def intake(self) -> Intake:
         return Intake(
             secrets=WebhookSecrets(
-                self.world.client("secretsmanager"), SETTINGS["WEBHOOK_SECRETS"], clock=self.world.clock.now
+                self.world.client("secretsmanager"),
+                SETTINGS["WEBHOOK_SECRETS"],
+                clock=self.world.clock.now,
+                ignored=_fail_on_malformed_secret,
             ),
             ledger=self.ledger,
             retries=RetryQueue(self.world.client("sqs"), SETTINGS["WEBHOOK_RETRIES_QUEUE"]),
@@ -123,3 +126,7 @@ class Process:
 
     def _pause(self, tries: int) -> None:
         self.world.scheduler.sleep(PAUSE_SECONDS * 2**tries)
+
+
+def _fail_on_malformed_secret(entry: str, reason: str) -> None:
+    raise AssertionError(f"webhook secret {entry}: {reason}")

@@ -28,7 +28,7 @@ ABOUT_ITSELF = BOOKKEEPING | {"PK", "job_id", "ttl"}
 def test_fifty_concurrent_deliveries_for_one_job_lose_nothing(
     dynamodb_local: "DynamoDBClient", dynamodb_local_url: str
 ) -> None:
-    deliveries = [receipt(LIFE[n % 5], at=n, guid=f"delivery {n}") for n in range(50)]
+    deliveries = [receipt(LIFE[n % 5], at=n, guid=f"delivery {n}", check_run_url=f"hook {n}") for n in range(50)]
     client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=50))
     ledger = ledger_on(client)
 
@@ -46,7 +46,7 @@ def test_fifty_concurrent_deliveries_for_one_job_lose_nothing(
     assert (job["status"], job["version"]) == ("completed", 50)
     taken = JobsTable(dynamodb_local, JOBS, retention_days=90).get(job["installation_id"], job["job_id"])
     assert taken is not None
-    assert sorted(taken.inputs) == sorted(each.token for each in deliveries)
+    assert sorted(taken.webhooks) == sorted(each.token for each in deliveries)
     history = items(dynamodb_local, EVENTS)
     assert sorted(line["delivery_id"] for line in history) == sorted(each.delivery_id for each in deliveries)
 

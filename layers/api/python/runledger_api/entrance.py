@@ -1,6 +1,7 @@
 """Where requests come in and answers go out: admission comes first, and every answer has the same headers."""
 
 import base64
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -110,7 +111,19 @@ def _readable(event: dict[str, Any]) -> dict[str, Any]:
             body = base64.b64decode(body).decode()
         except ValueError:
             raise BadParameter("body", "should be JSON in UTF-8") from None
+    if body:
+        _check_numbers(body)
     return {**event, "rawPath": path, "body": body, "isBase64Encoded": False}
+
+
+def _check_numbers(body: str) -> None:
+    """Powertools parses the body and reports what is not JSON, but not Python's limit on the digits of a number."""
+    try:
+        json.loads(body)
+    except json.JSONDecodeError:
+        pass
+    except ValueError:
+        raise BadParameter("body", "should not have a number with so many digits") from None
 
 
 def _as_event(answer: Response[str]) -> dict[str, Any]:

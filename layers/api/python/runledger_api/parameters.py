@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 from runledger import times
+from runledger.payload import REPOSITORY_NAME
 from runledger.tables.pages import Span
 
 from runledger_api.refusals import BadParameter
@@ -28,7 +29,7 @@ Since = Annotated[
 ]
 Until = Annotated[str | None, Query(pattern=INSTANT, description="before then: an instant or an age, as in since")]
 Repo = Annotated[
-    str | None, Query(pattern=r"^[^/\s#]+/[^/\s#]+$", max_length=200, description="a repository, as owner/name")
+    str | None, Query(pattern=rf"^{REPOSITORY_NAME}$", max_length=200, description="a repository, as owner/name")
 ]
 Attempt = Annotated[int | None, Query(ge=1, le=10_000, description="of the run; the newest known one if left out")]
 

@@ -65,5 +65,6 @@ def _line(said: Review, job_id: int) -> Receipt:
         received_at=said.reported_at,
         event_type=LINES[said.status],
         source=Source.GITHUB_WEBHOOK,
+        body_digest=said.body_digest,
         facts=Facts(run_id=said.run_id, run_attempt=said.run_attempt, repo_full_name=said.repo_full_name),
     )

@@ -13,7 +13,7 @@ from runledger.reports import Waiting
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # GitHub sent it again: a line of history and nothing else
+    DUPLICATE = "duplicate"  # it was received before: a line of history and nothing else
     REPEATED = "repeated"  # we retried what was already done: nothing at all
 
 
@@ -67,16 +67,18 @@ IDENTITY = {
     *("labels", "custom_properties", "environment"),
 }
 CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
-BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs"}
+BOOKKEEPING = {"received_at", "last_updated_at", "version", "webhooks", "inputs"}
+# A job has at most five webhooks from each hook, and two for each approval; see `_is_duplicate` for what follows them.
+WEBHOOKS_KEPT = 50
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
 NOTHING = (None,) * len(TRACKED)
 _tracked = attrgetter(*TRACKED)
 
 
 def decide(job: Job | None, receipt: Receipt) -> Decision:
-    if job is not None and job.has_taken(receipt):
+    if job is not None and _is_repeated(job, receipt):
         return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
-    if job is not None and job.knows(receipt):
+    if job is not None and _is_duplicate(job, receipt):
         return Decision(outcome=Outcome.DUPLICATE, job=job, event=_event(receipt, job, duplicate=True))
     after = (job or Job.opened_by(receipt)).absorb(receipt)
     return Decision(
@@ -85,6 +87,33 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
         event=_event(receipt, after, changes=_changes(job, after)),
         effects=_effects(job, after, receipt),
     )
+
+
+def _is_repeated(job: Job, receipt: Receipt) -> bool:
+    return receipt.token in (job.webhooks if receipt.body_digest else job.inputs)
+
+
+def _is_duplicate(job: Job, receipt: Receipt) -> bool:
+    """A webhook is known by its signed body, whatever its delivery id; an internal input by its id.
+
+    GitHub sends a job that waits for an approval as `queued` again, and that body can be the same as the first: while
+    the job waits, only the same delivery is a duplicate. A replay can use this once for each `waiting` webhook, because
+    that moves the job to `queued` and no replayed `waiting` moves it back.
+
+    Duplicates are not remembered, so replays cannot fill the memory. Should distinct bodies fill it, then only those
+    that advance the job are news. There are two of them at most, so they are remembered beyond the limit.
+    """
+    if receipt.body_digest is None:
+        return any(token.startswith(receipt.delivery_token) for token in job.inputs)
+    approved = receipt.status is Status.QUEUED and job.status is Status.WAITING
+    known = receipt.delivery_token if approved else receipt.body_id
+    if any(token.startswith(known) for token in job.webhooks):
+        return True
+    return len(job.webhooks) >= WEBHOOKS_KEPT and not _advances(job, receipt)
+
+
+def _advances(job: Job, receipt: Receipt) -> bool:
+    return receipt.status is not None and receipt.status.rank > job.status.rank
 
 
 def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, ...]:

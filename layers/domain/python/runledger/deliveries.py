@@ -1,5 +1,6 @@
 """A delivery of GitHub's, as it was received."""
 
+import hashlib
 from dataclasses import dataclass
 
 from runledger import payload
@@ -17,6 +18,11 @@ class Delivery:
     body: bytes
     received_at: str
     received_by: str | None = None
+
+    @property
+    def body_digest(self) -> str:
+        """Of what GitHub signs: event name and delivery id are headers, which anybody can change."""
+        return hashlib.sha256(self.body).hexdigest()
 
 
 def installation_id(message: Json) -> int:

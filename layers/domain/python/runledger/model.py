@@ -13,7 +13,10 @@ from runledger.money import dollars, saved
 
 INPUTS_KEPT = 50
 SHORT_ID_LENGTH, INSTANT_LENGTH = 8, 6
-TOKEN_LENGTH = SHORT_ID_LENGTH + INSTANT_LENGTH
+INPUT_TOKEN_LENGTH = SHORT_ID_LENGTH + INSTANT_LENGTH
+# Among webhooks with the same body, a few digits tell one delivery from the next.
+BODY_ID_LENGTH, DELIVERY_ID_LENGTH = 8, 4
+WEBHOOK_TOKEN_LENGTH = BODY_ID_LENGTH + DELIVERY_ID_LENGTH + INSTANT_LENGTH
 NEVER = "9999"  # sorts behind every instant
 SPOT = "spot"
 FAILURES = {"failure", "timed_out", "startup_failure"}
@@ -104,7 +107,11 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """One input, received once. A redelivery has the same `delivery_id` and another `received_at`."""
+    """One input, received once. A redelivery has the same `delivery_id` and another `received_at`.
+
+    A webhook has a `body_digest`, the SHA-256 of its body. GitHub signs the body and nothing else: whoever holds an old
+    body can send it again under any delivery id.
+    """
 
     installation_id: int
     job_id: int
@@ -115,6 +122,7 @@ class Receipt:
     status: Status | None = None
     action: str | None = None
     received_by: str | None = None
+    body_digest: str | None = None
     releases: str | None = None  # the runner that this job has no more
     facts: Facts = field(default_factory=Facts)
 
@@ -123,9 +131,18 @@ class Receipt:
         return _digest(self.delivery_id, SHORT_ID_LENGTH)
 
     @cached_property
+    def body_id(self) -> str:
+        return (self.body_digest or "")[:BODY_ID_LENGTH]
+
+    @cached_property
+    def delivery_token(self) -> str:
+        """GitHub's redelivery has the same."""
+        return self.body_id + self.short_id[:DELIVERY_ID_LENGTH] if self.body_digest else self.short_id
+
+    @cached_property
     def token(self) -> str:
         """Tells our own retry (the same receipt) from GitHub's redelivery (the same delivery, received again)."""
-        return self.short_id + _digest(self.received_at, INSTANT_LENGTH)
+        return self.delivery_token + _digest(self.received_at, INSTANT_LENGTH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +172,8 @@ class Job(Facts):
     received_at: str
     last_updated_at: str
     version: int = 0
-    inputs: tuple[str, ...] = ()
+    webhooks: tuple[str, ...] = ()  # tokens of webhooks; never dropped
+    inputs: tuple[str, ...] = ()  # tokens of internal inputs; the newest INPUTS_KEPT
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
     usage_in_dollars: Decimal | None = None
@@ -184,8 +202,8 @@ class Job(Facts):
                 "received_at": min(self.received_at, receipt.received_at),
                 "last_updated_at": max(self.last_updated_at, receipt.received_at),
                 "version": self.version + 1,
-                "inputs": (*self.inputs, receipt.token)[-INPUTS_KEPT:],
             }
+            | self._remembered(receipt)
         )
         return job._with(job._measured())
 
@@ -198,11 +216,15 @@ class Job(Facts):
     def failed(self) -> bool:
         return self.conclusion in FAILURES
 
-    def has_taken(self, receipt: Receipt) -> bool:
-        return receipt.token in self.inputs
+    def _remembered(self, receipt: Receipt) -> dict[str, Any]:
+        if receipt.body_digest:
+            return {"webhooks": (*self.webhooks, receipt.token)}
+        return {"inputs": (*self.inputs, receipt.token)[-INPUTS_KEPT:]}
 
-    def knows(self, receipt: Receipt) -> bool:
-        return any(token.startswith(receipt.short_id) for token in self.inputs)
+    def _may_have_forgotten(self, receipt: Receipt) -> bool:
+        """A repeated internal input has the time of the first: once tokens were dropped, a late input may be one."""
+        forgets = receipt.body_digest is None and len(self.inputs) >= INPUTS_KEPT
+        return forgets and receipt.received_at < self.last_updated_at
 
     def _with(self, values: Mapping[str, Any]) -> "Job":
         """What `dataclasses.replace` does, which takes ten times as long for so many fields."""
@@ -214,14 +236,17 @@ class Job(Facts):
         """Facts merge: who is as far or further may correct what is known, who is behind only adds what is not.
 
         Of the instance, the last scheduling is true, however far the job is; facts of two instances never mix.
+        An input that may be a forgotten one only adds, and assigns no instance.
         """
         facts = receipt.facts
         requested = self._requested(facts)
         if receipt.releases:
             return requested | (dict.fromkeys(INSTANCE_FACTS) if self._loses(receipt) else {})
-        leads = receipt.status is not None and receipt.status.rank >= self.status.rank
-        same = facts.instance_id in (None, self.instance_id) or (self.instance_id is None and not self._gave_up(facts))
-        last = facts.scheduled_at is not None and facts.scheduled_at >= (self.scheduled_at or "")
+        fresh = not self._may_have_forgotten(receipt)
+        leads = fresh and receipt.status is not None and receipt.status.rank >= self.status.rank
+        first = fresh and self.instance_id is None and not self._gave_up(facts)
+        same = facts.instance_id in (None, self.instance_id) or first
+        last = fresh and facts.scheduled_at is not None and facts.scheduled_at >= (self.scheduled_at or "")
         learnt = dict.fromkeys(INSTANCE_FACTS) if last and not same else {}
         for name, said in vars(facts).items():
             if said is None or name in REQUEST_FACTS:
@@ -243,12 +268,13 @@ class Job(Facts):
 
     def _loses(self, receipt: Receipt) -> bool:
         """A job that has begun keeps its runner, whatever is said."""
-        return self.status is Status.SCHEDULED and self.instance_id == receipt.releases
+        assigned = self.status is Status.SCHEDULED and self.instance_id == receipt.releases
+        return assigned and not self._may_have_forgotten(receipt)
 
     def _status_after(self, receipt: Receipt) -> Status:
         if receipt.releases:
             return Status.QUEUED if self._loses(receipt) else self.status
-        if receipt.status is None or receipt.status.rank < self.status.rank:
+        if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
             return self.status
         if receipt.status.rank == self.status.rank and receipt.received_at < self.last_updated_at:
             return self.status

@@ -1,6 +1,7 @@
 """Reading GitHub's JSON: ids must be right, or the delivery is refused; all else is taken if it can be, and bounded."""
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -12,6 +13,9 @@ LARGEST_ID = 2**63 - 1
 LONGEST_TEXT = 256
 MOST_LABELS = 50
 MOST_PROPERTY_BYTES = 2048
+# GitHub's rules: an owner has letters, digits, hyphens and (managed users) underscores; a name may also have dots, but
+# is neither `.` nor `..`, which would lead elsewhere in a URL. No look-ahead: Pydantic's engine does not have it.
+REPOSITORY_NAME = r"[A-Za-z0-9_-]+/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
 
 Json = Mapping[str, Any]
 
@@ -19,8 +23,12 @@ Json = Mapping[str, Any]
 def parse(body: bytes) -> Json:
     try:
         payload = json.loads(body)
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise Malformed("body", "is not JSON: the webhook's content type must be application/json") from error
+    except RecursionError as error:
+        raise Malformed("body", "is nested too deeply") from error
+    except ValueError as error:  # Python's limit, against numbers that take minutes to read
+        raise Malformed("body", "has a number with too many digits") from error
     if not isinstance(payload, dict):
         raise Malformed("body", "must be a JSON object")
     return payload
@@ -66,6 +74,18 @@ def required_text(values: Json, path: str) -> str:
     return _clean(found)
 
 
+def is_repository_name(text: str) -> bool:
+    return _is_repository_name(text) is not None
+
+
+def repository_name(values: Json, path: str) -> str:
+    """A required `owner/name`."""
+    found = required_text(values, path)
+    if not is_repository_name(found):
+        raise Malformed(path, "must be owner/name, as GitHub allows them")
+    return found
+
+
 def whole(values: Json, name: str) -> int | None:
     """A number that GitHub leaves at 0 when it has none."""
     found = values.get(name)
@@ -91,10 +111,17 @@ def instant(values: Json, name: str) -> str | None:
 
 
 def required_instant(values: Json, path: str) -> str:
-    found = instant(values, _last(path))
-    if found is None:
-        raise Malformed(path, "must be an instant, like 2025-01-15T10:00:00Z")
-    return found
+    return _required(instant(values, _last(path)), path)
+
+
+def required_time(values: Json, path: str) -> str:
+    """An instant, or seconds since 1970: GitHub writes both, depending on the event."""
+    seconds = whole(values, _last(path))
+    try:
+        found = times.from_epoch_ms(seconds * times.MS_PER_SECOND) if seconds else instant(values, _last(path))
+    except (ValueError, OverflowError, OSError):  # beyond the year 9999
+        found = None
+    return _required(found, path)
 
 
 def texts(values: Json, name: str) -> tuple[str, ...] | None:
@@ -117,6 +144,15 @@ def properties(values: Json, name: str) -> dict[str, str | list[str]] | None:
             break
         kept[_clean(key)] = value
     return kept or None
+
+
+def _required(found: str | None, path: str) -> str:
+    if found is None:
+        raise Malformed(path, "must be an instant, like 2025-01-15T10:00:00Z")
+    return found
+
+
+_is_repository_name = re.compile(REPOSITORY_NAME).fullmatch
 
 
 def _is_whole(value: object) -> bool:

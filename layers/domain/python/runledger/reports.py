@@ -92,6 +92,7 @@ class Review:
     repo_full_name: str
     delivery_id: str
     reported_at: str
+    body_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

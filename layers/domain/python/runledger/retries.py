@@ -4,6 +4,7 @@ import dataclasses
 import json
 import types
 import typing
+from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ class RetryQueue:
 
 
 def to_message(said: Receipt | Report) -> str:
-    return json.dumps({"kind": type(said).__name__, "said": dataclasses.asdict(said)})
+    return json.dumps({"kind": type(said).__name__, "said": dataclasses.asdict(said)}, default=str)
 
 
 def from_message(message: str) -> Receipt | Report:
@@ -47,12 +48,12 @@ def correlation_id(said: Receipt | Report) -> str:
 
 
 def _revive(kind: Any, value: Any) -> Any:
-    """JSON knows no dataclasses, enums and tuples: the fields' types tell what a value was."""
+    """JSON knows no dataclasses, enums, Decimals and tuples: the fields' types tell what a value was."""
     if isinstance(kind, types.UnionType):
         return None if value is None else _revive(next(each for each in kind.__args__ if each is not type(None)), value)
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         return kind(**{name: _revive(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
+    if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
         return kind(value)
     return tuple(value) if typing.get_origin(kind) is tuple else value

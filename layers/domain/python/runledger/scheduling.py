@@ -95,7 +95,7 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_p
         facts=Facts(
             run_id=payload.whole(detail, "run_id"),
             run_attempt=payload.whole(detail, "run_attempt"),
-            repo_full_name=payload.text(detail, "repo_full_name"),
+            repo_full_name=_repository(detail),
             runner_name=payload.text(detail, "runner_name"),
             scheduled_at=scheduled_at,
             instance_id=_runner_id(detail),
@@ -107,6 +107,10 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_p
             on_demand_price_per_hour=_dollars(detail, "on_demand_price_per_hour") or found.on_demand_per_hour,
         ),
     )
+
+
+def _repository(detail: Json) -> str | None:
+    return None if detail.get("repo_full_name") is None else payload.repository_name(detail, "detail.repo_full_name")
 
 
 def _kind(detail: Json) -> Kind:

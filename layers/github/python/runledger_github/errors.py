@@ -4,6 +4,7 @@ UnavailableError        (the domain's) for a reason that may pass: try again lat
 ├── NoAnswerError       no connection, a time-out, a 5xx, or an answer that cannot be read
 └── RateLimited         no more calls before `until`
 GitHubRefusal           asking again will not help
+├── BadName             no owner or repository can have this name, so GitHub was not asked
 ├── BadCredentials      the App's secret is of no use, or GitHub does not accept what was signed with it
 ├── NotFound            it does not exist, or this installation may not see it: GitHub does not say which
 └── Refused             any other 4xx, with GitHub's own `status` and `message`
@@ -32,6 +33,11 @@ class RateLimited(UnavailableError):
 
 class GitHubRefusal(Exception):
     pass
+
+
+class BadName(GitHubRefusal):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name!r} is not a name that GitHub allows")
 
 
 class BadCredentials(GitHubRefusal):

@@ -4,12 +4,15 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from runledger_github.errors import NotFound
+from runledger.payload import is_repository_name
+
+from runledger_github.errors import BadName, NotFound
 from runledger_github.limits import Budget
 from runledger_github.messages import Call, Json
 from runledger_github.session import Session
 
 PAGE = {"per_page": "100"}
+NOT_A_SEGMENT = ("", ".", "..")
 
 
 class Installation:
@@ -85,9 +88,15 @@ class Installation:
 
 
 def _repo(full_name: str, *parts: object) -> str:
-    owner, _, name = full_name.partition("/")
-    return _path("repos", owner, name, *parts)
+    if not is_repository_name(full_name):
+        raise BadName(full_name)
+    return _path("repos", *full_name.split("/"), *parts)
 
 
 def _path(*parts: object) -> str:
-    return "".join(f"/{quote(str(part), safe='')}" for part in parts)
+    """A segment of dots would lead to another resource, and no encoding prevents that."""
+    segments = [quote(str(part), safe="") for part in parts]
+    for segment in segments:
+        if segment in NOT_A_SEGMENT:
+            raise BadName(segment)
+    return "".join(f"/{segment}" for segment in segments)

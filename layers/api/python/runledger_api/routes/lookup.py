@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime, urls
+from runledger.payload import is_repository_name
 from runledger.urls import Pasted
 
 from runledger_api.answers import shown
@@ -25,7 +26,7 @@ PastedUrl = Annotated[str, Query(max_length=2000, description="the page of a job
 )
 def lookup(url: PastedUrl) -> Found:
     pasted = urls.parse(url)
-    if pasted is None:
+    if pasted is None or not is_repository_name(pasted.repo_full_name):
         raise BadParameter("url", "should be the address of a job or a run, as https://github.com/o/r/actions/runs/1")
     caller = visit(router).caller
     visible = [each for each in api_runtime.installations().ids() if caller.sees(each)]

@@ -20,7 +20,7 @@ def read_deployment(message: Json, delivery: Delivery) -> tuple[DeploymentReport
 
 
 def read_deployment_status(message: Json, delivery: Delivery) -> tuple[DeploymentReport, ...]:
-    state = payload.section(message, "deployment_status").get("state")
+    state = payload.text(payload.section(message, "deployment_status"), "state")
     # The check run of an Actions job has the job's own id.
     job_id = payload.whole(payload.optional_section(message, "check_run"), "id")
     return (_report(message, delivery, job_id=job_id, status=_status(state), waits=state in WAITS_AT_THE_GATE),)
@@ -45,9 +45,10 @@ def read_review(message: Json, delivery: Delivery) -> tuple[Review, ...]:
             environment=environment,
             status=REVIEWS[payload.action(message)],
             reviewed_at=payload.instant(message, "since") or delivery.received_at,
-            repo_full_name=payload.required_text(repository, "repository.full_name"),
+            repo_full_name=payload.repository_name(repository, "repository.full_name"),
             delivery_id=delivery.delivery_id,
             reported_at=delivery.received_at,
+            body_digest=delivery.body_digest,
         )
         for environment in _environments(message)
     )
@@ -69,7 +70,7 @@ def _environments(message: Json) -> list[str]:
     return sorted(environment for environment in found if environment)[:MOST_ENVIRONMENTS]
 
 
-def _status(state: object) -> Approval | None:
+def _status(state: str | None) -> Approval | None:
     if state in PASSED_THE_GATE:
         return Approval.APPROVED
     return Approval.PENDING if state in WAITS_AT_THE_GATE else None
@@ -89,7 +90,7 @@ def _report(
         installation_id=installation_id(message),
         deployment_id=payload.identifier(deployment, "deployment.id"),
         reported_at=delivery.received_at,
-        repo_full_name=payload.required_text(repository, "repository.full_name"),
+        repo_full_name=payload.repository_name(repository, "repository.full_name"),
         environment=payload.text(deployment, "environment"),
         created_at=payload.instant(deployment, "created_at"),
         status=status,

@@ -41,6 +41,7 @@ def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
             status=status,
             action=action,
             received_by=delivery.received_by,
+            body_digest=delivery.body_digest,
             facts=_facts(message, job, status),
         ),
     )
@@ -48,7 +49,7 @@ def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
 
 def listed_status(job: Json) -> Status:
     """The REST API knows more words for a job that nobody has begun."""
-    said = job.get("status")
+    said = payload.text(job, "status")
     return Status(said) if said in _EVENT_TYPES else Status.QUEUED
 
 
@@ -60,7 +61,7 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
         job,
         status,
         org_name=payload.text(owner, "login"),
-        repo_full_name=payload.required_text(repository, "repository.full_name"),
+        repo_full_name=payload.repository_name(repository, "repository.full_name"),
         repo_is_private=payload.flag(repository, "private"),
         default_branch=payload.text(repository, "default_branch"),
         custom_properties=payload.properties(repository, "custom_properties"),

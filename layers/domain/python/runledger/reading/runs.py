@@ -22,7 +22,7 @@ def read_run(message: Json, delivery: Delivery) -> tuple[RunReport, ...]:
         run_report(
             {**run, "name": run.get("name") or workflow.get("name")},
             installation_id=installation_id(message),
-            repo_full_name=payload.required_text(repository, "repository.full_name"),
+            repo_full_name=payload.repository_name(repository, "repository.full_name"),
             at=delivery.received_at,
             at_least=ACTIONS[payload.action(message)],
         ),

@@ -1,9 +1,14 @@
-"""Which reader reads which event."""
+"""Which reader reads which event.
+
+The event's name is a header, and headers are not signed. So that an old body cannot be replayed as another event, the
+body itself must be one of the event that the header names.
+"""
 
 from collections.abc import Callable
 
 from runledger import payload
 from runledger.deliveries import Delivery
+from runledger.errors import Malformed
 from runledger.model import Receipt
 from runledger.payload import Json
 from runledger.reading.deployments import (
@@ -27,10 +32,32 @@ READERS: dict[str, Callable[[Json, Delivery], tuple[Receipt | Report, ...]]] = {
     "installation": read_installation,
     "installation_repositories": read_installation,
 }
+# Sections that a review has and a run has not.
+REVIEW_ONLY = {"workflow_job_run", "workflow_job_runs", "reviewers", "since"}
 
 
 def read(delivery: Delivery) -> tuple[Receipt | Report, ...]:
     """All that a delivery says; nothing for an event or action that we do not use."""
     if delivery.event not in READERS:
         return ()
-    return READERS[delivery.event](payload.parse(delivery.body), delivery)
+    message = payload.parse(delivery.body)
+    event = _event_of(message)
+    if event not in (None, delivery.event):
+        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body is that of a {event} event")
+    return READERS[delivery.event](message, delivery)
+
+
+def _event_of(message: Json) -> str | None:
+    """The used event that the body belongs to. None if it is another one, or if its reader has to say what is wrong."""
+    # The order matters: a job may name its deployment, a deployment its run, and a review names a run.
+    if "workflow_job" in message:
+        return "workflow_job"
+    if "deployment_status" in message:
+        return "deployment_status"
+    if "deployment" in message:
+        return "deployment_protection_rule" if message.get("action") == "requested" else "deployment"
+    if "workflow_run" in message:
+        return "deployment_review" if REVIEW_ONLY & message.keys() else "workflow_run"
+    if "repositories_added" in message:
+        return "installation_repositories"
+    return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from botocore import exceptions
@@ -22,6 +22,8 @@ PASSING = {
     "ThrottlingException",
 }
 SERVER_ERROR = 500
+# What a number attribute holds; a write with any other number is rejected as a whole.
+MOST_DIGITS, LEAST_MAGNITUDE = 38, Decimal("1E-130")
 
 
 def to_attributes(values: Mapping[str, Any]) -> Attributes:
@@ -43,7 +45,7 @@ def _written(value: Any) -> dict[str, Any]:
     kind = type(value)
     if kind is str:
         return {"S": value}
-    if kind is int or kind is Decimal:
+    if kind is int:
         return {"N": str(value)}
     if kind is bool:
         return {"BOOL": value}
@@ -65,7 +67,14 @@ def _written_whole(value: Any) -> dict[str, Any]:
             return {"SS": words} if any(isinstance(each, str) for each in value) else {"NS": words}
         case bytes():
             return {"B": value}
+        case Decimal():
+            return {"N": str(_storable(value))}
     raise TypeError(f"no attribute can hold {value!r}")
+
+
+def _storable(value: Decimal) -> Decimal:
+    """The nearest number that DynamoDB stores."""
+    return Decimal(0) if abs(value) < LEAST_MAGNITUDE else _ROUNDING.plus(value)
 
 
 def _read(attribute: Mapping[str, Any]) -> Any:
@@ -78,6 +87,7 @@ def _number(text: str) -> int | Decimal:
     return int(text) if text.lstrip("-").isdigit() else Decimal(text)
 
 
+_ROUNDING = Context(prec=MOST_DIGITS)
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "N": _number,
     "L": lambda values: [_read(each) for each in values],

@@ -16,10 +16,18 @@ if TYPE_CHECKING:
 REGISTRY = "installations"
 REPOSITORIES = "repositories"
 NOT_REGISTERED = "attribute_not_exists(PK)"
-# The later change counts. A reported deletion is reversed only by a change after it, because GitHub sends nothing about
-# a deleted installation. A deletion that GitHub confirmed is final, because it never reuses an id.
+# The later change counts. GitHub writes the time of the suspension on both `suspend` and `unsuspend`: of two changes at
+# the same time, the suspension was the first. A reported deletion is reversed only by a change after it, because GitHub
+# sends nothing about a deleted installation. A deletion that GitHub confirmed is final: it never reuses an id.
+REVERSES = "(#status = :deleted AND attribute_not_exists(#confirmed_at) AND #changed_at < :changed_at)"
 DELETES = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
-CHANGES = f"{DELETES} OR (#status = :deleted AND attribute_not_exists(#confirmed_at) AND #changed_at < :changed_at)"
+SUSPENDS = f"attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at < :changed_at) OR {REVERSES}"
+ACTIVATES = f"{DELETES} OR {REVERSES}"
+CONDITIONS = {
+    InstallationStatus.ACTIVE: ACTIVATES,
+    InstallationStatus.SUSPENDED: SUSPENDS,
+    InstallationStatus.DELETED: DELETES,
+}
 AS_REPORTED = "#status = :reported AND #changed_at = :reported_change AND attribute_not_exists(#confirmed_at)"
 ENDED = {InstallationStatus.DELETED, InstallationStatus.SUSPENDED}
 
@@ -70,7 +78,7 @@ class InstallationsRegistry:
             },
             fill={"first_seen_at": report.reported_at},
             remove=("confirmed_at",),
-            condition=DELETES if report.status is InstallationStatus.DELETED else CHANGES,
+            condition=CONDITIONS[report.status],
             given={"deleted": InstallationStatus.DELETED},
         )
 

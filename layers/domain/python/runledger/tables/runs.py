@@ -68,17 +68,17 @@ class RunsTable:
 
     @reaching("workflow_runs")
     def absorb(self, report: RunReport) -> "RunNews":
-        """Who the run is, always; how far it is, only if that is news."""
+        """Identity is always written, progress only if it is news: a run may complete again, a replay is older."""
         key = key_of(report.installation_id, report.run_id, report.run_attempt)
         identity = {name: getattr(report, name) for name in _IDENTITY} | self._expiry(report.reported_at)
         identity["checked_at"] = report.reported_at
         progress = {
             "conclusion": report.conclusion,
-            "updated_at": report.updated_at or report.reported_at,
+            "updated_at": report.updated_at,
             schema.BY_STATE.partition: _state(report.installation_id, report.status),
         }
         news: dict[str, Any] = {"put": identity | progress, "add": _COUNTERS, "returning": "ALL_NEW"}
-        changed = advance(self._client, self._name, key, report.status, **news)
+        changed = advance(self._client, self._name, key, report.status, dated="updated_at", **news)
         if changed is None:
             changed = update(self._client, self._name, key, **news | {"put": identity})
         return _news(changed)

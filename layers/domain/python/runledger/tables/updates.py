@@ -87,17 +87,28 @@ def update_if(client: "DynamoDBClient", table: str, key: Mapping[str, str], **ab
 
 
 def advance(
-    client: "DynamoDBClient", table: str, key: Mapping[str, str], status: StrEnum, **about: Any
+    client: "DynamoDBClient",
+    table: str,
+    key: Mapping[str, str],
+    status: StrEnum,
+    *,
+    dated: str | None = None,
+    **about: Any,
 ) -> dict[str, Any] | None:
     """An update that also puts `status`, or None and no change at all if what stands there is further.
 
     A status is as far as its place among its kind: what is defined first may be replaced by what is defined later.
+    With `dated`, the name of an attribute that is put, the same status is replaced only if that is not older.
     """
     order = tuple(type(status))
-    replaceable = {f"status{n}": each for n, each in enumerate(order[: order.index(status) + 1])}
+    replaceable = {f"status{n}": each for n, each in enumerate(order[: order.index(status)])}
     about["put"] = {**about.get("put", NOTHING), "status": status}
-    news = f"attribute_not_exists(#status) OR #status IN ({', '.join(f':{name}' for name in replaceable)})"
-    return update_if(client, table, key, condition=news, given=replaceable, **about)
+    news = ["attribute_not_exists(#status)", *(f"#status = :{name}" for name in replaceable)]
+    if dated and about["put"].get(dated) is not None:
+        news.append(f"(#status = :status AND (attribute_not_exists(#{dated}) OR #{dated} <= :{dated}))")
+    else:
+        news.append("#status = :status")
+    return update_if(client, table, key, condition=" OR ".join(news), given=replaceable, **about)
 
 
 def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
