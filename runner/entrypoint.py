@@ -4,11 +4,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from runner.config import BadConfig, Config, load, stop_timeout
 from runner.deregistration import deregister
+from runner.handover import receive, start_afresh, write_runner_files
 from runner.log import log
 from runner.processes import STOP_SIGNALS, Child, Signals, become_init, descendants
 
@@ -27,8 +28,8 @@ def main() -> int:
     home = Path(os.environ.get("RUNNER_HOME", "/home/runner"))
     try:
         timeout = stop_timeout(os.environ)
-        config = load(os.environ)
-        child = _start(home, config)
+        config = receive(os.environ) or _prepare(home)
+        child = _start(home)
     except BadConfig as refusal:
         log("error", str(refusal))
         return os.EX_CONFIG
@@ -39,28 +40,28 @@ def main() -> int:
     return child.exit_code
 
 
+def _prepare(home: Path) -> NoReturn:
+    config = load(os.environ)
+    if not os.access(home / "run.sh", os.X_OK):
+        raise BadConfig("RUNNER_HOME has no run.sh that can be started")
+    write_runner_files(config.runner_files, home)
+    start_afresh(config, os.environ)
+
+
 def _leave(number: int, _frame: object) -> None:
     log("info", "stopped before the runner was started", signal=number)
     sys.exit(128 + number)
 
 
-def _start(home: Path, config: Config) -> Child:
+def _start(home: Path) -> Child:
     signals = Signals()
+    # Without this variable, run.sh keeps signals from the runner behind it.
+    environ = {**os.environ, "RUNNER_MANUALLY_TRAP_SIG": "1"}
     try:
         os.chdir(home)
-        return Child(home / "run.sh", _environment(os.environ, config), signals)
+        return Child(home / "run.sh", environ, signals)
     except OSError as error:
         raise BadConfig(f"RUNNER_HOME has no run.sh that can be started: {error}") from None
-
-
-def _environment(ours: Mapping[str, str], config: Config) -> dict[str, str]:
-    """The runner takes ACTIONS_RUNNER_INPUT_ variables as arguments, but `ps` and jobs do not see them."""
-    secret = ("RUNNER_CONFIG", "RUNNER_CONFIG_URL")
-    return {
-        **{name: value for name, value in ours.items() if name not in secret},
-        "ACTIONS_RUNNER_INPUT_JITCONFIG": config.jit_config,
-        "RUNNER_MANUALLY_TRAP_SIG": "1",  # without it run.sh keeps signals from the runner behind it
-    }
 
 
 def _stop(child: Child, config: Config, home: Path, timeout: float) -> None:

@@ -17,38 +17,38 @@ from stacks.parts import removal_policy
 from stacks.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-CONSTRAINTS = ROOT / "requirements" / "constraints.txt"
+LOCKS = ROOT / "requirements" / "locks"
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ON_LAMBDA_AT = "/opt/python"
 DASHBOARD = "runledger_api/dashboard_built"  # where the API looks for it
 ON_LAMBDA = (
     *("--platform", "manylinux_2_28_aarch64", "--platform", "manylinux2014_aarch64"),
-    *("--implementation", "cp", "--python-version", "3.13", "--only-binary", ":all:"),
+    *("--implementation", "cp", "--python-version", "3.13"),
 )
+# Only files whose hash is in the lock, and no source packages: building one would fetch and run code without a hash.
+LOCKED = ("--require-hashes", "--only-binary", ":all:")
 
 
 def domain_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
     """runledger, which every function runs."""
-    return _layer(scope, "domain", requirements="runtime.txt", settings=settings)
+    return _layer(scope, "domain", settings=settings)
 
 
 def github_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
     """The GitHub client, for the functions that ask GitHub: its cryptography is heavy, and intake stays light."""
-    return _layer(scope, "github", requirements="github.txt", settings=settings)
+    return _layer(scope, "github", settings=settings)
 
 
 def api_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
     """Routes and answers of the API, with the pydantic that describes them, and the dashboard, all for one function."""
-    return _layer(scope, "api", requirements="api.txt", settings=settings, dashboard=DASHBOARD)
+    return _layer(scope, "api", settings=settings, dashboard=DASHBOARD)
 
 
-def _layer(
-    scope: Construct, name: str, *, requirements: str, settings: Settings, dashboard: str | None = None
-) -> lambda_.LayerVersion:
+def _layer(scope: Construct, name: str, *, settings: Settings, dashboard: str | None = None) -> lambda_.LayerVersion:
     """Made anew in each stack: a layer shared across stacks cannot be updated, for its export is in use."""
     source = ROOT / "layers" / name
     wheels = () if settings.architecture == "host" else ON_LAMBDA
-    bundling = _PipBundling(source / "python", ROOT / "requirements" / requirements, wheels, dashboard)
+    bundling = _PipBundling(source / "python", LOCKS / f"{name}.txt", wheels, dashboard)
     return lambda_.LayerVersion(
         scope,
         f"{name.capitalize()}Layer",
@@ -73,9 +73,9 @@ def architecture(settings: Settings) -> lambda_.Architecture:
 
 @jsii.implements(cdk.ILocalBundling)
 class _PipBundling:
-    def __init__(self, source: Path, requirements: Path, wheels: tuple[str, ...], dashboard: str | None) -> None:
+    def __init__(self, source: Path, lock: Path, wheels: tuple[str, ...], dashboard: str | None) -> None:
         self._source = source
-        self._requirements = requirements
+        self._lock = lock
         self._wheels = wheels
         self._dashboard = dashboard
 
@@ -83,8 +83,8 @@ class _PipBundling:
         target = Path(output_dir) / "python"
         shutil.copytree(self._source, target, ignore=shutil.ignore_patterns("__pycache__"))
         pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
-        files = ("--requirement", str(self._requirements), "--constraint", str(CONSTRAINTS))
-        subprocess.run((*pip, *files, *self._wheels, "--target", str(target)), check=True)  # noqa: S603
+        files = ("--requirement", str(self._lock), "--target", str(target))
+        subprocess.run((*pip, *LOCKED, *self._wheels, *files), check=True)  # noqa: S603
         if self._dashboard:
             web.build(target / self._dashboard)
         if self._runs_on_this_python():
@@ -108,7 +108,7 @@ class _PipBundling:
         """Changes when the result would: then pip runs again, and only then."""
         python = sys.version_info[:2] if self._runs_on_this_python() else None
         digest = hashlib.sha256(repr((self._wheels, python)).encode())
-        files = (*sorted(self._source.rglob("*.py")), self._requirements, CONSTRAINTS, Path(__file__))
+        files = (*sorted(self._source.rglob("*.py")), self._lock, Path(__file__))
         for file in (*files, *(web.sources() if self._dashboard else ())):
             digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
         return digest.hexdigest()

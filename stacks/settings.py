@@ -114,8 +114,9 @@ class Settings:
             github_api_url=read.matching(
                 "github_api_url",
                 "https://api.github.com",
-                r"https?://[^\s/]+(/[^\s]*[^\s/])?",
-                "the address of GitHub's REST API, for an Enterprise Server https://HOST/api/v3",
+                # The App's token goes there: http is for the simulated GitHub on this machine.
+                r"(https://[^\s/@]+|http://(127(\.\d{1,3}){3}|\[::1\]|localhost)(:\d+)?)(/[^\s]*[^\s/])?",
+                "the https address of GitHub's REST API, for an Enterprise Server https://HOST/api/v3",
             ),
             jwt_issuer=jwt_issuer,
             jwt_audience=jwt_audience,

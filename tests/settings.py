@@ -22,7 +22,7 @@ SETTINGS = {
     "WEBHOOK_SECRETS": "the-webhook-secrets",
     "GITHUB_APP": "the-github-app",
     "API_TOKENS": "the-api-tokens",
-    "GITHUB_API_URL": "http://github.invalid",
+    "GITHUB_API_URL": "https://github.invalid",
     "INSTANCE_ID_PATTERN": INSTANCE_ID,
     "POOL_TAGS": "pool",
     "ECS_CLUSTER": "default",

@@ -13,24 +13,31 @@ from pathlib import Path
 from runledger_cli import __version__, connection, options
 from runledger_cli.api import Api
 from runledger_cli.commands import COMMANDS
-from runledger_cli.errors import CommandError
+from runledger_cli.errors import CommandError, Unreachable
 from runledger_cli.rendering.look import Look
-from runledger_cli.rendering.words import printable
 from runledger_cli.screen import Screen
 from runledger_cli.session import Session
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+# A field is missing, or its value has another type. A traceback would help nobody who typed the command.
+MALFORMED_ANSWER = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = argparse.Namespace(**options.DEFAULTS | vars(parser().parse_args(arguments)))
+    screen = _screen(given)
     try:
-        code: int = given.run(_session(given))
+        code: int = given.run(_session(given, screen))
         sys.stdout.flush()
     except CommandError as error:
-        print(f"runledger: {printable(error)}", file=sys.stderr)
+        screen.remark(f"runledger: {error}")
         return error.exit_code
+    except MALFORMED_ANSWER as error:
+        screen.remark(
+            f"runledger: the API's answer isn't in the expected format ({error!r}); --json prints it as it is"
+        )
+        return Unreachable.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -54,11 +61,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _session(given: argparse.Namespace) -> Session:
+def _session(given: argparse.Namespace, screen: Screen) -> Session:
     found = connection.find(
         api_url=given.api_url, token=given.token, environment=os.environ, folder=Path.cwd().resolve()
     )
-    return Session(options=given, api=Api(found), screen=_screen(given))
+    if found.discovered:
+        screen.remark(f"runledger: using {found.api_url} from {found.discovered}")
+    return Session(options=given, api=Api(found), screen=screen)
 
 
 def _screen(given: argparse.Namespace) -> Screen:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runledger_cli.errors import CommandError
-from runledger_cli.rendering.words import printable
 
 if TYPE_CHECKING:
     from runledger_cli.api import Answer
@@ -29,7 +28,7 @@ def conclude(session: Session, requested: Answer, *, wait: bool) -> int:
     if screen.as_json:
         screen.document(outcome)
     else:
-        screen.show(printable(line) for line in (outcome.get("text") or outcome["status"]).splitlines())
+        screen.show((outcome.get("text") or outcome["status"]).splitlines())
     return 0 if outcome["status"] == "finished" else 1
 
 

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from runledger_cli.errors import CommandError, Misuse
-from runledger_cli.rendering.words import printable
 
 if TYPE_CHECKING:
     from runledger_cli.api import Api
@@ -32,7 +31,7 @@ class Session:
         if not visible:
             raise CommandError("no installation is known: the first webhook of one makes it known")
         if len(visible) > 1:
-            listed = ", ".join(f"{each['installation_id']} ({printable(each.get('org_name'))})" for each in visible)
+            listed = ", ".join(f"{each['installation_id']} ({each.get('org_name') or '-'})" for each in visible)
             raise Misuse(f"there are {len(visible)} installations, choose one with --installation: {listed}")
         return int(visible[0]["installation_id"])
 

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from local.github.messages import Refusal
+from local.private_files import write_private
 
 APP_ID = 1001
 CLIENT_ID = "Iv1.5f3c9d2e8a7b6c10"
@@ -85,6 +86,5 @@ def _load_or_create(key_file: Path | None) -> str:
         .decode()
     )
     if key_file:
-        key_file.touch(mode=0o600)
-        key_file.write_text(pem)
+        write_private(key_file, pem)
     return pem

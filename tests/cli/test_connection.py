@@ -47,8 +47,14 @@ def test_a_local_deployment_is_found_from_any_folder_below_it(api: CannedApi, tm
     below = deployed(tmp_path, api.url) / "docs" / "deep"
     below.mkdir(parents=True)
     shown = runledger("installations", folder=below)
-    assert (shown.returncode, shown.stderr) == (0, "")
+    file = tmp_path / ".local" / "outputs.json"
+    assert (shown.returncode, shown.stderr) == (0, f"runledger: using {api.url} from {file}\n")
     assert str(INSTALLATION) in shown.stdout
+
+
+def test_a_local_deployment_in_the_current_folder_is_used_silently(api: CannedApi, tmp_path: Path) -> None:
+    shown = runledger("installations", folder=deployed(tmp_path, api.url))
+    assert (shown.returncode, shown.stderr) == (0, "")
 
 
 def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
@@ -59,7 +65,7 @@ def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["example.com", "file:///etc/passwd", "https://"])
 def test_only_the_web_is_asked(address: str, tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="no address of an API"):
+    with pytest.raises(Misuse, match="isn't the address of an API"):
         find(api_url=address, token="t", environment={}, folder=tmp_path)
 
 

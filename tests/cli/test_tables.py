@@ -1,9 +1,11 @@
 """Tables are aligned everywhere, fit a terminal, and are whole in a pipe."""
 
+import io
 from datetime import UTC, datetime
 
 from runledger_cli.rendering.look import Look, Tone
 from runledger_cli.rendering.tables import Cell, Column, pairs, table
+from runledger_cli.screen import Screen
 
 NOW = datetime(2025, 1, 15, 11, tzinfo=UTC)
 PIPE = Look(now=NOW)
@@ -34,8 +36,9 @@ def test_prose_flows_on_and_makes_nobody_give_way() -> None:
 
 
 def test_colour_goes_around_the_cell_and_does_not_move_it() -> None:
-    painted = table(Look(now=NOW, colour=True), COLUMNS, ROWS)[2]
-    assert painted == "build                    \x1b[31m1200\x1b[0m  slow"
+    look, out = Look(now=NOW, colour=True), io.StringIO()
+    Screen(out=out, remarks=out, look=look).show(table(look, COLUMNS, ROWS))
+    assert out.getvalue().splitlines()[2] == "build                    \x1b[31m1200\x1b[0m  slow"
 
 
 def test_facts_that_are_not_known_are_left_out() -> None:

@@ -58,13 +58,6 @@ def test_what_stands_between_us_and_the_api_is_understood(
     assert said in refused.stderr
 
 
-def test_a_redirect_does_not_take_the_token_along(api: CannedApi, ask: Ask) -> None:
-    with CannedApi() as stranger:
-        api.says(JOBS, Raw(302, b"", {"Location": f"{stranger.url}/v1/installations"}))
-        assert ask("jobs", "--status", "queued").returncode == 1
-        assert stranger.authorizations == [None]
-
-
 def test_nobody_at_the_address_is_a_trouble_of_its_own() -> None:
     with CannedApi() as gone:
         pass

@@ -16,7 +16,16 @@ ROOT = Path(__file__).parents[2]
 FAKE_RUNNER = Path(__file__).parent / "fake_runner"
 LONG_ENOUGH_SECONDS = 60
 
-JIT_CONFIG = base64.b64encode(json.dumps({".runner": "c2VjcmV0LXJ1bm5lcg=="}).encode()).decode()
+
+def encoded(files: object) -> str:
+    """As GitHub encodes a JIT config."""
+    return base64.b64encode(json.dumps(files).encode()).decode()
+
+
+RSA_KEY = "a-private-key-of-the-runner"
+JIT_CONFIG = encoded(
+    {".runner": "c2VjcmV0LXJ1bm5lcg==", ".credentials_rsaparams": base64.b64encode(RSA_KEY.encode()).decode()}
+)
 REMOVE_TOKEN = "AREMOVETOKENTHATNOBODYMAYSEE"
 SECRETS = (JIT_CONFIG, REMOVE_TOKEN, SIGNATURE)
 

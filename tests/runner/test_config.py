@@ -5,7 +5,7 @@ from unittest.mock import Mock
 import pytest
 
 from runner.config import BadConfig, load, parse, stop_timeout
-from tests.runner.container import JIT_CONFIG, REMOVE_TOKEN, SECRETS, Container, config
+from tests.runner.container import JIT_CONFIG, REMOVE_TOKEN, SECRETS, Container, config, encoded
 from tests.runner.launcher import SIGNATURE, Launcher
 
 
@@ -26,6 +26,12 @@ def sleep(monkeypatch: pytest.MonkeyPatch) -> Mock:
         (config(jit_config=None), "jit_config must be a text"),
         (config(jit_config=f"{JIT_CONFIG}!"), "jit_config must be the encoded_jit_config"),
         (config(jit_config="c2VjcmV0"), "jit_config must be the encoded_jit_config"),
+        (config(jit_config=encoded({})), "jit_config must be the encoded_jit_config"),
+        (config(jit_config=encoded({".runner": 1})), "jit_config must be the encoded_jit_config"),
+        (config(jit_config=encoded({".runner": "not base64"})), "jit_config must be the encoded_jit_config"),
+        (config(jit_config=encoded({".runner": "", "../.bashrc": ""})), "jit_config must be the encoded_jit_config"),
+        (config(jit_config=encoded({".runner": "", "/etc/passwd": ""})), "jit_config must be the encoded_jit_config"),
+        (config(jit_config=encoded({".runner": "", "run.sh": ""})), "jit_config must be the encoded_jit_config"),
         (config(runner_name=" "), "runner_name must be a text"),
         (config(labels="self-hosted"), "labels must be a list of texts"),
         (config(labels=[1]), "labels must be a list of texts"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.container import JIT_CONFIG, ROOT, Container, config, eventually
+from tests.runner.container import ROOT, Container, config, eventually
 from tests.runner.launcher import Launcher
 
 
@@ -35,22 +35,13 @@ def test_logs_are_lines_of_json_that_say_who_ran(container: Container) -> None:
     assert (ended["message"], ended["exit_code"]) == ("runner ended", 0)
 
 
-def test_the_runner_gets_its_jit_config_where_no_process_list_shows_it(container: Container) -> None:
+def test_the_runner_finds_the_files_of_its_jit_config(container: Container) -> None:
     container.mark("leave")
     container.start()
     container.exit_code()
+    assert container.read(".runner") == "secret-runner"
     assert container.read("arguments").splitlines() == [str(container.home / "run.sh")]
-    environment = container.read("environment").splitlines()
-    assert f"ACTIONS_RUNNER_INPUT_JITCONFIG={JIT_CONFIG}" in environment
-    assert "RUNNER_MANUALLY_TRAP_SIG=1" in environment
-
-
-@pytest.mark.parametrize("name", ["RUNNER_CONFIG", "RUNNER_CONFIG_URL"])
-def test_the_config_itself_stays_out_of_the_environment_of_jobs(container: Container, name: str) -> None:
-    container.mark("leave")
-    container.start(RUNNER_CONFIG_URL="https://bucket.test/", RUNNER_CONFIG=config())
-    container.exit_code()
-    assert f"\n{name}=" not in f"\n{container.read('environment')}"
+    assert "RUNNER_MANUALLY_TRAP_SIG=1" in container.read("environment").splitlines()
 
 
 def test_the_config_may_come_from_an_address_that_works_at_the_third_try(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from runledger_cli.api import LARGEST_PAGE
@@ -58,5 +59,6 @@ def show(session: Session) -> int:
     else:
         screen.remark("no such jobs")
     if answer.get("next_cursor"):
-        screen.remark(f"there are more: --all shows them all, --cursor {answer['next_cursor']} the next ones")
+        cursor = shlex.quote(str(answer["next_cursor"]))  # people paste it into a shell
+        screen.remark(f"there are more: --all shows them all, --cursor {cursor} the next ones")
     return 0

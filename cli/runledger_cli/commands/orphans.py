@@ -8,7 +8,6 @@ from runledger_cli.errors import CommandError, Misuse
 from runledger_cli.options import add_command
 from runledger_cli.rendering.look import tone_of
 from runledger_cli.rendering.tables import Cell, Column, table
-from runledger_cli.rendering.words import printable
 
 if TYPE_CHECKING:
     from runledger_cli.options import Commands
@@ -78,6 +77,6 @@ def clean(session: Session) -> int:
 def _confirm(session: Session, runner: str) -> None:
     if not sys.stdin.isatty():
         raise Misuse("a runner is only cleaned up when somebody agrees: add --yes where nobody can be asked")
-    session.screen.remark(f"{printable(runner)} will be terminated, whatever runs on it. Clean it up? [y/N]")
+    session.screen.remark(f"{runner} will be terminated, whatever runs on it. Clean it up? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CommandError("nothing was done")

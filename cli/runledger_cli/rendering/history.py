@@ -25,7 +25,7 @@ def event_line(look: Look, event: Event) -> str:
     """One event as one line, for whoever watches many jobs at once."""
     time = look.paint(look.time(event["timestamp"], exact=True), Tone.FAINT)
     changes = ", ".join(_change(look, name, change) for name, change in _changes(event))
-    line = f"{time}  {event['job_id']}  {_title(look, event)}"
+    line = f"{time}  {printable(event['job_id'])}  {_title(look, event)}"
     return f"{line}  {changes}" if changes else line
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
-from runledger_cli.rendering.words import NOTHING
+from runledger_cli.rendering.words import NOTHING, printable
 
 
 class Tone(StrEnum):
-    """What a colour says; the value is the terminal's code for it."""
+    """What a colour means; the value is the terminal's code for it."""
 
     PLAIN = ""
     STRONG = "1"
@@ -21,6 +21,15 @@ class Tone(StrEnum):
     ALARM = "1;35"
     BUSY = "36"
 
+
+# Rendered lines hold a placeholder instead of an escape sequence, so that the output can reject every escape character.
+# The placeholders are Unicode noncharacters, which the API client removes from all server text.
+_RESET = "\ufdd0"
+_PLACEHOLDERS = {tone: chr(ord(_RESET) + 1 + at) for at, tone in enumerate(Tone)}
+COLOUR_CODES = {
+    ord(_RESET): "\x1b[0m",
+    **{ord(placeholder): f"\x1b[{tone.value}m" for tone, placeholder in _PLACEHOLDERS.items()},
+}
 
 _OF_STATUS = {
     **dict.fromkeys(("queued", "waiting", "scheduled", "pending", "requested"), Tone.PENDING),
@@ -39,12 +48,15 @@ class Look:
     zone: tzinfo | None = None  # None is the machine's own
 
     def paint(self, text: str, tone: Tone) -> str:
-        return f"\x1b[{tone.value}m{text}\x1b[0m" if self.colour and tone.value and text else text
+        return f"{_PLACEHOLDERS[tone]}{text}{_RESET}" if self.colour and tone.value and text else text
 
     def time(self, instant: str | None, *, exact: bool = False) -> str:
         if instant is None:
             return NOTHING
-        moment = datetime.fromisoformat(instant).astimezone(self.zone)
+        try:
+            moment = datetime.fromisoformat(instant).astimezone(self.zone)
+        except ValueError:
+            return printable(instant)
         text = moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds" if exact else "seconds")
         return f"{text}Z" if self.zone is UTC else text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Container
 
 NOTHING = "-"
 ELLIPSIS = "…"
@@ -39,12 +40,18 @@ def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.1f} %"
 
 
-def printable(value: object) -> str:
-    """Names come from whoever can open a pull request: control characters are shown, not obeyed."""
+def printable(value: object, *, keep: Container[int] = ()) -> str:
+    """Without control characters, escape sequences and bidirectional overrides; `keep` lists code points to leave."""
     text = NOTHING if value is None else str(value)
-    return "".join(
-        each if each.isprintable() else " " if each.isspace() else "\N{REPLACEMENT CHARACTER}" for each in text
-    )
+    if text.isprintable():
+        return text
+    return "".join(each if ord(each) in keep else _printable(each) for each in text)
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"
 
 
 def width(text: str) -> int:

@@ -1,6 +1,8 @@
 """HTTP with urllib3, which botocore has loaded already; only what its versions 1.26 and 2 have in common."""
 
 from collections.abc import Mapping
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
@@ -24,6 +26,7 @@ class Connection:
     """One GitHub: `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server."""
 
     def __init__(self, api_url: str, *, read_seconds: float) -> None:
+        _require_encryption(api_url)
         self._api_url = api_url.rstrip("/")
         self._pool = urllib3.PoolManager(
             timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=read_seconds), cert_reqs="CERT_REQUIRED"
@@ -39,3 +42,19 @@ class Connection:
             never_sent = isinstance(reason, NewConnectionError | ConnectTimeoutError)
             raise NoAnswerError(f"{call}: {reason}", repeatable=call.repeatable or never_sent) from error
         return Answer(status=response.status, headers=response.headers, body=response.data)
+
+
+def _require_encryption(api_url: str) -> None:
+    """Every call carries a token, so plain http is for a simulated GitHub on this machine only."""
+    parts = urlsplit(api_url)
+    host = parts.hostname or ""
+    allowed = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    if not allowed or not host or "@" in parts.netloc or "\\" in parts.netloc:
+        raise ValueError(f"GitHub's API address {api_url!r} must be an https URL: http would send tokens unencrypted")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,60 @@
+"""Starts the entrypoint afresh, so that no secret is left in its environment or memory when a job runs.
+
+The environment that a process was started with stays readable in /proc/<pid>/environ, whatever it changes later: only
+exec replaces it. The first process loads the config, writes the runner's own files, and becomes the second one. The
+second one gets what it needs to stop the runner through a file in memory that it closes at once.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping, MutableMapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import NoReturn
+
+from runner.config import BadConfig, Config
+from runner.processes import STOP_SIGNALS
+
+SECRETS = ("RUNNER_CONFIG", "RUNNER_CONFIG_URL")
+DESCRIPTOR = "RUNLEDGER_CONFIG_DESCRIPTOR"
+
+
+def write_runner_files(files: Mapping[str, bytes], home: Path) -> None:
+    """Write what the runner would write itself if it got the JIT config as an argument or in its environment."""
+    for name, content in files.items():
+        file = home / name
+        try:
+            file.unlink(missing_ok=True)
+            with open(file, "xb", opener=_private) as new:
+                new.write(content)
+        except OSError as error:
+            raise BadConfig(f"{name} cannot be written to RUNNER_HOME: {error.strerror}") from None
+
+
+def start_afresh(config: Config, environ: Mapping[str, str]) -> NoReturn:
+    """Block stop signals, so that one that arrives meanwhile waits for the second process instead of being lost."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    remaining = {name: value for name, value in asdict(config).items() if name != "runner_files"}
+    descriptor = os.memfd_create("config", 0)
+    with open(descriptor, "w", closefd=False) as memory:
+        json.dump(remaining, memory)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    kept = {name: value for name, value in environ.items() if name not in SECRETS}
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**kept, DESCRIPTOR: str(descriptor)})  # noqa: S606
+
+
+def receive(environ: MutableMapping[str, str]) -> Config | None:
+    """Return the config without the runner's files, or None in the first process."""
+    descriptor = environ.pop(DESCRIPTOR, None)
+    if descriptor is None:
+        return None
+    with open(int(descriptor)) as memory:
+        given = json.load(memory)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+    return Config(runner_files={}, **given | {"labels": tuple(given["labels"])})
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
