@@ -23,7 +23,7 @@ CANNED: dict[str, dict[str, Any]] = {
 }
 SECRETS: dict[str, dict[str, Any]] = {
     "the-webhook-secrets": {"current": SECRET},
-    "the-api-tokens": stored(scoped_to=[]),
+    "the-api-tokens": stored(),
     "the-github-app": {},
 }
 

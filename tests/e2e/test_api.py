@@ -71,7 +71,7 @@ def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Out
     while (found := ask(outputs, f"/admin/reconciliation/{ordered.body['id']}").body)["status"] != "finished":
         assert time.monotonic() < deadline, found
         time.sleep(0.5)
-    assert (found["pass"], found["requested_by"]) == ("quick", "local-admin")
+    assert (found["pass"], found["requested_by"]) == ("quick", "token:local-admin")
     assert found["text"].startswith("Reconciliation (quick)")
     assert ordered.body["id"] in [each["id"] for each in ask(outputs, "/admin/reconciliation").body["items"]]
 

@@ -26,7 +26,7 @@ PAGE_POLICY = (
 SWAGGER = resources.files("aws_lambda_powertools.event_handler.openapi.swagger_ui")
 REFUSALS = {
     "400": "a parameter is not what it must be; `errors` names it",
-    "401": "no token, or none that is known",
+    "401": "no token, or an invalid one",
     "403": "the token's role or scope does not suffice",
     "404": "it does not exist, or the token may not see it",
     "409": "not in the state that things are in",

@@ -1,7 +1,7 @@
 """What the API refuses, each with the sentence that the caller is shown.
 
 Refused
-├── NoToken             401  no token, or none that is known
+├── NoToken             401  no token, or an invalid one
 ├── NotAllowed          403  the role or the scope does not suffice
 ├── NoSuchThing         404  it does not exist, or the caller may not know that it does
 ├── WrongMethod         405
