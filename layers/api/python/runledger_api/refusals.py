@@ -6,7 +6,8 @@ Refused
 ├── NoSuchThing         404  it does not exist, or the caller may not know that it does
 ├── WrongMethod         405
 ├── BadParameter        400  with the parameter's name
-└── Conflict            409  not in the state that things are in
+├── Conflict            409  not in the state that things are in
+└── TooManyRequests     429  GitHub's rate limit is used up
 """
 
 from collections.abc import Iterable
@@ -42,4 +43,8 @@ class BadParameter(Refused):
 
 
 class Conflict(Refused):
+    pass
+
+
+class TooManyRequests(Refused):
     pass
