@@ -18,6 +18,7 @@ from runledger_api.refusals import (
     BadParameter,
     Conflict,
     NoSuchThing,
+    NotAcceptable,
     NotAllowed,
     NoToken,
     Refused,
@@ -32,6 +33,7 @@ STATUSES = {
     NoSuchThing: HTTPStatus.NOT_FOUND,
     WrongMethod: HTTPStatus.METHOD_NOT_ALLOWED,
     BadParameter: HTTPStatus.BAD_REQUEST,
+    NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
     Conflict: HTTPStatus.CONFLICT,
     TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
 }

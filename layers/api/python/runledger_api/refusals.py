@@ -6,6 +6,7 @@ Refused
 ├── NoSuchThing         404  it does not exist, or the caller may not know that it does
 ├── WrongMethod         405
 ├── BadParameter        400  with the parameter's name
+├── NotAcceptable       406  the file is only sent compressed
 ├── Conflict            409  not in the state that things are in
 └── TooManyRequests     429  GitHub's rate limit is used up
 """
@@ -40,6 +41,10 @@ class BadParameter(Refused):
         super().__init__(f"{parameter} {problem}")
         self.parameter = parameter
         self.problem = problem
+
+
+class NotAcceptable(Refused):
+    pass
 
 
 class Conflict(Refused):
