@@ -14,7 +14,7 @@ def test_the_description_is_shown_and_can_be_tried(open_tab: Open, outputs: Outp
     tab.page.get_by_role("button", name="Authorize").first.click()
     tab.page.get_by_label("auth-bearer-value").fill(outputs.admin_token)
     tab.page.get_by_role("button", name="Apply credentials").click()
-    tab.page.get_by_role("button", name="Close").click()
+    tab.page.locator(".btn-done").click()
     operation = tab.page.locator(".opblock", has_text="/v1/me").first
     operation.locator(".opblock-summary-control").click()
     operation.get_by_role("button", name="Try it out").click()
