@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 ON_DEMAND_PRICE = "0.0725"
 CANNED: dict[str, dict[str, Any]] = {
     "sqs.SendMessage": {"MessageId": "a-message", "MD5OfMessageBody": "0" * 32},
+    "lambda.Invoke": {"outcome": "no_app"},
     "pricing.GetProducts": {"PriceList": [product(ON_DEMAND_PRICE)]},
 }
 SECRETS: dict[str, dict[str, Any]] = {
     "the-webhook-secrets": {"current": SECRET},
-    "the-api-tokens": stored(scoped_to=[]),
+    "the-api-tokens": stored(),
     "the-github-app": {},
 }
 

@@ -148,7 +148,8 @@ def _exchange_secrets(endpoint_url: str, values: dict[str, str], admin_token: st
         aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
     )
     digest = hashlib.sha256(admin_token.encode()).hexdigest()
-    tokens = {"tokens": [{"name": "local-admin", "role": "operator", "sha256": digest}]}
+    entry = {"name": "local-admin", "role": "operator", "sha256": digest, "installations": "*"}
+    tokens = {"tokens": [entry]}
     client.put_secret_value(SecretId=values["ApiTokensSecretArn"], SecretString=json.dumps(tokens))
     client.put_secret_value(SecretId=values["GitHubAppSecretArn"], SecretString=json.dumps(app))
     active = json.loads(client.get_secret_value(SecretId=values["WebhookSecretArn"])["SecretString"])

@@ -20,6 +20,9 @@ from stacks.parts import queue_with_dead_letters, secret
 from stacks.settings import Settings
 
 WEBHOOK_PATH = "/webhooks/github"
+API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
+# They need no token. The last one is everything else, which the function answers with a problem.
+PAGE_PATHS = ("/", "/docs", "/openapi.json", "/assets/{proxy+}", "/{proxy+}")
 # No headers and no query string: either may carry a secret.
 ACCESS_LOG = {
     "requestId": "$context.requestId",
@@ -103,19 +106,24 @@ class ApiStack(cdk.Stack):
         )
         _accept(webhooks, "GitHub cannot sign in: the function verifies its signature on every call.")
         integration = HttpLambdaIntegration("ApiIntegration", queries.live)
-        for path in ("/", "/{proxy+}"):
-            # Every method, so that a wrong one is answered as every other error is.
-            routes = api.add_routes(path=path, methods=[apigateway.HttpMethod.ANY], integration=integration)
-            _accept(routes, "The function verifies a token, or a JWT, on every call.")
-        stage = apigateway.HttpStage(
-            self,
-            "Stage",
-            http_api=api,
-            stage_name="$default",
-            auto_deploy=True,
-            throttle=apigateway.ThrottleSettings(
-                rate_limit=self._settings.webhook_rate_limit, burst_limit=self._settings.webhook_burst_limit
-            ),
+        # Every method, so that a wrong one is answered as every other error is.
+        requests, pages = (
+            [
+                route
+                for path in paths
+                for route in api.add_routes(path=path, methods=[apigateway.HttpMethod.ANY], integration=integration)
+            ]
+            for paths in (API_PATHS, PAGE_PATHS)
+        )
+        _accept([*requests, *pages], "The function verifies a token, or a JWT, wherever there is something to read.")
+        settings = self._settings
+        stage = self._stage(
+            api,
+            [
+                (webhooks, settings.webhook_rate_limit, settings.webhook_burst_limit),
+                (requests, settings.api_rate_limit, settings.api_burst_limit),
+                (pages, settings.page_rate_limit, settings.page_burst_limit),
+            ],
         )
         access_logs: logs.LogGroup = log_group(self, "AccessLogs", settings=self._settings)
         deployed = stage.node.default_child
@@ -132,6 +140,40 @@ class ApiStack(cdk.Stack):
             "WebhookRetriesQueueUrl": self._retries.queue_url,
         }.items():
             cdk.CfnOutput(self, name, value=value)
+
+    def _stage(
+        self, api: apigateway.HttpApi, limits: Sequence[tuple[Sequence[apigateway.HttpRoute], int, int]]
+    ) -> apigateway.HttpStage:
+        """Each route is throttled by itself, so that a flood of one kind uses up nothing of another's limit."""
+        stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=api,
+            stage_name="$default",
+            auto_deploy=True,
+            # For a route that is added without a limit of its own.
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=self._settings.page_rate_limit, burst_limit=self._settings.page_burst_limit
+            ),
+        )
+        deployed = stage.node.default_child
+        assert isinstance(deployed, apigateway.CfnStage)
+        deployed.route_settings = {
+            _key(route): {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
+            for routes, rate, burst in limits
+            for route in routes
+        }
+        # API Gateway rejects settings of a route that doesn't exist yet.
+        for routes, _, _ in limits:
+            for route in routes:
+                deployed.node.add_dependency(route)
+        return stage
+
+
+def _key(route: apigateway.HttpRoute) -> str:
+    deployed = route.node.default_child
+    assert isinstance(deployed, apigateway.CfnRoute)
+    return deployed.route_key
 
 
 def _accept(routes: Sequence[apigateway.HttpRoute], reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The function behind the query and admin API: it reads everything, and keeps what it learns from GitHub meanwhile."""
+"""The function behind the query and admin API: it is public, so it reads tables, writes orders and holds no key."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -9,7 +9,8 @@ from runledger.tables import passes, schema
 
 from stacks.events import EventsStack
 from stacks.function import LedgerFunction
-from stacks.layer import api_layer, github_layer
+from stacks.github_requests import SECONDS_FOR_THE_API_TO_WAIT
+from stacks.layer import api_layer
 from stacks.reconciler import thresholds
 from stacks.recorder import TABLES, table_environment
 from stacks.settings import Settings
@@ -21,9 +22,8 @@ MEMORY_MB = 1769
 READS = {
     "JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"),
     "JOB_EVENTS": ("dynamodb:Query",),
-    # Unfinished runs and pending deployments are asked of GitHub again, and kept.
-    "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
-    "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+    "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
+    "DEPLOYMENTS": ("dynamodb:GetItem",),
     "RUNNERS": ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"),
 }
 INDEXES = (
@@ -50,7 +50,7 @@ class ApiFunction(LedgerFunction):
             scope,
             "api",
             settings=settings,
-            layers=[layer, github_layer(scope, settings=settings), api_layer(scope, settings=settings)],
+            layers=[layer, api_layer(scope, settings=settings)],
             timeout=TIMEOUT,
             memory_mb=MEMORY_MB,
             snap_start=settings.snap_start,
@@ -61,10 +61,8 @@ class ApiFunction(LedgerFunction):
                 "API_TOKENS": api_tokens,
                 "JWT_ISSUER": settings.jwt_issuer,
                 "JWT_AUDIENCE": settings.jwt_audience,
-                "GITHUB_APP": events.github_app,
-                "GITHUB_API_URL": settings.github_api_url,
-                # Whoever asks over HTTP rather wants to know that GitHub is away.
-                "GITHUB_PATIENCE_SECONDS": "5",
+                "GITHUB_REQUESTS_FUNCTION": events.github_requests.function_name,
+                "GITHUB_REQUESTS_SECONDS": str(SECONDS_FOR_THE_API_TO_WAIT),
                 "RECONCILER_FUNCTION": events.reconciler.function_name,
                 "DEAD_LETTER_QUEUES": beside.to_json_string({name: each.queue_url for name, each in letters.items()}),
             },
@@ -73,11 +71,11 @@ class ApiFunction(LedgerFunction):
             self.allow(tables[TABLES[word]].table_arn, *actions)
         for word, index in INDEXES:
             self.allow(f"{tables[TABLES[word]].table_arn}/index/{index.name}", "dynamodb:Query")
-        for secret in (api_tokens, events.github_app):
-            self.allow(secret, "secretsmanager:GetSecretValue")
+        self.allow(api_tokens, "secretsmanager:GetSecretValue")
         for queue in letters.values():
             self.allow(queue.queue_arn, "sqs:GetQueueAttributes")
-        self.allow(events.reconciler.function_arn, "lambda:InvokeFunction")
+        for invoked in (events.reconciler, events.github_requests):
+            self.allow(invoked.function_arn, "lambda:InvokeFunction")
         self._allow_orders(tables[TABLES["RUNNERS"]].table_arn)
 
     def _allow_orders(self, runners_arn: str) -> None:

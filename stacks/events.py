@@ -15,6 +15,7 @@ from runledger.reports import AwsEvent
 
 from stacks import compliance
 from stacks.function import LedgerFunction
+from stacks.github_requests import GitHubRequestsFunction
 from stacks.layer import domain_layer, github_layer
 from stacks.parts import queue_with_dead_letters, secret
 from stacks.reconciler import ReconcilerFunction, describes_runners
@@ -65,6 +66,13 @@ class EventsStack(cdk.Stack):
             recorder=self.recorder,
             layers=[self._domain, self._github],
             bus=self._bus,
+            github_app=self.github_app,
+        ).function
+        self.github_requests = GitHubRequestsFunction(
+            self,
+            settings=settings,
+            tables=tables,
+            layers=[self._domain, self._github],
             github_app=self.github_app,
         ).function
         cdk.CfnOutput(self, "EventBusName", value=self._bus.event_bus_name)

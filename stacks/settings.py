@@ -42,6 +42,10 @@ class Settings:
     snap_start: bool
     webhook_rate_limit: int
     webhook_burst_limit: int
+    api_rate_limit: int
+    api_burst_limit: int
+    page_rate_limit: int
+    page_burst_limit: int
     github_api_url: str
     jwt_issuer: str
     jwt_audience: str
@@ -111,6 +115,10 @@ class Settings:
             snap_start=read.boolean("snap_start", default=False),
             webhook_rate_limit=read.whole("webhook_rate_limit", 500, at_least=1, at_most=10_000),
             webhook_burst_limit=read.whole("webhook_burst_limit", 1000, at_least=1, at_most=5_000),
+            api_rate_limit=read.whole("api_rate_limit", 100, at_least=1, at_most=10_000),
+            api_burst_limit=read.whole("api_burst_limit", 200, at_least=1, at_most=5_000),
+            page_rate_limit=read.whole("page_rate_limit", 20, at_least=1, at_most=10_000),
+            page_burst_limit=read.whole("page_burst_limit", 50, at_least=1, at_most=5_000),
             github_api_url=read.matching(
                 "github_api_url",
                 "https://api.github.com",

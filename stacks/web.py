@@ -1,27 +1,68 @@
-"""Builds the dashboard: one script and one style sheet, so that a first view wakes few functions."""
+"""Builds the dashboard and the page that shows the API's description, compressed once for all requests."""
 
+import gzip
+import hashlib
+import re
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 WEB = ROOT / "web"
 ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
-ENTRIES = (WEB / "src" / "app.js", WEB / "styles" / "app.css")
+ENTRIES = (WEB / "src" / "app.js", WEB / "styles" / "app.css", WEB / "src" / "docs.js")
 OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--charset=utf8", "--log-level=warning")
+PAGES = ("index.html", "docs.html")
+# Swagger UI comes with Powertools, whose version is pinned.
+SWAGGER = Path("event_handler") / "openapi" / "swagger_ui"
+SWAGGER_FILES = {"swagger-ui.js": "swagger-ui-bundle.min.js", "swagger-ui.css": "swagger-ui.min.css"}
+HASH_DIGITS = 8
 
 
 def build(target: Path) -> None:
-    """Write index.html, and the assets that it names by their content."""
+    """Write the pages, and the assets that they name by their content; every file is a .gz."""
     assets = target / "assets"
     names = ("--entry-names=[name]-[hash]", f"--outdir={assets}")
     subprocess.run((ESBUILD, *ENTRIES, *OPTIONS, *names), check=True)  # noqa: S603
-    page = (WEB / "index.html").read_text()
-    for entry in ENTRIES:
-        (built,) = assets.glob(f"{entry.stem}-*{entry.suffix}")
-        page = page.replace(f'"{entry.name}"', f'"assets/{built.name}"')
-    (target / "index.html").write_text(page)
+    built = {entry.name: _only(assets, entry).name for entry in ENTRIES}
+    for name, source in SWAGGER_FILES.items():
+        built[name] = _copy((_powertools() / SWAGGER / source).read_bytes(), assets, name)
+    for page in PAGES:
+        (target / page).write_text(_with_assets((WEB / page).read_text(), built))
+    for file in [each for each in target.rglob("*") if each.is_file()]:
+        _compress(file)
 
 
 def sources() -> list[Path]:
     """What the result follows from."""
-    return [*sorted(file for file in WEB.rglob("*") if file.is_file()), ROOT / "package-lock.json"]
+    return [*sorted(file for file in WEB.rglob("*") if file.is_file()), ROOT / "package-lock.json", Path(__file__)]
+
+
+def _powertools() -> Path:
+    """Found without being imported, which takes long."""
+    spec = find_spec("aws_lambda_powertools")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _only(assets: Path, entry: Path) -> Path:
+    (built,) = assets.glob(f"{entry.stem}-*{entry.suffix}")
+    return built
+
+
+def _copy(content: bytes, assets: Path, name: str) -> str:
+    stem, _, suffix = name.rpartition(".")
+    named = f"{stem}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS].upper()}.{suffix}"
+    (assets / named).write_bytes(content)
+    return named
+
+
+def _with_assets(page: str, built: dict[str, str]) -> str:
+    return re.sub(r'(href|src)="([^":/,]+)"', lambda found: f'{found[1]}="assets/{built[found[2]]}"', page)
+
+
+def _compress(file: Path) -> None:
+    """Without the time, so that the same sources give the same bytes."""
+    file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), 9, mtime=0))
+    file.unlink()

@@ -40,6 +40,8 @@ SETTINGS = {
     "ORPHANS": "report",
     "ORPHAN_GRACE_MINUTES": "10",
     "RECONCILER_FUNCTION": "reconciler",
+    "GITHUB_REQUESTS_FUNCTION": "github_requests",
+    "GITHUB_REQUESTS_SECONDS": "15",
     "EVENT_BUS": "runledger-bench",
     "DEAD_LETTER_QUEUES": "{}",
     "AWS_REGION": "us-east-1",

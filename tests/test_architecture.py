@@ -18,6 +18,7 @@ WIRING = {
     "runledger.github_runtime",
     "runledger.reconciler_runtime",
     "runledger.api_runtime",
+    "runledger.passes_runtime",
 }
 # What each other module of the layer may import of the layer.
 MAY_IMPORT = {
@@ -94,6 +95,7 @@ MAY_IMPORT = {
         *("approvals", "decision", "errands", "errors", "model", "reports"),
         *("tables.deployments", "tables.events", "tables.gates", "tables.installations", "tables.jobs", "tables.runs"),
     },
+    "runledger.github_requests": set(),
     "runledger.caches": {"errors", "reports", "times", "tables.deployments", "tables.runs"},
     "runledger.forgotten": {"model", "tables.jobs"},
     "runledger.fleet": {"instances", "ownership", "reports", "tables.attributes"},

@@ -67,11 +67,11 @@ class Client:
         return Answer(status=answer["statusCode"], headers=answer["headers"], body=body)
 
 
-def stored(*, scoped_to: list[int]) -> dict[str, Any]:
+def stored(*, scoped_to: list[int] | str = "*") -> dict[str, Any]:
     """The secret, as an operator would write it."""
     entries = [
-        {"name": "olga", "role": "operator", "sha256": _sha256("operator")},
-        {"name": "rita", "role": "reader", "sha256": _sha256("reader")},
+        {"name": "olga", "role": "operator", "sha256": _sha256("operator"), "installations": "*"},
+        {"name": "rita", "role": "reader", "sha256": _sha256("reader"), "installations": "*"},
         {"name": "sven", "role": "operator", "sha256": _sha256("scoped"), "installations": scoped_to},
     ]
     return {"tokens": entries, "cursor_key": "a-key-of-the-tests"}

@@ -37,13 +37,37 @@ def api(world: World, monkeypatch: pytest.MonkeyPatch) -> Client:
         "GITHUB_APP": secret("app", {}),
         "GITHUB_API_URL": "http://127.0.0.1:9",
         "RECONCILER_FUNCTION": "reconciler",
+        "GITHUB_REQUESTS_FUNCTION": "github_requests",
         "DEAD_LETTER_QUEUES": json.dumps({"WebhookRetries": world.queue_url}),
     }.items():
         monkeypatch.setenv(name, value)
     for wired in vars(api_runtime).values():
         if hasattr(wired, "cache_clear"):
             wired.cache_clear()
-    return Client(handler=world.start("api").handler)
+    client = Client(handler=world.start("api").handler)
+    invoke_in_process(world)
+    return client
+
+
+def invoke_in_process(world: World) -> None:
+    """The function that calls GitHub for the API is the real one; moto would look for Docker to run it."""
+
+    def run(event: dict[str, Any]) -> dict[str, Any]:
+        answer = json.dumps(world.invoke("github_requests", event))
+        return {"Payload": io.BytesIO(answer.encode())}
+
+    answer_github_requests(run)
+
+
+def answer_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """`run` takes the API's event and gives what Lambda would answer; it replaces an earlier one."""
+
+    def invoke(params: dict[str, Any], **_: object) -> tuple[SimpleNamespace, dict[str, Any]]:
+        return SimpleNamespace(status_code=200), run(json.loads(params["body"]))
+
+    events = api_runtime.github_requests_client().meta.events
+    events.unregister("before-call.lambda.Invoke", unique_id="github requests")
+    events.register("before-call.lambda.Invoke", invoke, unique_id="github requests")
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_a_reader_can_do_no_admin_action(api: Client, live: Live) -> None:
     for method, path in acted:
         answer = reader.ask(method, path)
         assert answer.status == 403, path
-        assert answer.body["detail"] == "rita is a reader: this needs the role operator"
+        assert answer.body["detail"] == "rita has the role reader; this request needs the role operator"
 
 
 def test_a_reader_may_read_everything(api: Client, live: Live) -> None:
@@ -102,20 +102,25 @@ def test_what_concerns_all_installations_is_refused_to_a_token_for_one(api: Clie
     for path in ("/admin/dead-letters", "/admin/reconciliation"):
         answer = api.with_token(TOKENS["scoped"]).get(path)
         assert answer.status == 403
-        assert "some installations only" in answer.body["detail"]
+        assert "limited to some installations" in answer.body["detail"]
 
 
 def test_who_am_i(api: Client) -> None:
-    assert api.get("/v1/me").body == {"name": "olga", "role": "operator", "installations": None}
+    assert api.get("/v1/me").body == {
+        "id": "token:olga",
+        "name": "olga",
+        "role": "operator",
+        "installations": None,
+    }
     scoped = api.with_token(TOKENS["scoped"]).get("/v1/me").body
-    assert scoped == {"name": "sven", "role": "operator", "installations": [ELSEWHERE]}
+    assert scoped == {"id": "token:sven", "name": "sven", "role": "operator", "installations": [ELSEWHERE]}
 
 
 def test_an_admin_action_is_in_the_log_with_who_did_it(api: Client, ordered: list[Any], log: io.StringIO) -> None:
     assert api.post("/admin/reconciliation/run").status == 202
     lines = [json.loads(line) for line in log.getvalue().splitlines() if '"admin action"' in line]
     assert [(line["caller"], line["path"], line["status"]) for line in lines] == [
-        ("olga", "/admin/reconciliation/run", 202)
+        ("token:olga", "/admin/reconciliation/run", 202)
     ]
     assert len(ordered) == 1
 
@@ -137,7 +142,7 @@ class Minutes:
 
 
 def test_a_revoked_token_is_refused_within_a_minute_and_without_a_deploy(world: World) -> None:
-    secret = world.secrets.create_secret(Name="t", SecretString=json.dumps(stored(scoped_to=[])))["ARN"]
+    secret = world.secrets.create_secret(Name="t", SecretString=json.dumps(stored()))["ARN"]
     clock = Minutes()
     tokens = Tokens(world.secrets, secret, clock=clock)
     assert tokens.caller(TOKENS["reader"])
@@ -149,7 +154,7 @@ def test_a_revoked_token_is_refused_within_a_minute_and_without_a_deploy(world: 
 
 
 def test_an_entry_that_was_mistyped_locks_out_nobody_else(world: World) -> None:
-    value = stored(scoped_to=[])
+    value = stored()
     value["tokens"][0]["role"] = "king"
     value["tokens"][2]["installations"] = ["all"]
     value["tokens"] += ["nonsense", {"name": "no hash", "role": "reader"}]

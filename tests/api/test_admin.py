@@ -55,9 +55,9 @@ def test_a_cleanup_is_ordered_and_can_be_followed(
     suspect(runners, runner_id)
     answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
     assert answer.status == 202
-    assert ordered == [{"clean": runner_id, "id": answer.body["id"], "requested_by": "olga"}]
+    assert ordered == [{"clean": runner_id, "id": answer.body["id"], "requested_by": "token:olga"}]
     followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
-    assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "olga")
+    assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "token:olga")
     assert (followed["summary"], followed["findings"], followed["text"]) == ({}, [], "")
 
 
@@ -72,7 +72,7 @@ def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTab
 def test_a_pass_is_ordered(api: Client, ordered: list[Any], body: object, kind: str) -> None:
     answer = api.post("/admin/reconciliation/run", body)
     assert answer.status == 202
-    assert ordered == [{"pass": kind, "id": answer.body["id"], "requested_by": "olga"}]
+    assert ordered == [{"pass": kind, "id": answer.body["id"], "requested_by": "token:olga"}]
     found = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 

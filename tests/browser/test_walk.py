@@ -34,7 +34,7 @@ def test_whoever_has_no_token_is_asked_for_one_and_told_when_it_is_wrong(open_ta
     tab.page.goto(tab.home)
     tab.page.get_by_label("Access token").fill("not a token")
     tab.page.keyboard.press("Enter")
-    expect(tab.page.get_by_role("alert")).to_contain_text("not known")
+    expect(tab.page.get_by_role("alert")).to_contain_text("This token isn't valid")
 
 
 def test_a_token_is_kept_in_session_storage_alone(tab: Tab) -> None:
@@ -143,7 +143,7 @@ def test_an_operator_has_an_orphan_cleaned_after_being_asked(tab: Tab, orphan: s
 
 
 def test_a_reader_is_offered_nothing_that_changes_anything(tab: Tab, orphan: str) -> None:
-    reader = {"name": "somebody", "role": "reader", "installations": None}
+    reader = {"id": "token:somebody", "name": "somebody", "role": "reader", "installations": None}
     tab.page.route("**/v1/me", lambda route: route.fulfill(json=reader))
     tab.page.reload()
     page = tab.show(ACME, "reconciler").page

@@ -27,11 +27,17 @@ FUNCTIONS = {
     "runner_lookup": ("runledger",),
     "run_retry": ("runledger", "runledger_github"),
     "reconciler": ("runledger", "runledger_github"),
-    "api": ("runledger", "runledger_github", "runledger_api"),
+    "github_requests": ("runledger", "runledger_github"),
+    "api": ("runledger", "runledger_api"),
 }
 # What is wired at the first call loads the rest, without calling anybody.
 GITHUB = "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger.github_runtime"
-LOAD_ALL = {"reconciler": f"{GITHUB}, runledger.reconciler_runtime", "run_retry": GITHUB}
+LOAD_ALL = {
+    "reconciler": f"{GITHUB}, runledger.reconciler_runtime",
+    "run_retry": GITHUB,
+    "github_requests": GITHUB,
+    "api": "import api, jwt, cryptography.hazmat.primitives.asymmetric.rsa; api.handler",
+}
 
 
 @pytest.fixture(scope="session")
@@ -66,8 +72,8 @@ def test_layers_carry_no_second_boto3_and_the_domain_no_cryptography(layers: dic
     assert {"runledger_github", "jwt", "cryptography"} <= carried["runledger_github"]
     assert not {"boto3", "botocore", "pydantic", "cryptography"} & carried["runledger"]
     assert not {"boto3", "botocore", "urllib3"} & carried["runledger_github"]
-    assert {"runledger_api", "pydantic", "pydantic_core"} <= carried["runledger_api"]
-    assert not {"boto3", "botocore", "aws_lambda_powertools", "cryptography"} & carried["runledger_api"]
+    assert {"runledger_api", "pydantic", "pydantic_core", "jwt", "cryptography"} <= carried["runledger_api"]
+    assert not {"boto3", "botocore", "aws_lambda_powertools", "urllib3"} & carried["runledger_api"]
 
 
 def test_layers_are_compiled_under_the_names_that_their_files_have_on_lambda(layers: dict[str, Path]) -> None:

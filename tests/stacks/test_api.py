@@ -7,7 +7,11 @@ from tests.synthesis import Template, Templates, of_type, synthesise
 
 def test_github_posts_to_one_route_and_everything_else_is_the_apis(templates: Templates) -> None:
     routes = of_type(templates["api"], "AWS::ApiGatewayV2::Route").values()
-    assert {route["RouteKey"] for route in routes} == {"POST /webhooks/github", "ANY /", "ANY /{proxy+}"}
+    assert {route["RouteKey"] for route in routes} == {
+        "POST /webhooks/github",
+        *("ANY /v1/{proxy+}", "ANY /admin/{proxy+}"),
+        *("ANY /", "ANY /docs", "ANY /openapi.json", "ANY /assets/{proxy+}", "ANY /{proxy+}"),
+    }
 
 
 def test_nobody_has_a_token_until_somebody_is_given_one(templates: Templates) -> None:
@@ -29,12 +33,6 @@ def test_jwts_are_off_unless_the_settings_name_who_issues_them(templates: Templa
     assert variables(templates["api"])["JWT_ISSUER"] == ""
     set_up = variables(synthesise(jwt_issuer="https://id.example.com", jwt_audience="runledger")["api"])
     assert (set_up["JWT_ISSUER"], set_up["JWT_AUDIENCE"]) == ("https://id.example.com", "runledger")
-
-
-def test_the_stage_is_throttled_by_settings() -> None:
-    api = synthesise(webhook_rate_limit="50", webhook_burst_limit=60)["api"]
-    (stage,) = of_type(api, "AWS::ApiGatewayV2::Stage").values()
-    assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 50, "ThrottlingBurstLimit": 60}
 
 
 def test_access_is_logged_without_headers_or_query(templates: Templates) -> None:

@@ -43,8 +43,9 @@ ALLOWED = {
         *("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"),
         *("secretsmanager:GetSecretValue", "sqs:GetQueueAttributes", "lambda:InvokeFunction"),
     },
+    "GithubRequests": {*LOGS, "dynamodb:GetItem", "dynamodb:UpdateItem", "secretsmanager:GetSecretValue"},
 }
-RECORDERS = sorted(ALLOWED.keys() - {"Api"})
+RECORDERS = sorted(ALLOWED.keys() - {"Api", "GithubRequests"})
 
 
 def functions(templates: Templates) -> dict[str, tuple[Template, dict[str, Any]]]:

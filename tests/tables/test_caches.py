@@ -3,13 +3,14 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.caches import DeploymentCache, RunCache, Time
+from runledger.caches import DeploymentCache, DeploymentRefresh, RunCache, RunRefresh, Time
 from runledger.errors import UnavailableError
+from runledger.tables.runs import RunsTable
 from runledger_github.app import GitHubApp
 from runledger_github.truth import Truth
 
@@ -56,6 +57,12 @@ def truth(github: SimulatedGitHub) -> Truth:
     return Truth(app=GitHubApp.from_secret(secret, api_url=github.url))
 
 
+def run_cache(runs: RunsTable, ask: Any, time: Time | None = None) -> RunCache:
+    """Refreshed in the same process."""
+    time = time or Time()
+    return RunCache(runs=runs, refresh=RunRefresh(runs=runs, ask=ask, time=time), time=time)
+
+
 def asked(github: SimulatedGitHub, of: str) -> int:
     return sum(count for route, count in github.state.calls.items() if of in str(route))
 
@@ -64,7 +71,7 @@ def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_ne
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth
 ) -> None:
     clock = Clock()
-    cache = RunCache(runs=ledger_on(dynamodb).runs, ask=Truth(app=truth.app, clock=clock.now).run, time=clock.time)
+    cache = run_cache(ledger_on(dynamodb).runs, Truth(app=truth.app, clock=clock.now).run, clock.time)
     for seconds, expected_calls in ((0, 1), (24, 1), (2, 2), (26, 3)):
         clock.seconds += seconds
         found = cache.get(INSTALLATION, REPO, RUN, 1)
@@ -84,7 +91,7 @@ def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_ne
 def test_a_run_that_github_does_not_know_is_none_and_is_not_asked_at_once_again(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth
 ) -> None:
-    cache = RunCache(runs=ledger_on(dynamodb).runs, ask=truth.run)
+    cache = run_cache(ledger_on(dynamodb).runs, truth.run)
     assert [cache.get(INSTALLATION, REPO, 404, 1) for _ in range(3)] == [None] * 3
     assert asked(github, "/attempts/") == 1
 
@@ -101,7 +108,7 @@ def test_while_github_is_away_the_last_answer_serves_and_without_one_it_is_said(
         except StopIteration:
             raise UnavailableError("GitHub is away") from None
 
-    cache = RunCache(runs=ledger_on(dynamodb).runs, ask=ask, time=clock.time)  # type: ignore[arg-type]
+    cache = run_cache(ledger_on(dynamodb).runs, ask, clock.time)
     assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
     clock.seconds += 10_000
     assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
@@ -112,10 +119,24 @@ def test_while_github_is_away_the_last_answer_serves_and_without_one_it_is_said(
 def test_the_claim_of_a_reader_who_died_ends_by_itself(dynamodb: "DynamoDBClient", truth: Truth) -> None:
     clock = Clock()
     runs = ledger_on(dynamodb).runs
-    cache = RunCache(runs=runs, ask=truth.run, time=clock.time)
+    cache = run_cache(runs, truth.run, clock.time)
     assert runs.claim(INSTALLATION, RUN, 1, at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
     assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
     assert sum(clock.naps) == pytest.approx(10, abs=0.2)
+
+
+def test_readers_who_wait_for_a_claim_only_read(dynamodb: "DynamoDBClient") -> None:
+    """An attempt to claim is a write, or in the API an invocation."""
+    clock, runs, attempts = Clock(), ledger_on(dynamodb).runs, list[float]()
+    assert runs.claim(INSTALLATION, RUN, 1, at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
+
+    def refresh(_key: object, _repo: str) -> bool:
+        attempts.append(clock.seconds)
+        return True
+
+    begun = clock.seconds
+    assert RunCache(runs=runs, refresh=refresh, time=clock.time).get(INSTALLATION, REPO, RUN, 1) is None
+    assert [round(at - begun) for at in attempts] == [10]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +158,9 @@ def test_a_deployment_is_asked_with_all_its_states(
         environment="production",
         statuses=[{"state": state} for state in states],
     )
-    cache = DeploymentCache(deployments=ledger_on(dynamodb).deployments, ask=truth.deployment)
+    deployments = ledger_on(dynamodb).deployments
+    refresh = DeploymentRefresh(deployments=deployments, ask=truth.deployment)
+    cache = DeploymentCache(deployments=deployments, refresh=refresh)
     found = cache.get(INSTALLATION, REPO, DEPLOYMENT)
     assert found is not None
     assert (found["status"], found["environment"]) == (expected, "production")
@@ -153,7 +176,7 @@ def test_a_hundred_concurrent_readers_of_an_unfinished_run_make_one_call(
     truth: Truth,
 ) -> None:
     client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=100))
-    cache = RunCache(runs=ledger_on(client).runs, ask=truth.run)
+    cache = run_cache(ledger_on(client).runs, truth.run)
     with ThreadPoolExecutor(max_workers=100) as pool:
         found = list(pool.map(lambda _: cache.get(INSTALLATION, REPO, RUN, 1), range(100)))
     client.close()

@@ -84,7 +84,7 @@ function leave() {
 
 window.addEventListener("hashchange", show);
 window.addEventListener("runledger:signed-out", () =>
-  showSignIn("Your token is not known, or no longer. Sign in again."),
+  showSignIn("This token isn't valid. Sign in again."),
 );
 window.addEventListener("runledger:sign-out", () => {
   session.end();

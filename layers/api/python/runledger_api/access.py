@@ -1,9 +1,9 @@
-"""Who may ask: bearer tokens, kept as hashes in Secrets Manager, or a JWT of an issuer that the settings name."""
+"""Authentication: bearer tokens, stored as hashes in Secrets Manager, or JWTs of the issuer that the settings name."""
 
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +12,7 @@ from runledger import telemetry
 from runledger.tables.attributes import reaching
 
 from runledger_api.refusals import NotAllowed, NoToken
+from runledger_api.token_entries import read_entries
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -28,11 +29,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """`installations` is None for somebody who may see all of them."""
+    """`id` is unique over tokens and JWTs and decides which orders a caller owns; `name` is only shown.
 
+    `installations` is None if the caller may see all of them.
+    """
+
+    id: str
     name: str
     role: Role
-    installations: frozenset[int] | None = None
+    installations: frozenset[int] | None
 
     def sees(self, installation_id: int | None) -> bool:
         return self.installations is None or installation_id in self.installations
@@ -43,12 +48,12 @@ class Caller:
 
     def must_operate(self) -> None:
         if self.role is not Role.OPERATOR:
-            raise NotAllowed(f"{self.name} is a reader: this needs the role operator")
+            raise NotAllowed(f"{self.name} has the role {self.role}; this request needs the role {Role.OPERATOR}")
 
     def must_see_all(self) -> None:
-        """For what concerns every installation alike."""
+        """For requests that concern every installation."""
         if self.installations is not None:
-            raise NotAllowed(f"{self.name} may see some installations only, and this concerns all of them")
+            raise NotAllowed(f"{self.name} is limited to some installations; this request concerns all of them")
 
 
 class Verifier(Protocol):
@@ -57,22 +62,22 @@ class Verifier(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doorkeeper:
-    """Asks each verifier in turn."""
+    """Tries each verifier in turn."""
 
     verifiers: tuple[Verifier, ...]
 
     def admit(self, authorization: str | None) -> Caller:
         if not authorization or not authorization.lower().startswith(BEARER):
-            raise NoToken("send `Authorization: Bearer <token>`")
+            raise NoToken("This request has no token: send `Authorization: Bearer <token>`")
         bearer = authorization[len(BEARER) :].strip()
         for verifier in self.verifiers:
             if caller := verifier.caller(bearer):
                 return caller
-        raise NoToken("this token is not known, or not any more")
+        raise NoToken("This token isn't valid")
 
 
 class Tokens:
-    """`{"tokens": [{"name", "role", "sha256", "installations"?}], "cursor_key"?}`, read again every minute."""
+    """The secret `{"tokens": [entry, …], "cursor_key": "…"}`, read again every minute; see `token_entries`."""
 
     def __init__(self, client: "SecretsManagerClient", secret_id: str, *, clock: Callable[[], float]) -> None:
         self._client = client
@@ -85,7 +90,7 @@ class Tokens:
     def caller(self, bearer: str) -> Caller | None:
         self._refresh()
         given = hashlib.sha256(bearer.encode("utf-8", "replace")).hexdigest().encode()
-        # Every token is compared, so that the time tells nothing of which one, and how much of it, was right.
+        # Every hash is compared, so that the time taken doesn't depend on which of them matches.
         fitting = [caller for digest, caller in self._known if hmac.compare_digest(given, digest)]
         return fitting[0] if fitting else None
 
@@ -94,31 +99,37 @@ class Tokens:
         return self._cursor_key
 
     def _refresh(self) -> None:
-        """Without Secrets Manager nobody gets in: a revocation must not wait for it to be well."""
+        """While Secrets Manager is unavailable no token is accepted: a revocation must not wait for it to recover."""
         if self._clock() - self._read_at <= FRESH_SECONDS:
             return
         with reaching("API tokens"):
             text = self._client.get_secret_value(SecretId=self._secret_id)["SecretString"]
-        stored = json.loads(text)
-        self._known = tuple(_callers(stored.get("tokens", ())))
-        # Without a key of their own, cursors end when the list of tokens changes.
+        stored = _parse(text)
+        self._known = tuple(
+            (entry.sha256.encode(), _caller("token", entry.name, entry.role, entry.installations))
+            for entry in read_entries(stored.get("tokens", []), roles=set(Role), log_error=telemetry.logger.error)
+        )
+        # Without a key of their own, cursors expire when the list of tokens changes.
         self._cursor_key = hashlib.sha256(f"cursors {stored.get('cursor_key') or text}".encode()).digest()
         self._read_at = self._clock()
 
 
-def _callers(entries: Iterable[Any]) -> Iterable[tuple[bytes, Caller]]:
-    """One entry that somebody has mistyped locks out nobody but its owner."""
-    for number, entry in enumerate(entries):
-        try:
-            yield str(entry["sha256"]).lower().encode(), caller_from(entry["name"], entry["role"], entry)
-        except (LookupError, TypeError, ValueError) as error:
-            telemetry.logger.error("API token ignored", extra={"entry": number, "reason": str(error)})
+def jwt_caller(subject: str, role: str, installations: frozenset[int] | None) -> Caller:
+    """ValueError if there is no such role."""
+    return _caller("jwt", subject, role, installations)
 
 
-def caller_from(name: Any, role: Any, scope: Any, *, key: str = "installations") -> Caller:
-    """ValueError or TypeError if it is not what it must be."""
-    listed = scope.get(key)
-    if listed is not None and not isinstance(listed, list):
-        raise TypeError(f"{key} must be a list of ids")
-    installations = None if listed is None else frozenset(int(each) for each in listed)
-    return Caller(name=str(name), role=Role(role), installations=installations)
+def _caller(kind: str, name: str, role: str, installations: frozenset[int] | None) -> Caller:
+    # The prefix keeps a JWT's subject from matching the name of a token.
+    return Caller(id=f"{kind}:{name}", name=name, role=Role(role), installations=installations)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        stored = json.loads(text)
+    except ValueError:
+        stored = None
+    if isinstance(stored, dict):
+        return stored
+    telemetry.logger.error("API tokens ignored", extra={"reason": "the secret isn't a JSON object"})
+    return {}

@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver
 
-from runledger_api import dashboard, description, problems
+from runledger_api import description, pages, problems
 from runledger_api.routes import ROUTERS
 
 
@@ -12,5 +12,5 @@ def build() -> APIGatewayHttpResolver:
         app.include_router(router)
     problems.answer_with_problems(app)
     description.serve(app)
-    dashboard.serve(app)
+    pages.serve(app)
     return app

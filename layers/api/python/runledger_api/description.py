@@ -1,17 +1,17 @@
-"""The OpenAPI description, and the page that shows it. Powertools makes both; what it says of errors is replaced."""
+"""The OpenAPI description. Powertools makes it; what it says of errors is replaced."""
 
 import json
 from functools import cache
-from importlib import resources
 from typing import Any, NotRequired
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
-from aws_lambda_powertools.event_handler.openapi.swagger_ui import generate_swagger_html
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from runledger_api import problems
+from runledger_api.assets import Asset
+from runledger_api.pages import accepted_encoding
 from runledger_api.refusals import WrongMethod
 
 VERSION = "1"
@@ -19,14 +19,11 @@ ABOUT = (
     "Where is my GitHub Actions job, and what happened to it? Every list has `limit` and `cursor`; every answer says "
     "in `X-Read-Units` how many DynamoDB read units it took; every error is an RFC 9457 problem."
 )
-# Swagger is part of Powertools: its page asks nobody but this API, and is told so.
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'"
-)
-SWAGGER = resources.files("aws_lambda_powertools.event_handler.openapi.swagger_ui")
+# Tools and the page at /docs may keep it for this long.
+CACHED = "public, max-age=300"
 REFUSALS = {
     "400": "a parameter is not what it must be; `errors` names it",
-    "401": "no token, or none that is known",
+    "401": "no token, or an invalid one",
     "403": "the token's role or scope does not suffice",
     "404": "it does not exist, or the token may not see it",
     "409": "not in the state that things are in",
@@ -58,24 +55,12 @@ class Problem(TypedDict):
 
 def serve(app: APIGatewayHttpResolver) -> None:
     @cache
-    def described() -> str:
-        return json.dumps(describe(app))
+    def described() -> Asset:
+        return Asset.from_text("openapi.json", json.dumps(describe(app)))
 
-    @app.get("/openapi.json", include_in_schema=False, compress=True)
+    @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response[str]:
-        return Response(status_code=200, content_type="application/json", body=described())
-
-    @app.get("/docs", include_in_schema=False, compress=True)
-    def docs() -> Response[str]:
-        page = generate_swagger_html(
-            described().replace("</", "<\\/"),
-            (SWAGGER / "swagger-ui-bundle.min.js").read_text(),
-            (SWAGGER / "swagger-ui.min.css").read_text(),
-            swagger_base_url="",
-            oauth2_config=None,
-        )
-        headers = {"Content-Security-Policy": PAGE_POLICY}
-        return Response(status_code=200, content_type="text/html; charset=utf-8", headers=headers, body=page)
+        return described().respond(accepted_encoding(app), cache_control=CACHED)
 
     @app.not_found
     def nothing_here(_: NotFoundError) -> Response[str]:

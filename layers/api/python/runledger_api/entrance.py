@@ -57,7 +57,7 @@ class Entrance:
         except Exception as error:
             answer = _as_event(problems.answer_to(error))
         if visit and visit.orders:
-            done = {"caller": visit.caller.name, "path": visit.path, "status": answer["statusCode"]}
+            done = {"caller": visit.caller.id, "path": visit.path, "status": answer["statusCode"]}
             telemetry.logger.info("admin action", extra=done)
         answer["headers"] |= {
             "X-Read-Units": f"{self._meter.units:g}",

@@ -1,60 +1,63 @@
-"""JWTs in the place of tokens, for those who have an identity provider: verified here, beside tokens, on every path.
+"""JWTs of an identity provider, accepted beside tokens on every path.
 
-API Gateway's own authoriser would refuse whatever is not a JWT, and so keep tokens off the paths that it guards.
+API Gateway's own authoriser rejects everything that isn't a JWT, so tokens could not be used on the paths it guards.
 """
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 from runledger import telemetry
 from runledger.errors import UnavailableError
 
-from runledger_api.access import Caller, caller_from
+from runledger_api.access import Caller, jwt_caller
+from runledger_api.signing_keys import IssuerUnavailable, SigningKeys
+from runledger_api.token_entries import read_installations
 
+# Asymmetric ones only: with HS256, whoever can read the public key could sign.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384"]
 ROLE, INSTALLATIONS = "runledger_role", "runledger_installations"
-DISCOVERY = "/.well-known/openid-configuration"
-PATIENCE_SECONDS = 3.0
+REQUIRED = ["iss", "aud", "sub", "exp", "iat"]
+# The issuer's clock and ours may differ by this much.
+LEEWAY_SECONDS = 10
 JWT_PARTS = 3
 
 
 class Jwts:
-    """Its keys are asked of the issuer at the first JWT, and kept."""
-
-    def __init__(self, *, issuer: str, audience: str) -> None:
+    def __init__(self, *, issuer: str, audience: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._issuer = issuer
         self._audience = audience
-        self._keys: Any = None
+        self._keys = SigningKeys(issuer, clock=clock)
 
     def caller(self, bearer: str) -> Caller | None:
         if bearer.count(".") != JWT_PARTS - 1:
             return None
-        import jwt  # noqa: PLC0415 - it loads cryptography, and most callers come with a token
+        import jwt  # noqa: PLC0415 - it loads cryptography, and most callers send a token
 
         try:
-            key = self._signing_keys().get_signing_key_from_jwt(bearer).key
-            claims = jwt.decode(bearer, key, algorithms=ALGORITHMS, issuer=self._issuer, audience=self._audience)
-            return caller_from(claims["sub"], claims[ROLE], claims, key=INSTALLATIONS)
-        except jwt.PyJWKClientConnectionError as error:
-            raise UnavailableError(f"the issuer of JWTs: {error}") from error
+            return self._verified(jwt, bearer)
+        except IssuerUnavailable as error:
+            raise UnavailableError(f"the issuer of JWTs, {self._issuer}: {error}") from error
         except (jwt.PyJWTError, LookupError, TypeError, ValueError) as error:
             telemetry.logger.warning("JWT refused", extra={"reason": str(error)})
             return None
 
-    def _signing_keys(self) -> Any:
-        if self._keys is None:
-            import jwt  # noqa: PLC0415
-
-            self._keys = jwt.PyJWKClient(_keys_address(self._issuer), cache_keys=True, timeout=PATIENCE_SECONDS)
-        return self._keys
-
-
-def _keys_address(issuer: str) -> str:
-    import urllib3  # noqa: PLC0415 - botocore has loaded it
-
-    try:
-        answer = urllib3.PoolManager(timeout=PATIENCE_SECONDS, retries=False).request(
-            "GET", issuer.rstrip("/") + DISCOVERY
+    def _verified(self, jwt: Any, bearer: str) -> Caller:
+        header = jwt.get_unverified_header(bearer)
+        # Before the key is looked up, which may send a request to the issuer.
+        if header.get("alg") not in ALGORITHMS or not isinstance(header.get("kid"), str):
+            raise ValueError("the header needs a kid and an asymmetric alg")
+        claims = jwt.decode(
+            bearer,
+            self._keys.find(header["kid"]),
+            algorithms=ALGORITHMS,
+            issuer=self._issuer,
+            audience=self._audience,
+            leeway=LEEWAY_SECONDS,
+            options={"require": REQUIRED},
         )
-        return str(answer.json()["jwks_uri"])
-    except (urllib3.exceptions.HTTPError, ValueError, LookupError) as error:
-        raise UnavailableError(f"the issuer of JWTs, {issuer}: {error}") from error
+        if not claims["sub"]:
+            raise ValueError("sub is empty")
+        # No claim grants nothing: a provider that forgets it must not open every installation.
+        installations = read_installations(claims.get(INSTALLATIONS), digits_allowed=True)
+        return jwt_caller(claims["sub"], claims[ROLE], installations)

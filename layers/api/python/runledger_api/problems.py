@@ -13,15 +13,16 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 )
 from runledger import telemetry
 from runledger.errors import UnavailableError
-from runledger_github.errors import GitHubRefusal, RateLimited
 
 from runledger_api.refusals import (
     BadParameter,
     Conflict,
     NoSuchThing,
+    NotAcceptable,
     NotAllowed,
     NoToken,
     Refused,
+    TooManyRequests,
     WrongMethod,
 )
 
@@ -32,7 +33,9 @@ STATUSES = {
     NoSuchThing: HTTPStatus.NOT_FOUND,
     WrongMethod: HTTPStatus.METHOD_NOT_ALLOWED,
     BadParameter: HTTPStatus.BAD_REQUEST,
+    NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
     Conflict: HTTPStatus.CONFLICT,
+    TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
 }
 
 # The first that fits.
@@ -40,9 +43,7 @@ FOREIGN: dict[type[Exception], tuple[HTTPStatus, str]] = {
     NotFoundError: (HTTPStatus.NOT_FOUND, "there is no such path: /openapi.json describes those that there are"),
     RequestUnsupportedContentType: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body as application/json"),
     RecursionError: (HTTPStatus.BAD_REQUEST, "the body is nested too deeply"),
-    RateLimited: (HTTPStatus.TOO_MANY_REQUESTS, "{}"),
     UnavailableError: (HTTPStatus.SERVICE_UNAVAILABLE, "AWS or GitHub did not answer in time: try again"),
-    GitHubRefusal: (HTTPStatus.CONFLICT, "GitHub refuses: {}"),
 }
 
 Errors = Sequence[Mapping[str, str]]
@@ -57,7 +58,7 @@ def answer_to(error: Exception) -> Response[str]:
     for kind, (status, detail) in FOREIGN.items():
         if isinstance(error, kind):
             telemetry.logger.warning("not done", extra={"reason": str(error)})
-            return problem(status, detail.format(error))
+            return problem(status, detail)
     telemetry.logger.error("defect", exc_info=error)
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this is a defect; the log has it under the X-Request-Id")
 

@@ -1,12 +1,14 @@
 """What the API refuses, each with the sentence that the caller is shown.
 
 Refused
-├── NoToken             401  no token, or none that is known
+├── NoToken             401  no token, or an invalid one
 ├── NotAllowed          403  the role or the scope does not suffice
 ├── NoSuchThing         404  it does not exist, or the caller may not know that it does
 ├── WrongMethod         405
 ├── BadParameter        400  with the parameter's name
-└── Conflict            409  not in the state that things are in
+├── NotAcceptable       406  the file is only sent compressed
+├── Conflict            409  not in the state that things are in
+└── TooManyRequests     429  GitHub's rate limit is used up
 """
 
 from collections.abc import Iterable
@@ -41,5 +43,13 @@ class BadParameter(Refused):
         self.problem = problem
 
 
+class NotAcceptable(Refused):
+    pass
+
+
 class Conflict(Refused):
+    pass
+
+
+class TooManyRequests(Refused):
     pass

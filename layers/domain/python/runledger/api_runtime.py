@@ -1,22 +1,23 @@
-"""What the API needs: the tables for reading, GitHub for what is not finished, and who may ask."""
+"""What the API needs: the tables for reading, a way to GitHub for what is not finished, and authentication."""
 
 import json
 import time
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from runledger_api.access import Doorkeeper, Tokens, Verifier
 from runledger_api.cursors import Cursors
+from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.units import Meter
 
 from runledger import times
-from runledger.aws import client, rarely
+from runledger.aws import client, patient_client, rarely
 from runledger.caches import DeploymentCache, RunCache
 from runledger.dead_letters import DeadLetterQueues
-from runledger.github_runtime import truth
 from runledger.known_installations import KnownInstallations
-from runledger.reconciler_runtime import passes, patience
+from runledger.passes_runtime import passes, patience
 from runledger.reconciliation.orders import Orders
 from runledger.runtime import deployments, jobs, setting
 from runledger.runtime import installations as registry
@@ -73,18 +74,24 @@ def run_attempts() -> RunAttempts:
 
 
 @cache
-def run_cache() -> RunCache | None:
-    known = truth()
-    if known is None:
-        return None
-    runs = RunsTable(client("dynamodb"), setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS")))
-    return RunCache(runs=runs, ask=known.run)
+def github_requests_client() -> Any:
+    return patient_client("lambda", read_seconds=float(setting("GITHUB_REQUESTS_SECONDS")))
 
 
 @cache
-def deployment_cache() -> DeploymentCache | None:
-    known = truth()
-    return DeploymentCache(deployments=deployments(), ask=known.deployment) if known else None
+def github() -> GitHub:
+    return GitHub(github_requests_client, setting("GITHUB_REQUESTS_FUNCTION"), clock=time.monotonic)
+
+
+@cache
+def run_cache() -> RunCache:
+    runs = RunsTable(client("dynamodb"), setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS")))
+    return RunCache(runs=runs, refresh=github().refresh_run)
+
+
+@cache
+def deployment_cache() -> DeploymentCache:
+    return DeploymentCache(deployments=deployments(), refresh=github().refresh_deployment)
 
 
 @cache

@@ -59,6 +59,15 @@ def client(service: str, region: str | None = None) -> Any:
     return made
 
 
+def patient_client(service: str, *, read_seconds: float) -> Any:
+    """For calls that take their time: one attempt, which waits for its answer that long."""
+    patient = CHEAP_AND_IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
+    with to_stay():
+        made = session().create_client(service, config=patient)
+    _clients.add(made)
+    return made
+
+
 class _Rarely:
     def __init__(self, named: tuple[str, ...]) -> None:
         self._named = named

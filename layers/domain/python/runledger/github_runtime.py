@@ -6,16 +6,18 @@ from functools import cache
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal
+from runledger_github.requests import Requests
 from runledger_github.retries import Patience
 from runledger_github.truth import Truth
 
 from runledger.aws import client
-from runledger.caches import DeploymentCache
+from runledger.caches import DeploymentCache, DeploymentRefresh
 from runledger.model import Job
 from runledger.reports import Approval
 from runledger.reruns import Reruns
 from runledger.runtime import deployments, record, setting
 from runledger.tables.rerun_claims import RerunClaims
+from runledger.tables.runs import RunsTable
 
 
 @cache
@@ -32,7 +34,10 @@ def truth() -> Truth | None:
 def is_pending() -> Callable[[Job], bool]:
     """Whether a waiting job still waits for an approval: GitHub's word where we can ask, else the table's."""
     known = truth()
-    cache = DeploymentCache(deployments=deployments(), ask=known.deployment) if known else None
+    cache = None
+    if known:
+        refresh = DeploymentRefresh(deployments=deployments(), ask=known.deployment)
+        cache = DeploymentCache(deployments=deployments(), refresh=refresh)
 
     def pending(job: Job) -> bool:
         if job.deployment_id is None or job.repo_full_name is None:
@@ -44,6 +49,12 @@ def is_pending() -> Callable[[Job], bool]:
         return found is None or found.get("status") == Approval.PENDING
 
     return pending
+
+
+@cache
+def requests() -> Requests:
+    runs = RunsTable(client("dynamodb"), setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS")))
+    return Requests(truth=truth(), runs=runs, deployments=deployments())
 
 
 @cache

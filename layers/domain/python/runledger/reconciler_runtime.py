@@ -13,6 +13,7 @@ from runledger.caches import Time
 from runledger.fleet import Fleet
 from runledger.forgotten import ForgottenApproval
 from runledger.github_runtime import is_pending, truth
+from runledger.passes_runtime import passes, patience
 from runledger.reconciliation import metrics
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
@@ -22,30 +23,12 @@ from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
-from runledger.reconciliation.stuck import Patience
 from runledger.runner_runtime import runner_tags, runners
 from runledger.runtime import installations, jobs, ledger, record, setting
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
-from runledger.tables.passes import PassesTable
 
 clock = Time()
-
-
-@cache
-def patience() -> Patience:
-    return Patience(
-        queued_minutes=int(setting("STUCK_QUEUED_MINUTES")),
-        scheduled_minutes=int(setting("STUCK_SCHEDULED_MINUTES")),
-        in_progress_hours=int(setting("LONG_RUNNING_HOURS")),
-        waiting_hours=int(setting("FORGOTTEN_APPROVAL_HOURS")),
-        runner_requests_at_most=int(setting("RUNNER_REQUESTS_AT_MOST")),
-    )
-
-
-@cache
-def passes() -> PassesTable:
-    return PassesTable(client("dynamodb"), setting("RUNNERS_TABLE"))
 
 
 @cache

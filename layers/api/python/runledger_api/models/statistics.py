@@ -118,8 +118,9 @@ class Installations(TypedDict):
 
 
 class Me(TypedDict):
-    """`installations` is null for somebody who may see all of them."""
+    """`id` is unique; orders are recorded under it. `installations` is null for a caller that may see all of them."""
 
+    id: str
     name: str
     role: str
     installations: list[int] | None

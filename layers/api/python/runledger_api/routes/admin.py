@@ -1,15 +1,12 @@
 """What an operator does beside the reconciler: have a webhook sent again, and look at what nobody tries any more."""
 
-from itertools import islice
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Path
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, github_runtime
-from runledger_github.app import GitHubApp
+from runledger import api_runtime
 
 from runledger_api.models.admin import DeadLetterQueues, Redelivery
-from runledger_api.refusals import Conflict, NoSuchThing
 from runledger_api.visits import visit
 
 router = APIGatewayHttpRouter()
@@ -21,8 +18,6 @@ DeliveryId = Annotated[
         description="GitHub's number of the delivery, or its X-GitHub-Delivery",
     ),
 ]
-# A hundred deliveries each: an older one is found by its number in the App's settings on GitHub.
-PAGES_SEARCHED = 20
 
 
 @router.post(
@@ -34,14 +29,7 @@ PAGES_SEARCHED = 20
 )
 def redeliver(delivery_id: DeliveryId) -> Redelivery:
     visit(router).caller.must_see_all()
-    known = github_runtime.truth()
-    if known is None:
-        raise Conflict("there is no GitHub App: only an App's webhooks can be sent again by asking")
-    number = int(delivery_id) if delivery_id.isascii() and delivery_id.isdigit() else _number(known.app, delivery_id)
-    if number is None:
-        raise NoSuchThing(f"GitHub's log has no delivery {delivery_id} among the newest")
-    known.app.redeliver(number)
-    return {"delivery_ids": [number]}
+    return {"delivery_ids": [api_runtime.github().redeliver(delivery_id)]}
 
 
 @router.get(
@@ -54,11 +42,3 @@ def dead_letters() -> DeadLetterQueues:
     visit(router).caller.must_see_all()
     counts = api_runtime.dead_letters().counts()
     return {"items": [{"queue": name, "messages": count} for name, count in counts.items()], "next_cursor": None}
-
-
-def _number(app: GitHubApp, guid: str) -> int | None:
-    for page in islice(app.hook_deliveries(), PAGES_SEARCHED):
-        for delivery in page.deliveries:
-            if delivery["guid"] == guid:
-                return int(delivery["id"])
-    return None

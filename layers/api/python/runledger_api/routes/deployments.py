@@ -21,9 +21,9 @@ router = APIGatewayHttpRouter()
 )
 def deployment(installation_id: InstallationId, deployment_id: DeploymentId) -> Deployment:
     found = api_runtime.deployments().get(installation_id, deployment_id)
-    cache = api_runtime.deployment_cache()
-    if found and cache and found.get("status") == Approval.PENDING and "repo_full_name" in found:
-        found = cache.get(installation_id, found["repo_full_name"], deployment_id)
+    is_pending = found and found.get("status") == Approval.PENDING and "repo_full_name" in found
+    if found and is_pending and api_runtime.github().may_refresh():
+        found = api_runtime.deployment_cache().get(installation_id, found["repo_full_name"], deployment_id)
     if not found or "status" not in found:
         raise NoSuchThing(f"there is no deployment {deployment_id} in installation {installation_id}")
     return checked({**found, "job_ids": sorted(found.get("job_ids", ()))})

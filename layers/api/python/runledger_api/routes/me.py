@@ -12,4 +12,5 @@ router = APIGatewayHttpRouter()
 def me() -> Me:
     caller = visit(router).caller
     scope = caller.installations
-    return {"name": caller.name, "role": caller.role, "installations": None if scope is None else sorted(scope)}
+    installations = None if scope is None else sorted(scope)
+    return {"id": caller.id, "name": caller.name, "role": caller.role, "installations": installations}

@@ -69,7 +69,7 @@ def cleanup(runner_id: RunnerId) -> Accepted:
         raise Conflict(f"{wanted} is being cleaned by {runner.cleaning_owner}")
     if runner.status is RunnerStatus.CLEANED or runner.suspected_at is None:
         raise Conflict(f"{wanted} is not suspected to be an orphan: the reconciler decides who is")
-    return {"id": api_runtime.orders().clean(wanted, at=here.now, requested_by=here.caller.name)}
+    return {"id": api_runtime.orders().clean(wanted, at=here.now, requested_by=here.caller.id)}
 
 
 @router.post(
@@ -83,7 +83,7 @@ def run(body: Annotated[PassWanted | None, Body()] = None) -> Accepted:
     here = visit(router)
     here.caller.must_see_all()
     kind = Kind((body or {}).get("pass", Kind.FULL))
-    return {"id": api_runtime.orders().run(kind, at=here.now, requested_by=here.caller.name)}
+    return {"id": api_runtime.orders().run(kind, at=here.now, requested_by=here.caller.id)}
 
 
 @router.get(
@@ -109,8 +109,8 @@ def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
 def one_pass(pass_id: PassId) -> Pass:
     caller = visit(router).caller
     found = api_runtime.passes().get(pass_id)
-    # Who may see some installations only may read what became of an order of their own.
-    if found is None or (caller.installations is not None and found.get("requested_by") != caller.name):
+    # A caller that is limited to some installations may read only the orders it gave itself.
+    if found is None or (caller.installations is not None and found.get("requested_by") != caller.id):
         raise NoSuchThing(f"there is no pass {pass_id}")
     return checked(_told(found))
 

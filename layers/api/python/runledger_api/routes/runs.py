@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, github_runtime
+from runledger import api_runtime
 from runledger.reports import RunStatus
 from runledger.tables.pages import Span
 
@@ -48,14 +48,10 @@ def rerun(
     installation_id: InstallationId, run_id: RunId, body: Annotated[RerunWanted | None, Body()] = None
 ) -> RerunRequested:
     seen = (body or {}).get("run_attempt")
-    attempts, newest = _attempts(installation_id, run_id, None)
+    _, newest = _attempts(installation_id, run_id, None)
     if seen is not None and seen != newest:
         raise Conflict(f"attempt {newest} is the newest of run {run_id}, and not {seen}")
-    repo = attempts[newest].get("repo_full_name")
-    known = github_runtime.truth()
-    if known is None or repo is None:
-        raise Conflict("there is no GitHub App that could ask: docs/operating.md tells how to set one up")
-    known.app.installation(installation_id).rerun_failed_jobs(repo, run_id)
+    api_runtime.github().rerun_failed_jobs(installation_id, run_id, newest)
     return {"installation_id": installation_id, "run_id": run_id, "run_attempt": newest}
 
 
@@ -69,9 +65,9 @@ def _attempts(installation_id: int, run_id: int, run_attempt: int | None) -> tup
 
 
 def _fresh(installation_id: int, run: dict[str, Any]) -> dict[str, Any]:
-    cache = api_runtime.run_cache()
-    if cache is None or run["status"] == RunStatus.COMPLETED or "repo_full_name" not in run:
+    if run["status"] == RunStatus.COMPLETED or "repo_full_name" not in run or not api_runtime.github().may_refresh():
         return run
+    cache = api_runtime.run_cache()
     return cache.get(installation_id, run["repo_full_name"], run["run_id"], run["run_attempt"]) or run
 
 

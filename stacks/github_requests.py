@@ -1,0 +1,50 @@
+"""The function that calls GitHub for the API: it holds the App's key, and nothing but the API invokes it."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from stacks.function import LedgerFunction
+from stacks.recorder import TABLES, table_environment
+from stacks.settings import Settings
+
+# The API waits for it, and has 29 seconds itself, of which it may have waited 12 for another reader's claim.
+TIMEOUT = cdk.Duration.seconds(14)
+SECONDS_FOR_THE_API_TO_WAIT = math.ceil(TIMEOUT.to_seconds()) + 1
+GITHUB_PATIENCE_SECONDS = 5
+REFRESHES = {
+    "RUNS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+    "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
+}
+
+
+class GitHubRequestsFunction(LedgerFunction):
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        tables: Mapping[str, dynamodb.Table],
+        layers: Sequence[lambda_.ILayerVersion],
+        github_app: str,
+    ) -> None:
+        super().__init__(
+            scope,
+            "github_requests",
+            settings=settings,
+            layers=layers,
+            timeout=TIMEOUT,
+            environment={
+                **table_environment(settings, tables, set(REFRESHES)),
+                "GITHUB_APP": github_app,
+                "GITHUB_API_URL": settings.github_api_url,
+                "GITHUB_PATIENCE_SECONDS": str(GITHUB_PATIENCE_SECONDS),
+            },
+        )
+        for word, actions in REFRESHES.items():
+            self.allow(tables[TABLES[word]].table_arn, *actions)
+        self.allow(github_app, "secretsmanager:GetSecretValue")

@@ -1,0 +1,303 @@
+"""The public API function has neither the GitHub App's key nor the right to write what GitHub said."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ReadTimeoutError
+from runledger import github_requests
+from runledger.caches import PATIENCE_SECONDS, RunCache
+from runledger.github_requests import Outcome
+from runledger_api.github import GitHub
+from runledger_github.app import GitHubApp
+from runledger_github.requests import Requests
+from runledger_github.truth import Truth
+
+from local.github import SimulatedGitHub
+from local.github.credentials import APP_ID
+from local.processes import clean_environment
+from stacks import api_function
+from stacks import github_requests as github_requests_stack
+from tests.api.client import Client
+from tests.api.conftest import Live, answer_github_requests, api, ledger, live, log, ordered
+from tests.beds import create_tables, delete_tables
+from tests.functions.conftest import World, world
+from tests.ledgers import ledger_on
+from tests.settings import SETTINGS
+from tests.stacks.test_functions import as_list, functions, statements
+from tests.synthesis import Templates
+from tests.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN, receipt
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+__all__ = ["api", "ledger", "live", "log", "ordered", "world"]
+
+ROOT = Path(__file__).parent.parent.parent
+HERE = f"/v1/installations/{INSTALLATION}"
+
+
+def granted(templates: Templates, function: str) -> set[tuple[str, str, str]]:
+    """Action, a word for the resource, and the condition."""
+    template, properties = functions(templates)[function]
+    found = set()
+    for statement in statements(template, properties["Role"]["Fn::GetAtt"][0]):
+        for action in as_list(statement["Action"]):
+            for resource in as_list(statement["Resource"]):
+                found.add((action, word_for(resource), json.dumps(statement.get("Condition", {}))))
+    return found
+
+
+def word_for(resource: Any) -> str:
+    """The table, index, secret, queue or function that an ARN in a template names."""
+    text = json.dumps(resource)
+    index = text.rpartition("/index/")[2].partition('"')[0] if "/index/" in text else ""
+    names = (
+        *("WorkflowJobEvents", "WorkflowJobs", "WorkflowRuns", "Deployments", "Runners", "GitHubApp", "ApiTokens"),
+        *("GithubRequests", "Reconciler", "DeadLetters", "Logs"),
+    )
+    (name, *_) = [each for each in names if each in text]
+    return f"{name}/{index}" if index else name
+
+
+def test_only_the_functions_that_call_github_may_read_the_apps_key(templates: Templates) -> None:
+    readers = {
+        name
+        for name in functions(templates)
+        if any("GitHubApp" in json.dumps(each["Resource"]) for each in policy(templates, name))
+    }
+    assert readers == {"RunRetry", "Reconciler", "GithubRequests"}
+
+
+def policy(templates: Templates, function: str) -> list[dict[str, Any]]:
+    template, properties = functions(templates)[function]
+    return statements(template, properties["Role"]["Fn::GetAtt"][0])
+
+
+def test_the_api_may_do_exactly_this(templates: Templates) -> None:
+    """What whoever controls its code could do: read the ledger, and order what an operator may order."""
+    of_passes = json.dumps({"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}})
+    found = granted(templates, "Api")
+    assert {each for each in found if each[0] == "dynamodb:UpdateItem"} == {
+        ("dynamodb:UpdateItem", "Runners", of_passes)
+    }
+    assert {(action, name) for action, name, _ in found if not action.startswith(("dynamodb:", "logs:"))} == {
+        ("secretsmanager:GetSecretValue", "ApiTokens"),
+        ("lambda:InvokeFunction", "GithubRequests"),
+        ("lambda:InvokeFunction", "Reconciler"),
+        ("sqs:GetQueueAttributes", "DeadLetters"),
+    }
+    on_tables = [(action.removeprefix("dynamodb:"), name) for action, name, _ in found if "dynamodb:" in action]
+    assert set(on_tables) == {
+        *(("Query", "WorkflowJobs"), ("BatchGetItem", "WorkflowJobs"), ("Query", "WorkflowJobEvents")),
+        *(("GetItem", "WorkflowRuns"), ("BatchGetItem", "WorkflowRuns"), ("GetItem", "Deployments")),
+        *(("GetItem", "Runners"), ("Query", "Runners"), ("BatchGetItem", "Runners"), ("UpdateItem", "Runners")),
+        *(("Query", "WorkflowJobs/by_status"), ("Query", "WorkflowJobs/by_repo"), ("Query", "WorkflowJobs/by_run")),
+        ("Query", "Runners/by_status"),
+    }
+
+
+def test_the_api_has_neither_the_keys_name_nor_the_client_that_would_use_it(templates: Templates) -> None:
+    _, function = functions(templates)["Api"]
+    assert not [name for name in function["Environment"]["Variables"] if name.startswith("GITHUB_A")]
+    assert not [layer for layer in function["Layers"] if "GithubLayer" in str(layer)]
+    code = "import sys, api; print([name for name in sys.modules if name.startswith(('runledger_github', 'jwt'))])"
+    started = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=clean_environment(
+            **SETTINGS,
+            AWS_ACCESS_KEY_ID="test",
+            PYTHONPATH="functions:layers/domain/python:layers/api/python",
+        ),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert started.stdout == "[]\n"
+
+
+def test_nobody_else_invokes_the_function_that_calls_github_for_the_api(templates: Templates) -> None:
+    invoking = {
+        name
+        for name in functions(templates)
+        for statement in policy(templates, name)
+        if "lambda:InvokeFunction" in as_list(statement["Action"]) and "GithubRequests" in json.dumps(statement)
+    }
+    assert invoking == {"Api"}
+
+
+def test_a_wait_for_another_reader_and_a_refresh_fit_into_the_apis_own_time() -> None:
+    waiting = PATIENCE_SECONDS + github_requests_stack.SECONDS_FOR_THE_API_TO_WAIT
+    assert waiting < api_function.TIMEOUT.to_seconds()
+    assert github_requests_stack.TIMEOUT.to_seconds() < github_requests_stack.SECONDS_FOR_THE_API_TO_WAIT
+
+
+@pytest.fixture
+def app(world: World, api: Client, github: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch) -> SimulatedGitHub:
+    """GitHub, with the App in the secret of the function that calls it."""
+    assert api
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_PATIENCE_SECONDS", "0")
+    secret = {"app_id": str(APP_ID), "private_key": github.state.credentials.private_key}
+    world.secrets.put_secret_value(SecretId=os.environ["GITHUB_APP"], SecretString=json.dumps(secret))
+    github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure")
+    github.state.put("deployments", DEPLOYMENT, repository=REPO, environment="production", statuses=[])
+    return github
+
+
+def calls(github: SimulatedGitHub, of: str) -> int:
+    return sum(count for route, count in github.state.calls.items() if of in str(route))
+
+
+def test_an_unfinished_run_is_refreshed_by_that_function(api: Client, live: Live, app: SimulatedGitHub) -> None:
+    live(1, until=IN_PROGRESS)
+    assert api.get(f"{HERE}/runs/{RUN}").body["run"]["conclusion"] == "failure"
+    assert api.get(f"{HERE}/runs/{RUN}").body["run"]["status"] == "completed"
+    assert calls(app, "/attempts/") == 1
+
+
+def test_a_pending_deployment_is_refreshed_by_that_function(api: Client, live: Live, app: SimulatedGitHub) -> None:
+    live(1, until=QUEUED_AGAIN)
+    for _ in range(3):
+        assert api.get(f"{HERE}/deployments/{DEPLOYMENT}").body["checked_at"]
+    assert calls(app, "/statuses") == 1
+
+
+def time_out(_: object) -> dict[str, Any]:
+    raise ReadTimeoutError(endpoint_url="https://lambda.invalid")
+
+
+def crash(_: object) -> dict[str, Any]:
+    return {"FunctionError": "Unhandled", "Payload": io.BytesIO(b'{"errorMessage": "Task timed out"}')}
+
+
+def refuse(_: object) -> dict[str, Any]:
+    return {"Payload": io.BytesIO(json.dumps({"outcome": "refused", "message": "suspended"}).encode())}
+
+
+@pytest.mark.parametrize("failing", [time_out, crash, refuse])
+def test_when_the_refresh_fails_the_table_answers(
+    api: Client, live: Live, log: io.StringIO, failing: Callable[[object], dict[str, Any]]
+) -> None:
+    live(1, until=QUEUED_AGAIN)
+    answer_github_requests(failing)
+    run, deployment = api.get(f"{HERE}/runs/{RUN}"), api.get(f"{HERE}/deployments/{DEPLOYMENT}")
+    assert (run.status, run.body["run"]["status"]) == (200, "queued")
+    assert (deployment.status, deployment.body["status"]) == (200, "pending")
+    assert [json.loads(line)["message"] for line in log.getvalue().splitlines()] == ["not refreshed"] * 2
+
+
+@pytest.mark.usefixtures("app")
+def test_an_unavailable_github_does_not_keep_the_table_from_answering(
+    api: Client, live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live(1, until=IN_PROGRESS)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    assert api.get(f"{HERE}/runs/{RUN}").body["run"]["status"] == "queued"
+
+
+def test_without_an_app_the_function_is_not_invoked_for_every_answer(world: World, api: Client, live: Live) -> None:
+    live(1, until=IN_PROGRESS)
+    invoked: list[dict[str, Any]] = []
+
+    def run(event: dict[str, Any]) -> dict[str, Any]:
+        invoked.append(event)
+        return {"Payload": io.BytesIO(json.dumps(world.invoke("github_requests", event)).encode())}
+
+    answer_github_requests(run)
+    for _ in range(5):
+        assert api.get(f"{HERE}/runs/{RUN}").status == 200
+    assert [event["request"] for event in invoked] == ["refresh_run"]
+    assert invoked[0]["correlation_id"] == "a-request"
+
+
+def test_an_order_reaches_github_and_its_refusal_reaches_the_operator(
+    api: Client, live: Live, app: SimulatedGitHub
+) -> None:
+    live(1, conclusion="failure")
+    app.state.put("jobs", 1, run_id=RUN, status="completed", conclusion="failure")
+    assert api.post(f"{HERE}/runs/{RUN}/rerun").status == 202
+    again = api.post(f"{HERE}/runs/{RUN}/rerun")
+    assert (again.status, again.body["detail"].startswith("GitHub refuses: ")) == (409, True)
+    missing = api.post("/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
+    assert missing.status == 404
+    assert calls(app, "rerun-failed-jobs") == 2
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [("rate_limited", 429), ("unavailable", 503), ("no_app", 409), ("not_found", 404), ("refused", 409)],
+)
+def test_what_became_of_an_order_decides_the_status(api: Client, live: Live, outcome: str, status: int) -> None:
+    live(1, conclusion="failure")
+    answer_github_requests(lambda _: {"Payload": io.BytesIO(json.dumps({"outcome": outcome}).encode())})
+    assert api.post(f"{HERE}/runs/{RUN}/rerun").status == status
+
+
+BAD_EVENTS: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "an unknown request": {"request": "delete_runner", "installation_id": 1, "run_id": 1},
+    "no attempt": {"request": "refresh_run", "installation_id": 1, "run_id": 1},
+    "ids as text": {"request": "refresh_run", "installation_id": "1", "run_id": "../../../app", "run_attempt": 1},
+    "a boolean": {"request": "refresh_run", "installation_id": True, "run_id": 1, "run_attempt": 1},
+}
+
+
+@pytest.mark.parametrize("event", BAD_EVENTS.values(), ids=BAD_EVENTS)
+def test_the_function_refuses_what_is_no_request(event: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"must be given|names no request"):
+        github_requests.from_event(event)
+
+
+@pytest.mark.parametrize("kind", ["refresh_run", "rerun_failed_jobs"])
+def test_the_function_calls_github_only_about_runs_of_the_ledger(world: World, app: SimulatedGitHub, kind: str) -> None:
+    """Also if the API's code were somebody else's: the repository comes from the table and not from the request."""
+    event = {"request": kind, "installation_id": INSTALLATION, "run_id": RUN, "run_attempt": 1}
+    result = world.invoke("github_requests", {**event, "repo_full_name": REPO})
+    assert (result["outcome"], app.state.calls) == (Outcome.NOT_FOUND, {})
+
+
+@pytest.mark.server
+def test_a_hundred_concurrent_readers_in_the_api_make_one_call_to_github(
+    dynamodb_local_url: str, templates: Templates, github: SimulatedGitHub
+) -> None:
+    github.state.put("runs", RUN, repository=REPO, status="in_progress")
+    client: DynamoDBClient = boto3.client(
+        "dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=200)
+    )
+    create_tables(client, templates["data"])
+    recorded = ledger_on(client)
+    recorded.record(receipt(IN_PROGRESS, at=0, job_id=1))
+    secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
+    truth = Truth(app=GitHubApp.from_secret(secret, api_url=github.url))
+    requests = Requests(truth=truth, runs=recorded.runs, deployments=recorded.deployments)
+    lock, outcomes = threading.Lock(), list[Outcome]()
+
+    def invoke(Payload: bytes, **_: object) -> dict[str, Any]:  # noqa: N803 - as Lambda's client has it
+        result = requests.handle(github_requests.from_event(json.loads(Payload)), has_time=lambda: True)
+        with lock:
+            outcomes.append(result.outcome)
+        return {"Payload": io.BytesIO(json.dumps({"outcome": result.outcome}).encode())}
+
+    through = GitHub(lambda: SimpleNamespace(invoke=invoke), "github_requests", clock=lambda: 0.0)
+    cache = RunCache(runs=recorded.runs, refresh=through.refresh_run)
+    with ThreadPoolExecutor(max_workers=100) as pool:
+        found = list(pool.map(lambda _: cache.get(INSTALLATION, REPO, RUN, 1), range(100)))
+    delete_tables(client)
+    client.close()
+    assert {run["status"] for run in found if run} == {"in_progress"}
+    assert len([run for run in found if run]) == 100
+    assert outcomes.count(Outcome.DONE) == 1
+    assert calls(github, "/attempts/") == 1
