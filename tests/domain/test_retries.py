@@ -1,7 +1,11 @@
 """What intake puts on the retry queue is what the retry takes out."""
 
+from dataclasses import replace
+from decimal import Decimal
+
 import pytest
 from runledger import retries
+from runledger.model import Facts, Receipt
 
 from tests.webhooks import LIFE, receipt
 
@@ -15,3 +19,11 @@ def test_a_receipt_survives_the_queue_unchanged(step: str) -> None:
 def test_the_largest_receipt_fits_into_a_message() -> None:
     huge = receipt("queued", labels=["\N{PILE OF POO}" * 1000] * 100, name="\N{PILE OF POO}" * 1000)
     assert len(retries.to_message(huge).encode()) < 256 * 1024
+
+
+def test_a_price_survives_the_queue_as_a_decimal() -> None:
+    before = replace(receipt("queued"), facts=Facts(price_per_hour=Decimal("2.50")))
+    after = retries.from_message(retries.to_message(before))
+    assert after == before
+    assert isinstance(after, Receipt)
+    assert isinstance(after.facts.price_per_hour, Decimal)

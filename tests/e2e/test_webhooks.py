@@ -77,7 +77,8 @@ def test_concurrent_deliveries_for_one_job_lose_nothing(outputs: Outputs, dynamo
     steps = [f"{LIFE[n % 5]}" for n in range(20)]
 
     def deliver(n: int) -> int:
-        return post(outputs, payload(steps[n], job_id=job_id, runner_name=NOWHERE), guid=f"{n} of {job_id}").status
+        message = payload(steps[n], job_id=job_id, runner_name=NOWHERE, check_run_url=f"hook {n}")
+        return post(outputs, message, guid=f"{n} of {job_id}").status
 
     with ThreadPoolExecutor(max_workers=8) as pool:
         assert set(pool.map(deliver, range(len(steps)))) == {202}

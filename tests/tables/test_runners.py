@@ -27,15 +27,7 @@ from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, re
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-BOOKKEEPING = {
-    "received_at",
-    "last_updated_at",
-    "version",
-    "webhooks",
-    "inputs",
-    "ttl",
-    "internal_queue_duration_in_ms",
-}
+BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs", "ttl", "internal_queue_duration_in_ms"}
 Step = Callable[[Ledger, Runners], object]
 
 
