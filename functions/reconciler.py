@@ -22,7 +22,13 @@ def _work(event: dict[str, Any], context: Any) -> Report:
     pass_id = event.get("id") or new_id(times.from_epoch_ms(round(time.time() * times.MS_PER_SECOND)))
     requested_by = event.get("requested_by")
     if runner_id := event.get("clean"):
-        return reconciler.clean(runner_id, pass_id=pass_id, requested_by=str(requested_by))
+        limits = event.get("installations")
+        return reconciler.clean(
+            runner_id,
+            pass_id=pass_id,
+            requested_by=str(requested_by),
+            installations=None if limits is None else frozenset(limits),
+        )
     return reconciler.run(
         Kind(event.get("pass", Kind.FULL)),
         pass_id=pass_id,

@@ -9,10 +9,10 @@ launcher_events = runner_runtime.launcher_events()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    return batches.each(event, context, _record)
+    return batches.each_dated(event, context, _record)
 
 
-def _record(message: str) -> None:
+def _record(message: str, sent_at: str | None) -> None:
     event = json.loads(message)
     telemetry.follow(str(event.get("id")))
-    launcher_events.record(event)
+    launcher_events.record(event, sent_at=sent_at)

@@ -9,7 +9,7 @@ from typing import Any
 from runledger import runtime, telemetry, times
 from runledger.deliveries import Delivery
 from runledger.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError
-from runledger.intake import Answer
+from runledger.intake import LONGEST_DELIVERY_ID, Answer
 
 REFUSED = {
     BadSignature: HTTPStatus.UNAUTHORIZED,
@@ -26,7 +26,8 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     headers = event.get("headers") or {}
     try:
         delivery = _delivery(event, headers)
-        telemetry.follow(delivery.delivery_id)
+        # Before the signature is checked, a stranger may send anything, and we pay for the log.
+        telemetry.follow(delivery.delivery_id[:LONGEST_DELIVERY_ID])
         answer = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Refusal as refusal:
         telemetry.refused(refusal)

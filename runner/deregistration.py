@@ -7,9 +7,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
-from runner.config import Config
+from runner.config import WITHOUT_REDIRECTS, Config
 from runner.log import log
 
 LONGEST_SECONDS = 15.0
@@ -44,7 +44,8 @@ def _within(seconds: float, url: str) -> str | None:
 
 def _delete(url: str, seconds: float) -> str | None:
     try:
-        with urlopen(Request(url, method="DELETE"), timeout=seconds):  # noqa: S310 - checked with the config
+        request = Request(url, method="DELETE")  # noqa: S310 - checked with the config
+        with WITHOUT_REDIRECTS.open(request, timeout=seconds):
             return None
     except HTTPError as error:
         error.close()

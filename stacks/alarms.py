@@ -50,6 +50,16 @@ class Alarms(Construct):
             "The API answered 5xx. A delivery that got it is neither recorded nor queued, and GitHub sends it again "
             "only when asked.",
         )
+        self._alarm(
+            "InvalidWebhookSecrets",
+            own("InvalidWebhookSecrets", "Sum"),
+            "An entry of the webhook secrets is malformed and not active: deliveries signed with it get 401.",
+        )
+        self._alarm(
+            "DeliveriesOutOfScope",
+            own("DeliveriesOutOfScope", "Sum"),
+            "A delivery was signed with a secret that is not valid for its installation or repository.",
+        )
 
     def _silence(self, watched: Watched, minutes: int) -> None:
         """Lambda writes no zero: a function that is not called has no data, and missing data is what alarms."""

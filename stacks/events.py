@@ -80,14 +80,20 @@ class EventsStack(cdk.Stack):
 
     def _make_bus(self) -> events.EventBus:
         bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{self._settings.stage}")
-        for account in sorted({each.account for each in self._settings.event_publishers} - {self.account}):
-            events.CfnEventBusPolicy(
+        for account in sorted({each.account for each in self._settings.event_publishers}):
+            policy = events.CfnEventBusPolicy(
                 self,
                 f"PublisherAccount{account}",
                 event_bus_name=bus.event_bus_name,
                 statement_id=f"publisher-{account}",
                 action="events:PutEvents",
                 principal=account,
+            )
+            # The own account, which is known only when this is deployed, needs no policy.
+            policy.cfn_options.condition = cdk.CfnCondition(
+                self,
+                f"PublisherAccount{account}IsAnother",
+                expression=cdk.Fn.condition_not(cdk.Fn.condition_equals(cdk.Aws.ACCOUNT_ID, account)),
             )
         return bus
 

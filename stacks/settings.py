@@ -17,6 +17,8 @@ class BadSetting(ValueError):
 # The retention periods that CloudWatch Logs accepts.
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3653)
 
+# In bytes. A function's environment holds 4 KB.
+LARGEST_LIST_OF_PUBLISHERS = 2500
 REPLACED = {"event_publisher_accounts": "event_publishers"}
 
 
@@ -192,9 +194,12 @@ class _Reader:
 
     def publishers(self, name: str) -> tuple[Publisher, ...]:
         try:
-            return publishers.parse(self._given(name, []))
+            found = publishers.parse(self._given(name, []))
         except ValueError as error:
             raise BadSetting(f"{name} cannot be used: {error}") from error
+        if len(publishers.to_json(found)) > LARGEST_LIST_OF_PUBLISHERS:
+            raise BadSetting(f"{name} is too long for a function's environment: name fewer sources, or use * in them")
+        return found
 
     def tags(self, name: str) -> Mapping[str, str]:
         given = str(self._given(name, ""))

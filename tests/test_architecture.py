@@ -89,7 +89,7 @@ MAY_IMPORT = {
     "runledger.interruption": {"errors", "payload", "reports", "runners"},
     "runledger.lookups": {"instances", "model", "ownership", "reports", "runners"},
     "runledger.reruns": {"caches", "decision", "errors", "model", "reports", "tables.rerun_claims"},
-    "runledger.batches": {"errors", "telemetry"},
+    "runledger.batches": {"errors", "telemetry", "times"},
     "runledger.approvals": {"decision", "model", "reports", "tables.deployments", "tables.gates"},
     "runledger.ledger": {
         *("approvals", "decision", "errands", "errors", "model", "reports"),
@@ -102,7 +102,7 @@ MAY_IMPORT = {
     "runledger.reconciliation": set(),
     "runledger.reconciliation.stuck": {"model", "times"},
     "runledger.reconciliation.orphans": {"instances", "machines", "model", "times"},
-    "runledger.reconciliation.owners": {"errors", "machines", "ownership", "reports"},
+    "runledger.reconciliation.owners": {"errors", "machines", "ownership"},
     "runledger.reconciliation.tally": {"errors"},
     "runledger.reconciliation.summary": {"reconciliation.tally", "times"},
     "runledger.reconciliation.metrics": {"reconciliation.summary", "reconciliation.tally", "telemetry"},
@@ -116,7 +116,7 @@ MAY_IMPORT = {
         "reconciliation.tally",
     },
     "runledger.reconciliation.cleanup": {
-        *("errors", "fleet", "instances", "machines", "model", "runners", "times"),
+        *("errors", "fleet", "instances", "machines", "model", "ownership", "runners", "times"),
         *("reconciliation.orphans", "reconciliation.owners", "tables.cleanups", "tables.jobs"),
     },
     "runledger.reconciliation.runners": {

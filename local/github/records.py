@@ -12,6 +12,7 @@ class Installation:
     account_type: str = "Organization"
     created_at: str
     suspended_at: str | None = None
+    repository_selection: str = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,8 @@ def test_a_cleanup_is_ordered_and_can_be_followed(
     suspect(runners, runner_id)
     answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
     assert answer.status == 202
-    assert ordered == [{"clean": runner_id, "id": answer.body["id"], "requested_by": "token:olga"}]
+    order = {"clean": runner_id, "installations": None, "id": answer.body["id"], "requested_by": "token:olga"}
+    assert ordered == [order]
     followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "token:olga")
     assert (followed["summary"], followed["findings"], followed["text"]) == ({}, [], "")

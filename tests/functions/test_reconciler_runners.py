@@ -81,7 +81,7 @@ def test_a_busy_runner_whose_name_tells_no_machine_may_be_any_so_none_is_stopped
     scene.reconcile()
     assert scene.reconcile()["summary"]["postponed"] == 1
     assert scene.state_of(ours) == "running"
-    scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=False)
+    scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=False, status="offline")
     scene.reconcile()
     assert scene.state_of(ours) == "terminated"
 

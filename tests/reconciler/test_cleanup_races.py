@@ -90,7 +90,7 @@ class Arena:
             self.dynamodb,
             ec2=self.machines,
             ecs=NoTasks(),
-            registered=registered_with(self._apps[owner], self.clock),
+            registered=registered_with(self._apps[owner]),
             clock=self.clock,
         )
 

@@ -83,7 +83,7 @@ class Scene:
             self._clients["dynamodb"],
             ec2=self._clients["ec2"],
             ecs=self._clients["ecs"],
-            registered=registered_with(app_of(self.github, watch), self.clock),
+            registered=registered_with(app_of(self.github, watch)),
             clock=self.clock,
         )
         check_runners(cleanup, owner=owner)

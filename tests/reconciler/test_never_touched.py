@@ -78,7 +78,7 @@ class Bed:
             victim = told[number % len(told)]
             Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
         self._calls.watch = world.tables
-        registered = registered_with(world.github, world.clock)
+        registered = registered_with(world.github)
         cleanup = cleanup_on(self._looking, ec2=world.machines, ecs=NoTasks(), registered=registered, clock=world.clock)
         for number, look in enumerate(timeline.looks):
             world.live_until(world.minute + look.after)
@@ -130,7 +130,13 @@ def test_who_is_busy_young_or_foreign_is_never_touched(bed: Bed) -> None:
 
 
 class Trusting:
-    def remove(self, _runner: Runner, _job: Job | None, **_searched: object) -> bool:
+    def begin(self) -> None:
+        pass
+
+    def search(self, _installation_ids: object, **_: object) -> None:
+        pass
+
+    def remove(self, _runner: Runner, _job: Job | None, **_: object) -> bool:
         return True
 
 
@@ -141,7 +147,9 @@ class Credulous(Owners):
 
 def credulous(cleanup: Cleanup) -> Cleanup:
     owners = cleanup.owners
-    return replace(cleanup, owners=Credulous(installations=owners.installations, repositories=owners.repositories))
+    return replace(
+        cleanup, owners=Credulous(accounts=owners.accounts, repositories_without_app=owners.repositories_without_app)
+    )
 
 
 class Greedy(Fleet):

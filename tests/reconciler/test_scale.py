@@ -115,7 +115,7 @@ class Fleet:
             self._dynamodb,
             ec2=boto3.client("ec2"),
             ecs=boto3.client("ecs"),
-            registered=registered_with(truth.app, self.clock),
+            registered=registered_with(truth.app),
             clock=self.clock,
         )
         requests = RunnerRequests(events=boto3.client("events"), bus="default", record=self._ledger.record)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger import times
 from runledger.caches import Time
+from runledger.deliveries import NO_INSTALLATION
 from runledger.fleet import Fleet
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleanup, Registrations
@@ -65,7 +66,10 @@ def cleanup_on(client: "DynamoDBClient", *, ec2: Any, ecs: Any, registered: Regi
         locks=CleanupLocks(client, RUNNERS),
         jobs=ledger_on(client).jobs,
         fleet=Fleet(ec2=ec2, ecs=ecs, cluster="default", tags=TAGS, pool_tags=("pool",)),
-        owners=Owners(installations=registry.all, repositories=registry.repositories),
+        owners=Owners(
+            accounts=lambda: {each: repo.partition("/")[0] for each, repo in REPOSITORIES.items()},
+            repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),
+        ),
         registrations=registered,
         grace_seconds=GRACE_SECONDS,
         now=clock.text,
@@ -89,8 +93,8 @@ def app_of(github: SimulatedGitHub, watch: Watch) -> GitHubApp:
     return watched_app(secret, github.url, watch)
 
 
-def registered_with(app: Any, clock: Clock) -> registrations.Registrations:
-    return registrations.Registrations(app=app, clock=clock.seconds)
+def registered_with(app: Any) -> registrations.Registrations:
+    return registrations.Registrations(app=app, known_machines=lambda _: ())
 
 
 def check_runners(cleanup: Cleanup, *, owner: str) -> Tally:

@@ -122,7 +122,11 @@ class AgedGitHub:
 
     def find_installation(self, installation_id: int) -> Mapping[str, Any]:
         account = REPOSITORIES[installation_id].partition("/")[0]
-        return {"account": {"login": account, "type": "Organization"}, "suspended_at": None}
+        return {
+            "account": {"login": account, "type": "Organization"},
+            "suspended_at": None,
+            "repository_selection": "all",
+        }
 
     def installation(self, installation_id: int) -> "AgedInstallation":
         return AgedInstallation(self._world, REPOSITORIES[installation_id], self._deregistered)

@@ -50,7 +50,12 @@ def test_github_has_that_permission(name: str, access: str) -> None:
 
 def test_every_output_that_the_guide_reads_exists() -> None:
     used = set(re.findall(r"\$\(output (\w+) (\w+)\)", (DOCS / GUIDE).read_text()))
-    assert used == {("api", "WebhookUrl"), ("api", "WebhookSecretArn"), ("events", "GitHubAppSecretArn")}
+    assert used == {
+        ("api", "ApiUrl"),
+        ("api", "WebhookUrl"),
+        ("api", "WebhookSecretArn"),
+        ("events", "GitHubAppSecretArn"),
+    }
     for stack, output in used:
         source = (DOCS.parent / "stacks" / f"{stack}.py").read_text()
         assert f'"{output}"' in source

@@ -1,12 +1,15 @@
 """A runner's name is a claim, not a proof: nobody gets another owner's machine stopped, taken over or described."""
 
+import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from runledger.instances import describe_tasks
 
 from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.ledgers import RUNNERS
-from tests.runner_events import batch, instance_state, launcher
+from tests.runner_events import ACCOUNT, batch, instance_state, launcher
 from tests.security.stranger import INSTALLATION as STRANGER
 from tests.security.stranger import REPO as STRANGERS_REPO
 from tests.security.stranger import Stranger
@@ -277,3 +280,210 @@ def test_a_launchers_word_counts_once_ec2_agrees(scene: Scene) -> None:
 
 def terminated(instance_id: str) -> dict[str, Any]:
     return launcher("runner_terminated", runner_id=instance_id)
+
+
+# ---- the search for a registration
+
+
+def ownerless(scene: Scene) -> str:
+    """A machine with the tags of a runner that nothing else is known of."""
+    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
+    return scene.start_instance()
+
+
+def test_an_idle_decoy_does_not_hide_a_busy_runner_without_an_id_in_its_name(scene: Scene, mallory: Stranger) -> None:
+    instance = ownerless(scene)
+    scene.github.state.put("runners", 9, scope=REPO, name="execution-7", busy=True)
+    scene.github.state.put("runners", 660, scope=mallory.repo, name=f"x-{instance}", busy=False)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+    assert 660 in scene.github.state.runners
+
+
+@pytest.mark.parametrize("name", ["acme-api-72d3162e-cc78-11e3-81ab-4c9367dc0958", "gha-" + "0a" * 16, "builder-7"])
+def test_a_busy_runner_whose_name_only_resembles_an_id_may_be_any_machine(scene: Scene, name: str) -> None:
+    instance = ownerless(scene)
+    scene.github.state.put("runners", 9, scope=REPO, name=name, busy=True)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
+def test_an_idle_runner_that_may_be_the_machine_keeps_it_alive_and_an_offline_one_does_not(scene: Scene) -> None:
+    instance = ownerless(scene)
+    scene.github.state.put("runners", 9, scope=REPO, name="builder-7", busy=False)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+    scene.github.state.put("runners", 9, status="offline")
+    reconcile(scene)
+    assert scene.state_of(instance) == "terminated"
+
+
+def test_a_busy_runner_that_is_named_after_another_machine_holds_nothing_back(scene: Scene) -> None:
+    instance = ownerless(scene)
+    scene.github.state.put("runners", 9, scope=REPO, name="runner--i-0eeeeeeeeeeeeeee0", busy=True)
+    reconcile(scene)
+    assert scene.state_of(instance) == "terminated"
+
+
+def test_an_app_that_sees_selected_repositories_only_stops_nothing(scene: Scene) -> None:
+    instance = idle_orphan(scene, {})
+    scene.github.state.put("installations", INSTALLATION, repository_selection="selected")
+    assert "sees some repositories only" in reconcile(scene)["text"]
+    assert scene.state_of(instance) == "running"
+
+
+def test_an_installation_that_has_sent_no_webhook_yet_is_searched_too(scene: Scene, mallory: Stranger) -> None:
+    instance = ownerless(scene)
+    scene.github.state.put("runners", 660, scope=mallory.repo, name=f"runner--{instance}", busy=True)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
+def test_a_list_that_changes_while_it_is_read_leaves_no_busy_runner_out(scene: Scene) -> None:
+    instance = idle_orphan(scene, {})
+    del scene.github.state.runners[9]
+    for number in range(100, 219):
+        scene.github.state.put("runners", number, scope=REPO, name=f"x-i-{number:017x}")
+    scene.github.state.put("runners", 219, scope=REPO, name=f"runner--{instance}", busy=True)
+    scene.github.state.runners = Shrinking(scene.github.state.runners)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
+class Shrinking(dict[int, Any]):
+    """Each time it is read, the first runner has gone since the last time."""
+
+    def values(self) -> Any:
+        del self[next(iter(self))]
+        return super().values()
+
+
+# ---- publishers, names and hooks
+
+
+def limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mallory's launcher may publish about mallory's installation, the victim's about all."""
+    everything = {"account": ACCOUNT, "source": "my.launcher", "installations": "*"}
+    theirs = {"account": ACCOUNT, "source": "mallory.launcher", "installations": [STRANGER]}
+    monkeypatch.setenv("EVENT_PUBLISHERS", json.dumps([everything, theirs]))
+
+
+def schedule(scene: Scene, mallory: Stranger, instance: str, **detail: Any) -> Any:
+    about = {"installation_id": STRANGER, "repo_full_name": mallory.repo, **detail}
+    event = launcher("runner_scheduled", job_id=6662, runner_id=instance, **about)
+    return scene.world.invoke(
+        "scheduling_events", batch(event | {"source": "mallory.launcher", "time": ago(minutes=20)})
+    )
+
+
+@pytest.mark.parametrize("claims_to_be_the_victims", [False, True])
+def test_a_limited_publisher_takes_no_machine_whose_owner_a_tag_names(
+    scene: Scene, mallory: Stranger, monkeypatch: pytest.MonkeyPatch, claims_to_be_the_victims: bool
+) -> None:
+    limited(monkeypatch)
+    instance = busy_machine(scene, launcher_reports=False, tags=TAGGED | {"ghr:Owner": OWNER})
+    schedule(scene, mallory, instance, **({"repo_full_name": REPO} if claims_to_be_the_victims else {}))
+    runner = scene.runner(instance)
+    assert (runner["installation_id"], runner["proven_by"], runner["job_id"]) == (INSTALLATION, "launcher_tag", 1)
+
+
+def test_a_limited_publisher_that_comes_first_gives_way_to_the_owner_that_a_tag_names(
+    scene: Scene, mallory: Stranger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited(monkeypatch)
+    instance = scene.start_instance(TAGGED | {"ghr:Owner": OWNER})
+    schedule(scene, mallory, instance)
+    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
+    look_up(scene)
+    assert scene.runner(instance)["installation_id"] == INSTALLATION
+    assert scene.job(1)["instance_id"] == instance
+
+
+@pytest.mark.parametrize("publisher_first", [True, False])
+def test_a_limited_publisher_and_another_claimant_make_a_machine_contested(
+    scene: Scene, mallory: Stranger, monkeypatch: pytest.MonkeyPatch, publisher_first: bool
+) -> None:
+    limited(monkeypatch)
+    if publisher_first:
+        instance = scene.start_instance()
+        schedule(scene, mallory, instance)
+        scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
+        look_up(scene)
+    else:
+        instance = busy_machine(scene, launcher_reports=False)
+        assert schedule(scene, mallory, instance)["batchItemFailures"]
+    assert "contested_at" in scene.runner(instance)
+    scene.launch(1, instance)
+    assert scene.runner(instance)["proven_by"] == "launcher_event"
+
+
+def test_a_limited_publisher_writes_nothing_into_another_owners_machine_or_job(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited(monkeypatch)
+    instance = busy_machine(scene, launcher_reports=False)
+    before = (scene.runner(instance), scene.job(1), scene.history(1))
+    for kind in ("runner_attached", "runner_terminated"):
+        event = launcher(kind, runner_id=instance, installation_id=STRANGER)
+        published = batch(event | {"source": "mallory.launcher", "time": ago(minutes=1)})
+        assert scene.world.invoke("scheduling_events", published)["batchItemFailures"]
+    assert (scene.runner(instance), scene.job(1), scene.history(1)) == before
+
+
+def test_a_report_from_the_future_is_dated_by_its_arrival(scene: Scene) -> None:
+    instance = scene.start_instance()
+    event = launcher("runner_scheduled", job_id=1, runner_id=instance)
+    published = batch(event | {"time": "2099-01-01T00:00:00Z"})
+    published["Records"][0]["attributes"] = {"SentTimestamp": "1736935200000", "ApproximateReceiveCount": "1"}
+    scene.world.invoke("scheduling_events", published)
+    assert not [item for item in (*scene.history(1), scene.runner(instance)) if "2099" in str(item)]
+
+
+def test_an_arn_of_another_account_or_region_is_another_task() -> None:
+    task_id = "0a" * 16
+    real = f"arn:aws:ecs:us-east-1:{ACCOUNT}:task/runners/{task_id}"
+    alias = f"arn:aws:ecs:eu-west-9:999999999999:task/runners/{task_id}"
+    ecs = SimpleNamespace(
+        describe_tasks=lambda **_: {"tasks": [{"taskArn": real, "lastStatus": "RUNNING", "tags": []}]}
+    )
+    assert set(describe_tasks(ecs, "runners", [real, alias, task_id])) == {real, task_id}
+
+
+def test_a_forged_job_id_does_not_describe_a_machine_to_another_repository(scene: Scene) -> None:
+    instance = busy_machine(scene)
+    hook = Stranger(scene, installation_id=0, repo=STRANGERS_REPO)
+    hook.run_job_on(instance, job_id=1, completed=False)
+    assert "instance_id" not in hook.job(1)
+
+
+def test_a_hook_without_an_app_contests_no_machine_of_an_app(scene: Scene) -> None:
+    instance = busy_machine(scene, launcher_reports=False)
+    Stranger(scene, installation_id=0, repo=STRANGERS_REPO).run_job_on(instance)
+    assert "contested_at" not in scene.runner(instance)
+
+
+def test_an_account_whose_name_was_taken_over_is_not_taken_for_the_owner(scene: Scene) -> None:
+    instance = busy_machine(scene, launcher_reports=False, tags=TAGGED | {"ghr:Owner": OWNER})
+    scene.hear(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
+    scene.github.state.put("installations", INSTALLATION, account="renamed")
+    scene.github.state.put("runners", 9, scope="renamed/web")
+    scene.github.state.put("installations", 777, account=OWNER)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
+def test_the_answer_to_a_limited_operator_names_no_runner_of_others(scene: Scene) -> None:
+    instance = idle_orphan(scene, {})
+    scene.reconcile()
+    scene.github.state.put("runners", 10, scope=OWNER, name="acme-project-titan-deploy", busy=True)
+    answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[INSTALLATION])
+    assert "titan" not in answer["text"]
+    assert scene.state_of(instance) == "running"
+
+
+def test_a_cleanup_is_refused_if_the_machine_is_no_longer_the_callers(scene: Scene) -> None:
+    instance = idle_orphan(scene, {})
+    scene.reconcile()
+    answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
+    assert "not suspected" in answer["text"]
+    assert scene.state_of(instance) == "running"

@@ -73,6 +73,7 @@ def read(**given: object) -> Settings:
             [PUBLISHER | {"installations": [True]}],
             "event_publishers cannot be used: entry 1: installations must be a list of ids",
         ),
+        ("event_publishers", [PUBLISHER] * 50, "event_publishers is too long for a function's environment"),
         ("event_publisher_accounts", "111111111111", "event_publisher_accounts has become event_publishers"),
         ("instance_id_pattern", "i-[", r"instance_id_pattern is 'i-\['; it takes a regular expression"),
         ("reruns_at_most", -1, "reruns_at_most is -1; it takes a whole number from 0 to 10"),

@@ -45,7 +45,7 @@ def installation(site: Site, installed: Installation) -> dict[str, Any]:
         "id": installed.id,
         "client_id": CLIENT_ID,
         "account": account(site, installed.account, installed.account_type),
-        "repository_selection": "all",
+        "repository_selection": installed.repository_selection,
         "access_tokens_url": f"{site.api}/app/installations/{installed.id}/access_tokens",
         "repositories_url": f"{site.api}/installation/repositories",
         "html_url": settings,

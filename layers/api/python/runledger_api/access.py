@@ -42,10 +42,6 @@ class Caller:
     def sees(self, installation_id: int | None) -> bool:
         return self.installations is None or installation_id in self.installations
 
-    @property
-    def sees_all(self) -> bool:
-        return self.installations is None
-
     def must_operate(self) -> None:
         if self.role is not Role.OPERATOR:
             raise NotAllowed(f"{self.name} has the role {self.role}; this request needs the role {Role.OPERATOR}")

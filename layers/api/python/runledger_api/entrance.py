@@ -25,6 +25,9 @@ SECONDS_TO_GATHER = 20.0
 # API Gateway decodes the path, and the id of a task has slashes; the routes want one part.
 RUNNER_IN_PATH = re.compile(r"(/admin/orphans/)(.+)(/cleanup)")
 
+# A stranger chooses the path, and we pay for the log.
+LONGEST_LOGGED = 200
+
 
 class Installations(Protocol):
     def exists(self, installation_id: int) -> bool: ...
@@ -89,7 +92,9 @@ class Entrance:
                 caller.must_operate()
             return caller
         except Refused as refusal:
-            telemetry.logger.warning("refused", extra={"reason": str(refusal), "path": event["rawPath"]})
+            telemetry.logger.warning(
+                "refused", extra={"reason": str(refusal), "path": event["rawPath"][:LONGEST_LOGGED]}
+            )
             raise
 
     def _only_visible(self, app: APIGatewayHttpResolver, next_middleware: Any) -> Response[Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from runledger import telemetry  # isort: skip - it decides how Powertools is loaded
+from runledger import telemetry, times  # isort: skip - it decides how Powertools is loaded
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
@@ -13,11 +13,16 @@ from runledger.errors import Refusal
 
 def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> Any:
     """What Lambda must answer, so that SQS keeps the messages that failed and only those."""
+    return each_dated(event, context, lambda body, _: take(body))
+
+
+def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | None], None]) -> Any:
+    """The same with the time at which each message was put on the queue."""
 
     def one(record: SQSRecord) -> None:
         telemetry.follow(record.message_id)
         try:
-            take(record.body)
+            take(record.body, _sent_at(record))
         except Refusal as refusal:
             telemetry.rejected(record.message_id, refusal, first=_is_first_try(record))
             raise
@@ -28,6 +33,11 @@ def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> An
     # Made for each batch: it keeps what failed, and a warm function must not remember the last one.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(event=event, record_handler=one, processor=processor, context=context)
+
+
+def _sent_at(record: SQSRecord) -> str | None:
+    sent = record.raw_event.get("attributes", {}).get("SentTimestamp")
+    return times.from_epoch_ms(int(sent)) if sent else None
 
 
 def _is_first_try(record: SQSRecord) -> bool:

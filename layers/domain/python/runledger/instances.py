@@ -78,7 +78,12 @@ def describe_tasks(
         for batch in _batches(sorted(members), MOST_TASKS_A_CALL)
         for answer in _tasks(ecs, home, batch)
     }
-    return {asked: found[match["id"]] for asked, match in matches.items() if match["id"] in found}
+    # An ARN of another account or region may end with the same id: it is another task.
+    return {
+        asked: task
+        for asked, match in matches.items()
+        if (task := found.get(match["id"])) and asked in (match["id"], task.runner_id)
+    }
 
 
 def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:

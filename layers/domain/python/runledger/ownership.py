@@ -90,29 +90,34 @@ def account_of(name: str) -> str:
     return name.partition("/")[0].lower()
 
 
+def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
+    """A claim is no proof: it lets nobody see or clean a machine. None stands for all installations."""
+    if installations is None:
+        return True
+    return bool(runner.proven_by) and not runner.contested_at and runner.installation_id in installations
+
+
 def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags: Tags) -> Ruling:
     """`tags` is None for a machine that EC2 or ECS does not know, or no longer knows."""
     owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
     if owner is not None:
         return _rule_by_owner(claim, runner) if owns(owner, claim.repo_full_name) else Ruling.REJECT
     if runner is not None and runner.proven_by:
-        return _rule_by_installation(claim, runner, stranger=Ruling.REJECT)
+        # A publisher that is limited to some installations may report about a machine that is not theirs.
+        stranger = Ruling.CONTEST if runner.proven_by == Proof.SCOPED_EVENT else Ruling.REJECT
+        return _rule_by_installation(claim, runner, stranger=stranger)
     assigned = runner is not None and runner.installation_id is not None
     if not (is_runner(tags, runner_tags) if tags is not None else assigned):
         return Ruling.REJECT
     if runner is None or runner.installation_id is None:
         return Ruling.ASSIGN
-    if runner.contested_at:
-        return Ruling.REJECT
     return _rule_by_installation(claim, runner, stranger=Ruling.CONTEST)
 
 
 def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
     """The tag names the claimant's account. A login may change hands, so a second installation is still a stranger."""
-    if runner is None or runner.installation_id is None or not runner.proven_by:
+    if runner is None or runner.installation_id is None or runner.proven_by in (None, Proof.SCOPED_EVENT):
         return Ruling.ASSIGN
-    if runner.contested_at:
-        return Ruling.REJECT
     if NO_INSTALLATION in (claim.installation_id, runner.installation_id):
         # An organisation's own hook reports the same jobs as the App. The App's installation can be queried: keep it.
         takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by == Proof.TAG
@@ -123,6 +128,19 @@ def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
 
 
 def _rule_by_installation(claim: Claim, runner: Runner, *, stranger: Ruling) -> Ruling:
+    """A hook without an App is weaker than an App: whoever holds its secret can name any repository."""
+    if runner.contested_at:
+        return Ruling.REJECT
     if claim.installation_id == runner.installation_id:
         return Ruling.ASSIGN
-    return Ruling.DESCRIBE if claim.job_id == runner.job_id else stranger
+    if claim.job_id == runner.job_id and _is_same_repo(claim.repo_full_name, runner.repo_full_name):
+        return Ruling.DESCRIBE
+    if claim.installation_id == NO_INSTALLATION:
+        return Ruling.REJECT
+    if runner.installation_id == NO_INSTALLATION and not runner.proven_by:
+        return Ruling.ASSIGN
+    return stranger
+
+
+def _is_same_repo(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one.lower() == other.lower()

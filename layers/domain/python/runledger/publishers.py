@@ -66,7 +66,8 @@ def to_json(publishers: Iterable[Publisher]) -> str:
                 "installations": ALL if each.installations is None else sorted(each.installations),
             }
             for each in publishers
-        ]
+        ],
+        separators=(",", ":"),
     )
 
 

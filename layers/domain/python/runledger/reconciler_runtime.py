@@ -1,6 +1,5 @@
 """What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
 
-import time
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -10,6 +9,7 @@ from runledger_github.truth import Truth
 from runledger import forgotten, times
 from runledger.aws import client, rarely
 from runledger.caches import Time
+from runledger.deliveries import NO_INSTALLATION
 from runledger.fleet import Fleet
 from runledger.forgotten import ForgottenApproval
 from runledger.github_runtime import is_pending, truth
@@ -50,7 +50,10 @@ def cleanup() -> Cleanup:
         locks=CleanupLocks(client("dynamodb"), setting("RUNNERS_TABLE")),
         jobs=jobs(),
         fleet=fleet(),
-        owners=Owners(installations=installations().all, repositories=installations().repositories),
+        owners=Owners(
+            accounts=known.accounts if known else dict,
+            repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
+        ),
         registrations=_registrations(known) if known else None,
         grace_seconds=int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE,
         now=clock.text,
@@ -89,8 +92,15 @@ def _deliveries(known: Truth) -> DeliveryCheck:
     return DeliveryCheck(log=known.app, lost=lost, at_most=int(setting("REDELIVERIES_AT_MOST")))
 
 
+def _known_machines(machine_ids: set[str]) -> set[str]:
+    """Those that EC2 or ECS describes, or that it or a launcher has reported before."""
+    described = fleet().describe(machine_ids) if machine_ids else {}
+    recorded = runners().table.among(machine_ids - described.keys())
+    return {*described, *(each for each, runner in recorded.items() if runner.confirmed_at or runner.proven_by)}
+
+
 def _registrations(known: Truth) -> Registrations:
-    return Registrations(app=known.app, clock=time.time)
+    return Registrations(app=known.app, known_machines=_known_machines)
 
 
 def _find_forgotten(installation_ids: Sequence[int]) -> Iterable[ForgottenApproval]:

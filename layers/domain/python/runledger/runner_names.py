@@ -8,6 +8,7 @@ TASK_ID = (
     r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:[\w-]+/)?[0-9a-f]{32}(?![0-9a-zA-Z])"
     r"|(?<![0-9a-zA-Z])[0-9a-f]{32}(?![0-9a-zA-Z])"
 )
+UNMISTAKABLE = re.compile(r"i-[0-9a-f]{17}|arn:\S+")
 # The tags by which RunsOn and terraform-aws-github-runner tell their pools, then anybody's.
 POOL_TAGS = ("runs-on-pool-name", "ghr:environment", "pool")
 
@@ -25,3 +26,13 @@ def task_id_in(runner_name: str, pattern: str = TASK_ID) -> str | None:
 def _found_in(runner_name: str, pattern: str) -> str | None:
     found = re.search(pattern, runner_name)
     return found and (found[1] if found.re.groups else found[0])
+
+
+def machine_in(runner_name: str) -> str | None:
+    """An instance's id, or a task's, that the name contains, or something that looks like one."""
+    return instance_id_in(runner_name) or task_id_in(runner_name)
+
+
+def is_unmistakable(machine_id: str) -> bool:
+    """Seventeen digits after `i-` are an instance's id. Eight of them, or 32 without it, may be part of any GUID."""
+    return UNMISTAKABLE.fullmatch(machine_id) is not None

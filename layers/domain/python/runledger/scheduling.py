@@ -32,8 +32,8 @@ class LauncherEvents:
     describe: Describe
     find_price: FindPrice
 
-    def record(self, event: Json) -> None:
-        """One event of EventBridge.
+    def record(self, event: Json, *, sent_at: str | None = None) -> None:
+        """One event of EventBridge; `sent_at` is when EventBridge put it on our queue.
 
         Malformed if its detail does not fit docs/scheduling-event.v1.schema.json; NotYours if the publisher may not
         report about that installation, or the machine is proven to belong to another one.
@@ -45,10 +45,11 @@ class LauncherEvents:
         installation_id = payload.identifier(detail, "detail.installation_id")
         publisher = self._publisher(event, installation_id)
         kind, runner_id = _kind(detail), _runner_id(detail)
+        event = _dated(event, sent_at)
         at = _instant(event, detail, "at") or payload.required_instant(event, "time")
         match detail_type:
             case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
-                receipt = _scheduled(event, detail, EventType(detail_type), at, self.find_price)
+                receipt = _scheduled(event, detail, EventType(detail_type), at=at, find_price=self.find_price)
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
                 self.runners.launch(receipt, kind=kind, at=at, proof=proof)
             case EventType.RUNNER_ATTACHED:
@@ -75,7 +76,7 @@ class LauncherEvents:
         return found
 
 
-def _scheduled(event: Json, detail: Json, event_type: EventType, at: str, find_price: FindPrice) -> Receipt:
+def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, find_price: FindPrice) -> Receipt:
     scheduled_at = _instant(event, detail, "scheduled_at") or at
     wanted = Wanted(
         instance_type=payload.text(detail, "instance_type"),
@@ -129,13 +130,20 @@ def _runner_id(detail: Json) -> str:
     return runner_id
 
 
+def _dated(event: Json, sent_at: str | None) -> Json:
+    """The publisher chooses the envelope's time, too, but nothing is reported after it was sent."""
+    time = payload.required_instant(event, "time")
+    return {**event, "time": min(time, sent_at or time)}
+
+
 def _instant(event: Json, detail: Json, name: str) -> str | None:
+    """Nothing that a launcher reports happens after its report."""
     if detail.get(name) is None:
         return None
-    instant = payload.required_instant(detail, f"detail.{name}")
-    if abs(times.ms_between(payload.required_instant(event, "time"), instant)) > FURTHEST_FROM_ENVELOPE_MS:
+    instant, reported_at = payload.required_instant(detail, f"detail.{name}"), payload.required_instant(event, "time")
+    if abs(times.ms_between(reported_at, instant)) > FURTHEST_FROM_ENVELOPE_MS:
         raise Malformed(f"detail.{name}", "must be within 24 hours of the event's own time")
-    return instant
+    return min(instant, reported_at)
 
 
 def _one_of(detail: Json, name: str, choices: tuple[str, ...]) -> str | None:

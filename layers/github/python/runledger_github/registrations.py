@@ -6,27 +6,27 @@ an installation's token.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 from runledger.errors import UnavailableError
 from runledger.machines import Runner
 from runledger.model import Job
-from runledger.runner_names import instance_id_in, task_id_in
+from runledger.runner_names import is_unmistakable, machine_in
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, Refused
 from runledger_github.messages import Json
 
 BUSY = 422
+OFFLINE = "offline"
+PAGE_SIZE = 100
+LISTINGS_AT_MOST = 4
 ORGANIZATION = "Organization"
-# Lists are shared by all machines of a pass. A machine is judged only long after it should have registered, and GitHub
-# itself refuses to remove a runner that has become busy since.
-FRESH_SECONDS = 120
-
 S = TypeVar("S")
-T = TypeVar("T")
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,29 +41,92 @@ class Scope:
         return "/" in self.name
 
 
+class _Kept(Generic[S]):
+    """Answers of GitHub, failures too: each question is asked once."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, list[S] | UnavailableError] = {}
+
+    def clear(self) -> None:
+        self._answers.clear()
+
+    def get(self, key: T, ask: Callable[[T], list[S]], may_ask: Callable[[], bool]) -> list[S]:
+        answer = self._answers.get(key)
+        if answer is None:
+            if not may_ask():
+                raise UnavailableError("the rest of GitHub's budget, or of this pass, is for others")
+            try:
+                answer = ask(key)
+            except UnavailableError as trouble:
+                answer = trouble
+            except GitHubRefusal as refusal:
+                answer = UnavailableError(f"GitHub cannot list all runners: {refusal}")
+            self._answers[key] = answer
+        if isinstance(answer, UnavailableError):
+            raise answer
+        return answer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registrations:
+    """Lists are kept until `begin`, so that all machines of a pass share them.
+
+    A machine is judged only long after it should have registered, and GitHub itself refuses to remove a runner that has
+    become busy since it was listed.
+    """
+
     app: GitHubApp
-    clock: Callable[[], float]
-    _scopes: dict[int, tuple[float, list[Scope]]] = field(default_factory=dict)
-    _runners: dict[Scope, tuple[float, list[Json]]] = field(default_factory=dict)
+    known_machines: Callable[[set[str]], Collection[str]]  # those of some ids that EC2, ECS or a launcher has named
+    _scopes: _Kept[Scope] = field(default_factory=_Kept)
+    _runners: _Kept[Json] = field(default_factory=_Kept)
+
+    def begin(self) -> None:
+        self._scopes.clear()
+        self._runners.clear()
+
+    def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
+        """Lists all runners that these installations can see. UnavailableError unless all of them answer."""
+        for _ in self._listed(installation_ids, may_ask):
+            pass
 
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
-        """False while it is busy. Searched by name as well as by its last id: it may have registered again."""
-        listed = list(self._listed(installation_ids))
+        """False while it is busy. Found by name as well as by its last id: it may have registered again."""
+        listed = list(self._listed(installation_ids, lambda _: True))
         found = [(scope, each) for scope, each in listed if _is(runner, job, each)]
         if any(each.get("busy") for _, each in found):
             return False
-        if not found:
-            _ensure_none_may_be(runner, [each for _, each in listed])
+        self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
         return all(self._delete(scope, int(each["id"])) for scope, each in found)
 
-    def _listed(self, installation_ids: Sequence[int]) -> Iterator[tuple[Scope, Json]]:
+    def _listed(self, installation_ids: Sequence[int], may_ask: Callable[[int], bool]) -> Iterator[tuple[Scope, Json]]:
         for installation_id in installation_ids:
-            scopes = self._fresh(self._scopes, installation_id, self._find_scopes)
-            for scope in scopes:
-                for each in self._fresh(self._runners, scope, self._list):
+            may = partial(may_ask, installation_id)
+            for scope in self._scopes.get(installation_id, self._find_scopes, may):
+                for each in self._runners.get(scope, self._list, may):
                     yield scope, each
+
+    def _ensure_no_other_may_be(
+        self, runner: Runner, others: Sequence[tuple[Scope, Json]], *, identified: bool
+    ) -> None:
+        """A runner whose name contains no known machine's id may be this one, also beside one that was identified.
+
+        If it is busy, the machine may be. If it is idle and this machine's registration was not found, a job may begin
+        there at any moment. A runner that is offline takes no job.
+        """
+        unclear = [
+            (scope, each)
+            for scope, each in others
+            if each.get("busy") or (not identified and each.get("status") != OFFLINE)
+        ]
+        named = {str(each.get("name")): machine_in(str(each.get("name"))) for _, each in unclear}
+        known = self.known_machines({machine for machine in named.values() if machine})
+        for scope, each in unclear:
+            machine = named[str(each.get("name"))]
+            if machine is None or not (is_unmistakable(machine) or machine in known):
+                raise UnavailableError(
+                    f"a runner of installation {scope.installation_id} may be {runner.runner_id}: "
+                    "its name contains no machine's id"
+                )
 
     def _find_scopes(self, installation_id: int) -> list[Scope]:
         described = self.app.find_installation(installation_id)
@@ -71,6 +134,10 @@ class Registrations:
             raise UnavailableError(f"installation {installation_id} does not exist, so its runners cannot be listed")
         if described.get("suspended_at"):
             raise UnavailableError(f"installation {installation_id} is suspended, so its runners cannot be listed")
+        if described.get("repository_selection") != "all":
+            raise UnavailableError(
+                f"installation {installation_id} sees some repositories only, and a runner may belong to another one"
+            )
         account = described["account"]
         names = [str(account["login"])] if account.get("type") == ORGANIZATION else []
         names += [str(each["full_name"]) for each in self.app.installation(installation_id).repositories()]
@@ -79,17 +146,7 @@ class Registrations:
     def _list(self, scope: Scope) -> list[Json]:
         installation = self.app.installation(scope.installation_id)
         listing = installation.repo_runners if scope.is_repository else installation.org_runners
-        return list(listing(scope.name))
-
-    def _fresh(self, kept: dict[T, tuple[float, list[S]]], key: T, ask: Callable[[T], list[S]]) -> list[S]:
-        asked_at, answer = kept.get(key, (float("-inf"), []))
-        if self.clock() - asked_at > FRESH_SECONDS:
-            try:
-                answer = ask(key)
-            except GitHubRefusal as refusal:
-                raise UnavailableError(f"GitHub cannot list all runners: {refusal}") from refusal
-            kept[key] = (self.clock(), answer)
-        return answer
+        return _settled(lambda: list(listing(scope.name)))
 
     def _delete(self, scope: Scope, runner_id: int) -> bool:
         installation = self.app.installation(scope.installation_id)
@@ -110,9 +167,13 @@ def _is(runner: Runner, job: Job | None, listed: Json) -> bool:
     return job is not None and name == job.runner_name and listed.get("id") == job.runner_id
 
 
-def _ensure_none_may_be(runner: Runner, listed: Sequence[Json]) -> None:
-    """A busy runner whose name contains no machine id may be this one."""
-    for each in listed:
-        name = str(each.get("name"))
-        if each.get("busy") and not (instance_id_in(name) or task_id_in(name)):
-            raise UnavailableError(f"{name} is busy, and may be {runner.runner_id}: its name contains no machine id")
+def _settled(ask: Callable[[], list[Json]]) -> list[Json]:
+    """A list of several pages that changes meanwhile may leave one out: it counts once two in a row are the same."""
+    listed = ask()
+    for _ in range(LISTINGS_AT_MOST):
+        if len(listed) < PAGE_SIZE:
+            return listed
+        before, listed = listed, ask()
+        if {each["id"] for each in before} == {each["id"] for each in listed}:
+            return listed
+    raise UnavailableError("the list of runners changes faster than it can be read")

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runledger import payload, times
 from runledger.deliveries import NO_INSTALLATION
+from runledger.errors import UnavailableError
 from runledger.model import Status
 from runledger.reading.deployments import approval_of
 from runledger.reading.installations import listed_installation
@@ -15,8 +16,10 @@ from runledger.reconciliation.stuck import Told
 from runledger.reports import DeploymentReport, InstallationReport, RunReport
 
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NotFound
+from runledger_github.errors import GitHubRefusal, NotFound
 from runledger_github.messages import Json
+
+ACCOUNTS_FRESH_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,7 @@ class Truth:
 
     app: GitHubApp
     clock: Callable[[], float] = time.time
+    _accounts: list[tuple[float, dict[int, str]]] = field(default_factory=list)
 
     def run(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> RunReport | None:
         if installation_id == NO_INSTALLATION:
@@ -51,6 +55,16 @@ class Truth:
     def installation(self, installation_id: int) -> InstallationReport | None:
         found = self.app.find_installation(installation_id)
         return listed_installation(found, at=self._now()) if found else None
+
+    def accounts(self) -> dict[int, str]:
+        """Of each installation of the App, kept for a moment. UnavailableError if GitHub does not answer."""
+        if not self._accounts or self._accounts[0][0] < self.clock() - ACCOUNTS_FRESH_SECONDS:
+            try:
+                listed = {int(each["id"]): str(each["account"]["login"]) for each in self.app.installations()}
+            except GitHubRefusal as refusal:
+                raise UnavailableError(f"GitHub does not list the App's installations: {refusal}") from refusal
+            self._accounts[:] = [(self.clock(), listed)]
+        return self._accounts[0][1]
 
     def share_left(self, installation_id: int) -> float:
         """Of the calls that this hour allows: 1 before the first call, and where GitHub does not count."""

@@ -7,10 +7,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime, times
 from runledger.machines import Runner, RunnerStatus
+from runledger.ownership import is_visible_to
 from runledger.reconciliation.summary import Kind
 from runledger.tables.pages import Span
 
-from runledger_api.access import Caller
 from runledger_api.answers import checked
 from runledger_api.listing import Listing
 from runledger_api.models.admin import Accepted, Orphans, Pass, Passes, PassWanted
@@ -48,7 +48,7 @@ def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Que
         runner
         for state in STATES[status]
         for runner in table.in_status(state)
-        if getattr(runner, wanted) is not None and _may_see(caller, runner)
+        if getattr(runner, wanted) is not None and is_visible_to(runner, caller.installations)
     ]
     return checked({"orphans": [_shown(runner) for runner in found], "total": len(found)})
 
@@ -63,13 +63,17 @@ def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Que
 def cleanup(runner_id: RunnerId) -> Accepted:
     here, wanted = visit(router), unquote(runner_id)
     runner = api_runtime.runners().get(wanted)
-    if runner is None or not _may_see(here.caller, runner):
+    if runner is None or not is_visible_to(runner, here.caller.installations):
         raise NoSuchThing(f"there is no runner {wanted}")
     if runner.status is RunnerStatus.CLEANING:
         raise Conflict(f"{wanted} is being cleaned by {runner.cleaning_owner}")
     if runner.status is RunnerStatus.CLEANED or runner.suspected_at is None:
         raise Conflict(f"{wanted} is not suspected to be an orphan: the reconciler decides who is")
-    return {"id": api_runtime.orders().clean(wanted, at=here.now, requested_by=here.caller.id)}
+    caller = here.caller
+    order_id = api_runtime.orders().clean(
+        wanted, at=here.now, requested_by=caller.id, installations=caller.installations
+    )
+    return {"id": order_id}
 
 
 @router.post(
@@ -117,13 +121,6 @@ def one_pass(pass_id: PassId) -> Pass:
 
 def _told(found: dict[str, Any]) -> dict[str, Any]:
     return {"summary": {}, "findings": [], "text": "", **found}
-
-
-def _may_see(caller: Caller, runner: Runner) -> bool:
-    """A claim is no proof: it lets nobody see or clean a machine."""
-    if caller.sees_all:
-        return True
-    return bool(runner.proven_by) and not runner.contested_at and caller.sees(runner.installation_id)
 
 
 def _shown(runner: Runner) -> dict[str, Any]:

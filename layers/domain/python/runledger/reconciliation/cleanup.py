@@ -18,6 +18,7 @@ from runledger.fleet import Fleet
 from runledger.instances import Instance
 from runledger.machines import Runner, RunnerStatus
 from runledger.model import Job
+from runledger.ownership import is_visible_to
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.runners import Runners
@@ -39,6 +40,12 @@ class Cleaned(StrEnum):
 class Registrations(Protocol):
     """As runledger_github has it."""
 
+    def begin(self) -> None:
+        """What was listed before is out of date."""
+
+    def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
+        """Lists their runners; an UnavailableError where one of the installations cannot tell."""
+
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
         """False while GitHub reports it as busy; an UnavailableError where one of the installations cannot tell."""
 
@@ -54,10 +61,25 @@ class Cleanup:
     grace_seconds: int
     now: Callable[[], str]
 
-    def clean(self, runner_id: str, *, owner: str) -> Cleaned:
-        """Whoever asks, a person or a pass: the same checks, the same lock."""
+    def begin(self) -> None:
+        """A pass, or a person's order: what GitHub listed before is out of date."""
+        if self.registrations is not None:
+            self.registrations.begin()
+
+    def clean(
+        self,
+        runner_id: str,
+        *,
+        owner: str,
+        may_ask: Callable[[int], bool] = lambda _: True,
+        installations: frozenset[int] | None = None,
+    ) -> Cleaned:
+        """The same checks and the same lock for a person and a pass.
+
+        `may_ask` tells whether GitHub may be called; `installations` are those that a person is limited to.
+        """
         runner = self.runners.table.get(runner_id)
-        if runner is None or not _may_be_cleaned(runner):
+        if runner is None or not _may_be_cleaned(runner) or not is_visible_to(runner, installations):
             return Cleaned.NOT_SUSPECTED
         suspected_at = runner.suspected_at or "never"  # whoever took it while it was being cleaned has cleared it
         job = self._job(runner)
@@ -67,6 +89,11 @@ class Cleanup:
         if reason is None and runner.status is RunnerStatus.ACTIVE:
             self.runners.table.acquit(runner_id, suspected_at=suspected_at)
             return Cleaned.ALIVE
+        searched: list[int] = []
+        if reason is not None and reason.is_alive:
+            # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
+            assert instance is not None
+            searched = self._search(runner, instance, may_ask)
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=at):
             return Cleaned.SOMEBODY_ELSES
         if reason is None:
@@ -76,7 +103,7 @@ class Cleanup:
             self.runners.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
             return Cleaned.FORGOTTEN
         assert instance is not None
-        return self._stop(runner, job, instance, reason, owner=owner, since=at)
+        return self._stop(runner, job, instance, reason, owner=owner, since=self.now(), searched=searched)
 
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
@@ -85,13 +112,19 @@ class Cleanup:
         return suspicion(runner, job, instance, ours=ours, now=now, grace_seconds=self.grace_seconds)
 
     def _stop(
-        self, runner: Runner, job: Job | None, instance: Instance, reason: Reason, *, owner: str, since: str
+        self,
+        runner: Runner,
+        job: Job | None,
+        instance: Instance,
+        reason: Reason,
+        *,
+        owner: str,
+        since: str,
+        searched: Sequence[int],
     ) -> Cleaned:
         runner_id = runner.runner_id
+        assert self.registrations is not None  # it was searched
         try:
-            if self.registrations is None:
-                raise UnavailableError("without a GitHub App nobody can say whether the runner is busy")
-            searched = self.owners.to_search(runner, instance.tags)
             if not self.registrations.remove(runner, job, installation_ids=searched):
                 self.locks.release(runner_id, owner=owner, acquitted=True)
                 return Cleaned.ALIVE
@@ -103,6 +136,13 @@ class Cleanup:
             raise
         self.runners.cleaned(runner_id, at=self.now(), reason=f"orphan: {reason}")
         return Cleaned.CLEANED
+
+    def _search(self, runner: Runner, instance: Instance, may_ask: Callable[[int], bool]) -> list[int]:
+        if self.registrations is None:
+            raise UnavailableError("without a GitHub App nothing tells whether the runner is busy")
+        installation_ids = self.owners.to_search(runner, instance.tags)
+        self.registrations.search(installation_ids, may_ask=may_ask)
+        return installation_ids
 
     def _job(self, runner: Runner) -> Job | None:
         if runner.installation_id is None or runner.job_id is None:

@@ -43,13 +43,21 @@ class Reconciler:
         left = self._work(self._parts(kind, pass_id, now, bounds, tally), kind, tally)
         return self._finish(kind, pass_id, now, tally, left)
 
-    def clean(self, runner_id: str, *, pass_id: str, requested_by: str) -> Report:
-        """One orphan, because a person wants it now and not after its time of grace."""
+    def clean(
+        self, runner_id: str, *, pass_id: str, requested_by: str, installations: frozenset[int] | None = None
+    ) -> Report:
+        """One orphan, because a person wants it now and not after its time of grace.
+
+        `installations` are those that the person is limited to, None for all.
+        """
         now, tally = self.time.text(), Tally(warn=self.warn)
         about = {"pass": Kind.CLEANUP, "status": "running", "started_at": now, "requested_by": requested_by}
         self.passes.note(pass_id, at=now, **about)
+        self.runners.cleanup.begin()
         with tally.alone(f"runner {runner_id}"):
-            outcome = self.runners.cleanup.clean(runner_id, owner=f"{requested_by} {pass_id}")
+            outcome = self.runners.cleanup.clean(
+                runner_id, owner=f"{requested_by} {pass_id}", installations=installations
+            )
             tally.findings.append(f"runner {runner_id}: {outcome}")
             tally.add(Count.CLEANED, int(outcome in (Cleaned.CLEANED, Cleaned.FORGOTTEN)))
         return self._finish(Kind.CLEANUP, pass_id, now, tally, ())

@@ -28,6 +28,7 @@ class RunnerCheck:
     def check(self, *, owner: str, unmapped_too: bool, now: str, bounds: Bounds, tally: Tally) -> bool:
         """False if time ran out."""
         table = self.cleanup.runners.table
+        self.cleanup.begin()
         runners = {each.runner_id: each for each in table.in_status(RunnerStatus.ACTIVE)}
         instances = self.cleanup.fleet.describe(runners)
         if unmapped_too:
@@ -79,10 +80,7 @@ class RunnerCheck:
             tally.add(Count.OVERDUE)
         due = suspected_at <= times.earlier(now, seconds=self.cleanup.grace_seconds)
         if due and (self.enforce or not reason.is_alive):
-            if reason.is_alive and runner.installation_id is not None and not bounds.may_ask(runner.installation_id):
-                tally.find(Count.POSTPONED, f"runner {runner_id}: postponed, the rest of GitHub's budget is for others")
-                return
-            self._clean(runner_id, reason, owner=owner, tally=tally)
+            self._clean(runner_id, reason, owner=owner, bounds=bounds, tally=tally)
 
     def _suspect(self, runner_id: str, instance: Instance | None, reason: Reason, *, now: str, tally: Tally) -> None:
         about: dict[str, Any] = {}
@@ -94,8 +92,9 @@ class RunnerCheck:
         if table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about) and reason.is_alive:
             tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 
-    def _clean(self, runner_id: str, reason: str, *, owner: str, tally: Tally) -> None:
-        outcome = self.cleanup.clean(runner_id, owner=owner)
+    def _clean(self, runner_id: str, reason: str, *, owner: str, bounds: Bounds, tally: Tally) -> None:
+        may_ask = lambda installation_id: bounds.may_ask(installation_id) and not bounds.out_of_time()  # noqa: E731
+        outcome = self.cleanup.clean(runner_id, owner=owner, may_ask=may_ask)
         if outcome is Cleaned.CLEANED:
             tally.find(Count.CLEANED, f"runner {runner_id}: {reason}; stopped")
         else:
@@ -108,7 +107,9 @@ class RunnerCheck:
                 return False
             if (runner.cleaning_since or "") <= ran_out_at(now):
                 with tally.alone(f"runner {runner.runner_id}"):
-                    self._clean(runner.runner_id, runner.suspected_reason or "", owner=owner, tally=tally)
+                    self._clean(
+                        runner.runner_id, runner.suspected_reason or "", owner=owner, bounds=bounds, tally=tally
+                    )
         return True
 
     def _jobs(self, runners: dict[str, Runner]) -> dict[tuple[int, int], Job]:

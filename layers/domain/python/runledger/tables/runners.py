@@ -28,7 +28,6 @@ UNOWNED_OR_MINE = (
     "attribute_not_exists(#installation_id) OR "
     "(#installation_id = :installation_id AND attribute_not_exists(#contested_at))"
 )
-UNPROVEN_OR_MINE = "attribute_not_exists(#proven_by) OR #installation_id = :installation_id"
 OWNERSHIP = ("installation_id", "proven_by", "contested_at")
 FIELDS = tuple(each.name for each in fields(Runner))
 
@@ -79,6 +78,8 @@ class RunnersTable:
         while changed is None:
             seen = self.get(runner_id)
             if seen is not None and not _gives_way(seen, proof, repo_full_name):
+                if _is_contest(seen, proof):
+                    self.contest(runner_id, seen=seen, by=installation_id, at=at)
                 raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
             changed = self._change_if(
                 runner_id,
@@ -141,14 +142,14 @@ class RunnersTable:
         return changed
 
     def reported(self, runner_id: str, *, installation_id: int, at: str, **happened: Any) -> Runner:
-        """As a launcher reports. NotYours if another owner is proven."""
+        """As a launcher reports. NotYours if the machine has another owner, or two."""
         changed = self._change_if(
             runner_id,
             at,
             fill=happened,
-            condition=UNPROVEN_OR_MINE,
+            condition=UNOWNED_OR_MINE,
             given={"installation_id": installation_id},
-            names=("proven_by", "installation_id"),
+            names=("installation_id", "contested_at"),
         )
         if changed is None:
             raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
@@ -278,10 +279,18 @@ def _owner_as(seen: Runner | None) -> dict[str, Any]:
 def _gives_way(runner: Runner, proof: Proof, repo_full_name: str | None) -> bool:
     """A provisional owner does, and one that a tag names if the event is about the same account.
 
-    An owner that a publisher with a limited scope has named gives way to a publisher without limits.
+    To a publisher with a limited scope, nothing gives way: it may report about a machine that is not theirs.
     """
-    if runner.proven_by == Proof.SCOPED_EVENT and proof == Proof.EVENT:
+    if proof != Proof.EVENT:
+        return False
+    if runner.proven_by == Proof.SCOPED_EVENT:
         return True
     if runner.proven_by == Proof.TAG and runner.owner_name and not runner.contested_at:
         return owns(runner.owner_name, repo_full_name)
     return not runner.proven_by
+
+
+def _is_contest(runner: Runner, proof: Proof) -> bool:
+    """Two parties that may each be right: neither has more than a claim, or a report within its own scope."""
+    weak = runner.proven_by in (None, Proof.SCOPED_EVENT)
+    return proof is Proof.SCOPED_EVENT and weak and not runner.contested_at
