@@ -51,7 +51,7 @@ def start(outputs: Outputs) -> Machines:
     return Machines(
         at_work=runner(),
         warned=runner(),
-        by_hand=instance(BY_HAND_TYPE, pool=BY_HAND_POOL),
+        by_hand=instance(BY_HAND_TYPE, pool=BY_HAND_POOL, **RUNNER_TAGS),
         outlived=runner(),
         unclaimed=runner(),
         busy=runner(),

@@ -44,6 +44,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
         github.send("workflow_job", message, delivery if step == LIFE[-1] else str(uuid.uuid4()))
     runners = RunnersTable(dynamodb, outputs.tables["runners"], retention_days=14)
     runners.launched(RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
+    runners.noted(RUNNER, at=AT, confirmed_at=AT)
     runners.suspect(RUNNER, at=AT, reason="job_completed")
     ordered = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {

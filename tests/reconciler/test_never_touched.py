@@ -12,12 +12,14 @@ come late or never; life goes on between any two calls. It holds as long as
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from hypothesis import Phase, given, settings
+from runledger.errors import UnavailableError
 from runledger.fleet import Fleet
 from runledger.instances import Instance
 from runledger.machines import Runner
@@ -38,7 +40,6 @@ from tests.reconciler.wiring import (
     TAGS,
     check_runners,
     cleanup_on,
-    register_installations,
     registered_with,
 )
 from tests.reconciler.world import World
@@ -65,7 +66,6 @@ class Bed:
         """What was touched and must not have been, and how many orphans were rightly stopped."""
         empty(self.dynamodb)
         wrongs: list[str] = []
-        register_installations(self.dynamodb, INSTALLATION, STRANGER)
         world = World(lambda each: judge(stories[each], wrongs), lambda each: judge(numbered.get(each), wrongs))
         told = [
             Story(world=world, dynamodb=self.dynamodb, number=number, life=life)
@@ -79,12 +79,21 @@ class Bed:
             Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
         self._calls.watch = world.tables
         registered = registered_with(world.github)
-        cleanup = cleanup_on(self._looking, ec2=world.machines, ecs=NoTasks(), registered=registered, clock=world.clock)
+        cleanup = cleanup_on(
+            self._looking,
+            ec2=world.machines,
+            ecs=NoTasks(),
+            registered=registered,
+            clock=world.clock,
+            installation_ids=(INSTALLATION, STRANGER),
+        )
         for number, look in enumerate(timeline.looks):
             world.live_until(world.minute + look.after)
             world.look(look)
             if look.by_person:
-                change(cleanup).clean(told[0].instance_id, owner=f"person {number}")
+                cleanup.begin()
+                with suppress(UnavailableError):
+                    change(cleanup).clean(told[0].instance_id, owner=f"person {number}")
             else:
                 check_runners(change(cleanup), owner=f"pass {number}")
         return wrongs, len(world.machines.stops) - len(wrongs)

@@ -1,6 +1,7 @@
 """The reconciler's parts over clients of the test's choice, in a time that the test tells."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,15 @@ def runners_on(client: "DynamoDBClient") -> Runners:
     return Runners(table=table, record=ledger_on(client).record, runner_tags=TAGS)
 
 
-def cleanup_on(client: "DynamoDBClient", *, ec2: Any, ecs: Any, registered: Registrations, clock: Clock) -> Cleanup:
+def cleanup_on(
+    client: "DynamoDBClient",
+    *,
+    ec2: Any,
+    ecs: Any,
+    registered: Registrations,
+    clock: Clock,
+    installation_ids: Sequence[int] = (INSTALLATION,),
+) -> Cleanup:
     registry = InstallationsRegistry(client, JOBS)
     return Cleanup(
         runners=runners_on(client),
@@ -67,25 +76,13 @@ def cleanup_on(client: "DynamoDBClient", *, ec2: Any, ecs: Any, registered: Regi
         jobs=ledger_on(client).jobs,
         fleet=Fleet(ec2=ec2, ecs=ecs, cluster="default", tags=TAGS, pool_tags=("pool",)),
         owners=Owners(
-            accounts=lambda: {each: repo.partition("/")[0] for each, repo in REPOSITORIES.items()},
+            accounts=lambda: {each: REPOSITORIES[each].partition("/")[0] for each in installation_ids},
             repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),
         ),
         registrations=registered,
         grace_seconds=GRACE_SECONDS,
         now=clock.text,
     )
-
-
-def register_installations(client: "DynamoDBClient", *installation_ids: int) -> None:
-    registry = InstallationsRegistry(client, JOBS)
-    for each in installation_ids:
-        repo = REPOSITORIES[each]
-        registry.register(
-            installation_id=each,
-            org_name=repo.partition("/")[0],
-            repo_full_name=repo,
-            first_seen_at="2025-01-01T00:00:00.000Z",
-        )
 
 
 def app_of(github: SimulatedGitHub, watch: Watch) -> GitHubApp:

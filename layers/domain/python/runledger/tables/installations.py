@@ -23,6 +23,8 @@ REVERSES = "(#status = :deleted AND attribute_not_exists(#confirmed_at) AND #cha
 DELETES = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
 SUSPENDS = f"attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at < :changed_at) OR {REVERSES}"
 ACTIVATES = f"{DELETES} OR {REVERSES}"
+# The same report again changes nothing, and asks for no second confirmation.
+IS_NEWS = "(attribute_not_exists(#status) OR #status <> :status OR #changed_at <> :changed_at)"
 CONDITIONS = {
     InstallationStatus.ACTIVE: ACTIVATES,
     InstallationStatus.SUSPENDED: SUSPENDS,
@@ -78,7 +80,7 @@ class InstallationsRegistry:
             },
             fill={"first_seen_at": report.reported_at},
             remove=("confirmed_at",),
-            condition=CONDITIONS[report.status],
+            condition=f"({CONDITIONS[report.status]}) AND {IS_NEWS}",
             given={"deleted": InstallationStatus.DELETED},
         )
 
