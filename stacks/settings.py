@@ -147,7 +147,7 @@ class Settings:
             orphans=orphans,
             runner_tags=runner_tags,
             orphan_grace_minutes=read.whole("orphan_grace_minutes", 10, at_least=0, at_most=24 * 60),
-            redeliveries_at_most=read.whole("redeliveries_at_most", 3, at_least=0, at_most=10),
+            redeliveries_at_most=read.whole("redeliveries_at_most", 6, at_least=0, at_most=10),
             github_budget_for_others_percent=read.whole(
                 "github_budget_for_others_percent", 50, at_least=0, at_most=100
             ),

@@ -39,6 +39,7 @@ MAY_IMPORT = {
     "runledger.tables.reads": {"tables.schema", "tables.attributes"},
     "runledger.tables.cleanups": {*TABLE, "machines", "tables.runners"},
     "runledger.tables.lost_deliveries": TABLE,
+    "runledger.tables.absences": TABLE,
     "runledger.tables.passes": TABLE,
     "runledger.tables.jobs": {*TABLE, "errors", "model"},
     "runledger.tables.events": {*TABLE, "model"},
@@ -111,7 +112,8 @@ MAY_IMPORT = {
     "runledger.reconciliation.healing": {"model", "reconciliation.open_runs", "reconciliation.stuck", "reports"},
     "runledger.reconciliation.requests": {"decision", "errors", "model", "tables.attributes"},
     "runledger.reconciliation.jobs": {
-        *("decision", "deliveries", "instances", "model", "reports", "tables.jobs", "tables.runs", "times"),
+        *("decision", "deliveries", "instances", "model", "reports", "times"),
+        *("tables.absences", "tables.jobs", "tables.runs"),
         *(f"reconciliation.{name}" for name in ("bounds", "healing", "open_runs", "orphans", "requests", "stuck")),
         "reconciliation.tally",
     },

@@ -1,4 +1,4 @@
-"""A request for a runner: what is said on the bus fits its schema, and is said before it is written down."""
+"""A request for a runner: the message on the bus fits its schema, and is sent by the pass that recorded it."""
 
 import json
 from dataclasses import replace
@@ -77,8 +77,16 @@ def test_two_passes_that_request_the_same_count_once() -> None:
     assert (again.outcome, again.job.runner_requests) == ("duplicate", 1)
 
 
-def test_what_the_bus_does_not_take_is_not_written_down() -> None:
-    said: list[Receipt] = []
+def test_a_request_that_another_pass_has_made_is_not_sent_again() -> None:
+    job, bus = stuck(), Bus()
+    (made,) = request(job, Bus())
+    after = decide(job, made).job
+    requests = RunnerRequests(events=bus, bus="ours", record=lambda receipt: decide(after, receipt))
+    assert requests.request(job, at=NOW) is None
+    assert bus.entries == []
+
+
+def test_a_request_that_the_bus_does_not_take_is_an_error() -> None:
+    """It counts: the next one is due after the usual pause, and no job is given two machines."""
     with pytest.raises(UnavailableError, match="the bus did not take a request"):
-        said += request(stuck(), Bus(failed=1))
-    assert said == []
+        request(stuck(), Bus(failed=1))

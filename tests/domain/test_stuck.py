@@ -75,12 +75,14 @@ def test_only_a_stuck_job_is_closed_because_github_does_not_know_it(ours: Status
         (Status.QUEUED, None, Verdict.REQUEST_RUNNER),
         (Status.SCHEDULED, False, Verdict.REQUEST_RUNNER),
         (Status.SCHEDULED, True, Verdict.LEAVE),
+        (Status.SCHEDULED, None, Verdict.LEAVE),
     ],
 )
 def test_a_runner_is_requested_where_none_came_or_it_is_gone(
     ours: Status, runner_lives: bool | None, expected: Verdict
 ) -> None:
-    assert verdict(job(ours), told(Status.QUEUED), runner_lives=runner_lives) is expected
+    ours_now = replace(job(ours), instance_id="i-1" if ours is Status.SCHEDULED else None)
+    assert verdict(ours_now, told(Status.QUEUED), runner_lives=runner_lives) is expected
 
 
 @pytest.mark.parametrize(

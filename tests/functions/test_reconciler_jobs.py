@@ -1,11 +1,18 @@
 """Jobs that are stuck, or that we know less of than GitHub does."""
 
+import json
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
+from runledger.reconciliation.jobs import JobCheck
+from runledger.tables.attributes import to_attributes
 
+from tests import messages
+from tests.beds import items
 from tests.functions.reconciling import Scene, ago, queued
-from tests.webhooks import IN_PROGRESS, QUEUED, RUN, WAITING
+from tests.ledgers import JOBS, RUNNERS, RUNS
+from tests.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
 
 
 def ended(**about: Any) -> dict[str, Any]:
@@ -17,6 +24,27 @@ def ended(**about: Any) -> dict[str, Any]:
         "runner_name": "a-runner",
         **about,
     }
+
+
+def absences(scene: Scene) -> list[dict[str, Any]]:
+    return [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "absences"]
+
+
+def a_while_passes(scene: Scene) -> None:
+    """What GitHub did not know, it has not known for an hour."""
+    for item in absences(scene):
+        older = item | {"first_at": ago(hours=1).replace("Z", ".000Z")}
+        scene.world.dynamodb.put_item(TableName=RUNNERS, Item=to_attributes(older))
+
+
+def set_status(scene: Scene, job_id: int, status: str) -> None:
+    scene.world.dynamodb.update_item(
+        TableName=JOBS,
+        Key={"PK": {"S": f"{INSTALLATION}#{job_id}"}, "SK": {"S": "v"}},
+        UpdateExpression="SET #status = :status, by_status = :by_status",
+        ExpressionAttributeNames={"#status": "status"},
+        ExpressionAttributeValues={":status": {"S": status}, ":by_status": {"S": f"{INSTALLATION}#{status}"}},
+    )
 
 
 def test_a_job_whose_end_was_never_heard_of_is_healed_with_what_changed(scene: Scene) -> None:
@@ -108,6 +136,9 @@ def test_a_job_that_github_does_not_know_is_closed_with_the_reason(scene: Scene)
     scene.hear(QUEUED, 1)
     scene.on_github(2, "in_progress", started_at=ago(minutes=1))
     scene.reconcile("quick")
+    assert scene.job(1)["status"] == "queued"
+    a_while_passes(scene)
+    scene.reconcile("quick")
     job = scene.job(1)
     assert (job["status"], job["conclusion"]) == ("completed", "cancelled")
     assert scene.history(1)[-1]["action"] == "unknown to GitHub"
@@ -115,7 +146,104 @@ def test_a_job_that_github_does_not_know_is_closed_with_the_reason(scene: Scene)
 
 def test_jobs_of_a_run_that_github_does_not_know_are_closed_too(scene: Scene) -> None:
     scene.hear(QUEUED, 1, run_id=RUN + 1)
+    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
+    a_while_passes(scene)
+    # The run's absence has lasted; now the job's begins.
+    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
+    a_while_passes(scene)
     assert scene.reconcile("quick")["summary"]["jobs_closed"] == 1
+
+
+@pytest.mark.parametrize("kind", ["quick", "full"])
+def test_one_404_closes_nothing(scene: Scene, kind: str) -> None:
+    queued(scene, 1)
+    scene.github.state.add_fault(kind="error", status=404, path=f"*/actions/runs/{RUN}/attempts/1/jobs", times=1)
+    scene.reconcile(kind)
+    a_while_passes(scene)
+    assert scene.reconcile(kind)["summary"]["jobs_closed"] == 0
+    assert scene.job(1)["status"] == "queued"
+    assert not absences(scene)
+
+
+def test_a_job_that_was_closed_is_corrected_when_github_knows_it_again(scene: Scene) -> None:
+    scene.hear(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=ago(hours=7))
+    scene.on_github(1, "completed", **ended(started_at=ago(hours=7), completed_at=ago(hours=6)))
+    scene.github.state.add_fault(kind="error", status=404, path="*/actions/*", times=None)
+    for _ in range(3):
+        scene.reconcile()
+        a_while_passes(scene)
+    assert scene.job(1)["conclusion"] == "cancelled"
+    scene.github.state.clear_faults()
+    assert scene.reconcile()["summary"]["jobs_healed"] == 1
+    assert scene.job(1)["conclusion"] == "success"
+    assert not [each for each in absences(scene) if each["SK"].startswith("job")]
+
+
+def test_a_job_of_a_finished_run_is_healed_by_the_next_full_pass(scene: Scene) -> None:
+    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.on_github(1, "completed", **ended())
+    scene.github.state.put("runs", RUN, status="completed", conclusion="success")
+    _, finished = messages.run("completed")
+    event = http_event(json.dumps(finished).encode(), guid="run completed", event="workflow_run")
+    assert scene.world.invoke("webhook_intake", event)["statusCode"] == 202
+    assert scene.reconcile()["summary"]["jobs_healed"] == 1
+
+
+def test_the_same_correction_is_made_again_if_the_job_needs_it_again(scene: Scene) -> None:
+    scene.hear(WAITING, 1, created_at=ago(days=3))
+    scene.on_github(1, "queued", created_at=ago(days=3))
+    scene.reconcile("quick")
+    assert scene.job(1)["status"] == "queued"
+    set_status(scene, 1, "waiting")
+    scene.reconcile("quick")
+    assert scene.job(1)["status"] == "queued"
+
+
+def test_runs_that_fail_do_not_keep_the_others_from_their_turn(scene: Scene) -> None:
+    for number in range(1, 5):
+        scene.github.state.put("runs", RUN + number, repository=REPO)
+        scene.hear(QUEUED, number, run_id=RUN + number)
+        scene.github.state.put("jobs", number, run_id=RUN + number, status="queued", created_at=ago(hours=1))
+    for number in (1, 2):
+        path = f"*/actions/runs/{RUN + number}/*"
+        scene.github.state.add_fault(kind="error", status=403, path=path, times=None)
+    scene.reconcile()
+    checked = [item for item in items(scene.world.dynamodb, RUNS) if "checked_at" in item]
+    assert len(checked) == 4
+
+
+def test_a_job_that_got_a_runner_meanwhile_is_not_given_another(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    queued(scene, 1)
+    instance = scene.start_instance()
+    real = JobCheck._request
+
+    def launched_meanwhile(self: JobCheck, *arguments: Any) -> None:
+        scene.launch(1, instance)
+        real(self, *arguments)
+
+    monkeypatch.setattr(JobCheck, "_request", launched_meanwhile)
+    assert scene.reconcile("quick")["summary"]["runners_requested"] == 0
+
+
+def test_a_runner_of_another_region_is_not_taken_for_gone(scene: Scene) -> None:
+    queued(scene, 1)
+    scene.launch(1, "i-0fffffffffffffff0")
+    answer = scene.reconcile("quick")
+    assert (answer["summary"]["stuck_scheduled"], answer["summary"]["runners_requested"]) == (1, 0)
+
+
+def test_a_denied_call_to_ec2_does_not_stop_the_healing_of_jobs(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.on_github(1, "completed", **ended())
+    queued(scene, 2)
+    scene.launch(2, scene.start_instance())
+    denied = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "DescribeInstances")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise denied
+
+    monkeypatch.setattr("runledger.fleet.describe", refuse)
+    assert scene.reconcile()["summary"]["jobs_healed"] == 1
 
 
 def test_a_long_running_job_with_a_living_runner_is_shown_and_left_alone(scene: Scene) -> None:

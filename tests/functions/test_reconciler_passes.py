@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from runledger import telemetry
+from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS
 from runledger.reconciliation.summary import new_id
 
 from tests.beds import items
@@ -81,6 +82,33 @@ def test_a_pass_that_could_not_ask_about_all_runs_is_continued_by_the_next(scene
         )
         scene.world.start("reconciler").handler({"pass": kind}, time_for_one_run)
     assert {item["run_id"] for item in items(scene.world.dynamodb, RUNS) if "checked_at" in item} == set(runs)
+
+
+def test_a_part_that_fills_every_pass_starves_no_other(scene: Scene) -> None:
+    """Out of time in one part, the next pass begins with the one after it."""
+    queued(scene, 1)
+    scene.launch(2, scene.start_instance())
+    begun = []
+    for number in range(4):
+        hurried = SimpleNamespace(aws_request_id=f"hurried {number}", get_remaining_time_in_millis=lambda: 1_000)
+        answer: Any = scene.world.start("reconciler").handler({"pass": "full"}, hurried)
+        begun.append(answer["text"].partition("Left for the next pass: ")[2].partition(",")[0].partition("\n")[0])
+    assert begun == ["jobs", "runners", "jobs", "runners"]
+
+
+def test_a_redelivery_that_github_did_not_accept_is_no_try(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDELIVERIES_AT_MOST", "1")
+    lose(scene, "lost")
+    scene.github.state.add_fault(kind="error", path="*/attempts", times=None)
+    for _ in range(3):
+        assert scene.reconcile()["summary"]["webhooks_redelivered"] == 0
+    scene.github.state.clear_faults()
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 1
+
+
+def test_redeliveries_are_spread_over_most_of_the_three_days() -> None:
+    pauses = [PAUSE_SECONDS * PAUSE_GROWTH**number for number in range(5)]
+    assert 48 < sum(pauses) / 3600 < 72
 
 
 def test_a_pass_is_stored_with_its_summary_and_findings(scene: Scene) -> None:

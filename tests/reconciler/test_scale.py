@@ -22,6 +22,7 @@ from runledger.reconciliation.stuck import Patience
 from runledger.reconciliation.summary import Kind, Report
 from runledger.reconciliation.tally import Count
 from runledger.reports import RunReport, RunStatus
+from runledger.tables.absences import Absences
 from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.tables.passes import PassesTable
 from runledger_github.truth import Truth
@@ -126,6 +127,8 @@ class Fleet:
             report=self._ledger.take,
             requests=requests,
             describe=cleanup.fleet.describe,
+            confirmed=lambda runner_ids: runner_ids,
+            absences=Absences(self._dynamodb, RUNNERS),
             github=truth,
             patience=Patience(),
         )

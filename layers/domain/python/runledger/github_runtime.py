@@ -12,6 +12,7 @@ from runledger_github.truth import Truth
 
 from runledger.aws import client
 from runledger.caches import DeploymentCache, DeploymentRefresh
+from runledger.errors import UnavailableError
 from runledger.model import Job
 from runledger.reports import Approval
 from runledger.reruns import Reruns
@@ -42,9 +43,11 @@ def is_pending() -> Callable[[Job], bool]:
     def pending(job: Job) -> bool:
         if job.deployment_id is None or job.repo_full_name is None:
             return True
-        if cache:
-            found = cache.get(job.installation_id, job.repo_full_name, job.deployment_id)
-        else:
+        try:
+            found = cache.get(job.installation_id, job.repo_full_name, job.deployment_id) if cache else None
+        except (GitHubRefusal, UnavailableError):
+            found = None  # one approval that cannot be asked about must not hide the others
+        if found is None:
             found = deployments().get(job.installation_id, job.deployment_id)
         return found is None or found.get("status") == Approval.PENDING
 

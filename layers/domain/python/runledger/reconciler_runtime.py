@@ -25,6 +25,7 @@ from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.runner_runtime import runner_tags, runners
 from runledger.runtime import installations, jobs, ledger, record, setting
+from runledger.tables.absences import Absences
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
 
@@ -72,6 +73,8 @@ def reconciler() -> Reconciler:
             report=ledger().take,
             requests=RunnerRequests(events=rarely("events"), bus=setting("EVENT_BUS"), record=record),
             describe=fleet().describe,
+            confirmed=_confirmed,
+            absences=Absences(client("dynamodb"), setting("RUNNERS_TABLE")),
             github=known,
             patience=patience(),
         ),
@@ -85,6 +88,11 @@ def reconciler() -> Reconciler:
         warn=metrics.failed,
         time=clock,
     )
+
+
+def _confirmed(runner_ids: Iterable[str]) -> list[str]:
+    """Those that EC2 or ECS has reported before: if they do not know them now, they are gone."""
+    return [runner_id for runner_id, runner in runners().table.among(runner_ids).items() if runner.confirmed_at]
 
 
 def _deliveries(known: Truth) -> DeliveryCheck:

@@ -11,7 +11,7 @@ class Bounds:
     seconds_left: Callable[[], float]
     share_left: Callable[[int], float]
     share_for_others: float
-    reserve_seconds: float = 20
+    reserve_seconds: float = 75  # a call to GitHub that hangs is given up after 30, and there may be two
 
     def out_of_time(self) -> bool:
         return self.seconds_left() <= self.reserve_seconds

@@ -10,7 +10,10 @@ from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.lost_deliveries import LostDeliveries, LostDelivery, Reading
 
 REDELIVERED_FOR_DAYS = 3
-PAUSE_SECONDS = 600
+# 10 minutes, then 4 times as long each: six tries span more than two of the three days.
+PAUSE_SECONDS, PAUSE_GROWTH = 600, 4
+# The first pass after a long outage must not send thousands of webhooks at once.
+REDELIVERED_AT_MOST = 200
 ARRIVED = range(200, 300)
 
 
@@ -86,13 +89,24 @@ class DeliveryCheck:
             if bounds.out_of_time():
                 return False
             tally.add(Count.LOST)
-            pause = times.earlier(now, seconds=PAUSE_SECONDS * 2 ** max(0, lost.asked - 1))
+            pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.asked - 1))
             waits = lost.asked_at is not None and lost.asked_at > pause
             if lost.asked >= self.at_most or waits or lost.delivered_at <= oldest:
                 continue
+            if tally.counts[Count.REDELIVERED] >= REDELIVERED_AT_MOST:
+                tally.add(Count.POSTPONED)
+                continue
             with tally.alone(f"delivery {lost.guid}"):
                 if self.lost.ask(lost, at=now):
-                    self.log.redeliver(lost.delivery_id)
+                    self._ask_github(lost)
                     about = f"delivery {lost.guid} ({lost.event}) of {lost.delivered_at}"
                     tally.find(Count.REDELIVERED, f"{about}: never arrived; redelivered")
         return True
+
+    def _ask_github(self, lost: LostDelivery) -> None:
+        """A try that GitHub did not accept is no try: the next pass makes it."""
+        try:
+            self.log.redeliver(lost.delivery_id)
+        except Exception:
+            self.lost.not_asked(lost)
+            raise

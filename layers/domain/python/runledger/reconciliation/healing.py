@@ -13,12 +13,14 @@ def said(told: Told) -> str:
     return f"{told.status} ({told.facts.conclusion})" if told.facts.conclusion else str(told.status)
 
 
-def healed(installation_id: int, told: Told, *, now: str) -> Receipt:
-    """The id follows from what GitHub says, so that of two passes which hear the same, one changes the job."""
+def healed(installation_id: int, told: Told, *, version: int, now: str) -> Receipt:
+    """The id follows from GitHub's answer and the job's version: of two passes at the same time, one changes the job,
+    and a job that needs the same correction again gets it.
+    """
     return Receipt(
         installation_id=installation_id,
         job_id=told.job_id,
-        delivery_id=f"reconciled {told.job_id} {said(told)} {told.since}",
+        delivery_id=f"reconciled {told.job_id} {said(told)} {told.since} from version {version}",
         received_at=now,
         event_type=EventType.JOB_RECONCILED,
         source=Source.INTERNAL,

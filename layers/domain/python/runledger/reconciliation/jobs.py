@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from runledger.decision import Decision
 from runledger.deliveries import NO_INSTALLATION
@@ -16,10 +16,14 @@ from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.stuck import OPEN, Patience, Told, Verdict, is_settled, judge, stuck_since
 from runledger.reconciliation.tally import Count, Tally
 from runledger.reports import RunReport
+from runledger.tables.absences import Absence, Absences, job_key, run_key
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
 from runledger.times import earlier
 
+# How long GitHub must not know a run or a job before it is closed: at least two passes ask.
+ABSENT_FOR_SECONDS = 600
+CLOSED_COMPARED_AT_MOST = 50
 STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 
 
@@ -33,12 +37,16 @@ class GitHub(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCheck:
+    """`confirmed` gives those of some machines that EC2 or ECS has reported before: only they can be gone."""
+
     jobs: JobsTable
     runs: RunsTable
+    absences: Absences
     record: Callable[[Receipt], Decision]
     report: Callable[[RunReport], object]
     requests: RunnerRequests
     describe: Callable[[Iterable[str]], Mapping[str, Instance]]
+    confirmed: Callable[[Iterable[str]], Iterable[str]]
     github: GitHub | None
     patience: Patience
 
@@ -50,13 +58,22 @@ class JobCheck:
             tally.add(STUCK[job.status])
         if self.github is None:
             return True
-        instances = self.describe({job.instance_id for job in suspects if job.instance_id})
-        read = {(job.installation_id, job.job_id): job for job in opened}
+        # A run that is over may have jobs whose own completion webhook was lost: a full pass asks about these, too.
+        wanted = opened if all_runs else suspects
         if all_runs:
             runs = [item for each in installation_ids for item in self.runs.open(each)]
+            runs += self.runs.among(keys_of(opened) - {run_key_of(item) for item in runs})
         else:
             runs = self.runs.among(keys_of(suspects))
-        for run in gather(suspects, runs):
+        sweep = Sweep(
+            github=self.github,
+            read={(job.installation_id, job.job_id): job for job in opened},
+            alive=self._alive(suspects, tally),
+            absent=self.absences.all(),
+            now=now,
+            tally=tally,
+        )
+        for run in gather(wanted, runs):
             if bounds.out_of_time():
                 return False
             if run.installation_id == NO_INSTALLATION:
@@ -65,8 +82,8 @@ class JobCheck:
                 tally.find(Count.POSTPONED, f"{run}: postponed, the rest of GitHub's budget is for others")
                 continue
             with tally.alone(str(run)):
-                self._ask(run, self.github, read, instances, now=now, tally=tally)
-        return True
+                self._ask(run, sweep)
+        return self._compare_closed(sweep, bounds) if all_runs else True
 
     def _opened(self, installation_id: int, now: str) -> Iterator[Job]:
         """Open jobs that are old enough to be stuck."""
@@ -74,67 +91,142 @@ class JobCheck:
             before = earlier(now, seconds=self.patience.least_seconds(status))
             yield from self.jobs.in_status(installation_id, status, created_before=before)
 
-    def _ask(
-        self,
-        run: OpenRun,
-        github: GitHub,
-        read: Mapping[tuple[int, int], Job],
-        instances: Mapping[str, Instance],
-        *,
-        now: str,
-        tally: Tally,
-    ) -> None:
-        tally.add(Count.RUNS_ASKED)
-        told = github.jobs(run.installation_id, run.repo_full_name, run.run_id, run.run_attempt)
+    def _alive(self, jobs: Iterable[Job], tally: Tally) -> Mapping[str, bool]:
+        """Whether their machines live. A machine that is missing here is neither alive nor gone, as far as we know."""
+        ids = {job.instance_id for job in jobs if job.instance_id}
+        with tally.alone("the machines of stuck jobs"):
+            found = self.describe(ids)
+            gone = self.confirmed(ids - found.keys())
+            return {each: lives(machine) for each, machine in found.items()} | dict.fromkeys(gone, False)
+        return {}
+
+    def _ask(self, run: OpenRun, sweep: "Sweep") -> None:
+        sweep.tally.add(Count.RUNS_ASKED)
+        try:
+            told = sweep.github.jobs(run.installation_id, run.repo_full_name, run.run_id, run.run_attempt)
+            if told is None and not self._is_absent(run_key(*run.key), run.installation_id, run.repo_full_name, sweep):
+                self.runs.note_checked(*run.key, at=sweep.now)
+                return
+            self._compare(run, told, sweep)
+        except Exception:
+            # A run that fails has had its turn, like any other: it must not keep the others from theirs.
+            self.runs.note_checked(*run.key, at=sweep.now)
+            raise
+        self._note(run, told, sweep)
+
+    def _compare(self, run: OpenRun, told: list[Told] | None, sweep: "Sweep") -> None:
         by_id = {each.job_id: each for each in told or ()}
         keys = {job_id: (run.installation_id, job_id) for job_id in {*by_id, *run.suspects}}
-        others = self.jobs.among(key for key in keys.values() if key not in read)
+        others = self.jobs.among(key for key in keys.values() if key not in sweep.read)
+        if told is not None:
+            self._forget({run_key(*run.key), *(job_key(run.installation_id, each) for each in by_id)}, sweep)
         for job_id, key in sorted(keys.items()):
-            job = read.get(key) or others.get(key)
-            with tally.alone(f"job {job_id} of {run.repo_full_name}"):
+            job = sweep.read.get(key) or others.get(key)
+            with sweep.tally.alone(f"job {job_id} of {run.repo_full_name}"):
                 answer = by_id.get(job_id)
                 if answer is None and told is not None:
                     # Not in the list of the attempt that we believe it to be of: only now it is asked by itself.
-                    answer = github.job(run.installation_id, run.repo_full_name, job_id)
+                    answer = sweep.github.job(run.installation_id, run.repo_full_name, job_id)
                 if job is not None:
-                    self._settle(job, answer, instances, now=now, tally=tally)
-                elif answer is not None and is_settled(answer, now=now):
-                    self._discover(run, answer, now=now, tally=tally)
-        self._note(run, github, told, now=now)
+                    self._settle(job, answer, sweep)
+                elif answer is not None and is_settled(answer, now=sweep.now):
+                    self._discover(run, answer, sweep)
 
-    def _settle(
-        self, job: Job, told: Told | None, instances: Mapping[str, Instance], *, now: str, tally: Tally
-    ) -> None:
-        alive = lives(instances.get(job.instance_id)) if job.instance_id else None
+    def _settle(self, job: Job, told: Told | None, sweep: "Sweep") -> None:
+        now, tally = sweep.now, sweep.tally
+        alive = sweep.alive.get(job.instance_id) if job.instance_id else None
         about = f"job {job.job_id} of {job.repo_full_name}"
         match judge(job, told, runner_lives=alive, now=now, patience=self.patience):
             case Verdict.HEAL:
                 assert told is not None
-                self.record(healing.healed(job.installation_id, told, now=now))
+                self.record(healing.healed(job.installation_id, told, version=job.version, now=now))
                 tally.find(Count.HEALED, f"{about}: {job.status} here, {healing.said(told)} on GitHub; healed")
             case Verdict.CLOSE:
-                self.record(healing.closed(job, now=now))
-                tally.find(Count.CLOSED, f"{about}: {job.status} here, {healing.UNKNOWN}; closed as cancelled")
+                self._close(job, about, sweep)
             case Verdict.REQUEST_RUNNER:
-                decision = self.requests.request(job, at=now)
-                why = f"its runner {job.instance_id} is gone" if job.instance_id else "it has no runner"
-                number = decision.job.runner_requests
-                tally.find(Count.RUNNERS_REQUESTED, f"{about}: {job.status}, and {why}; runner requested ({number})")
+                self._request(job, about, sweep)
             case Verdict.LONG_RUNNING:
                 tally.find(Count.LONG_RUNNING, f"{about}: in progress since {job.started_at}; left alone")
             case Verdict.LEAVE:
                 pass
 
-    def _discover(self, run: OpenRun, told: Told, *, now: str, tally: Tally) -> None:
-        """Some webhooks are never sent."""
-        self.record(healing.healed(run.installation_id, told, now=now))
-        tally.find(Count.DISCOVERED, f"job {told.job_id} of {run.repo_full_name}: never heard of; taken in")
+    def _close(self, job: Job, about: str, sweep: "Sweep") -> None:
+        key, repo = job_key(job.installation_id, job.job_id), job.repo_full_name or ""
+        if not self._is_absent(key, job.installation_id, repo, sweep, job_id=job.job_id):
+            return
+        self.record(healing.closed(job, now=sweep.now))
+        self.absences.close(key, at=sweep.now)
+        sweep.tally.find(Count.CLOSED, f"{about}: {job.status} here, {healing.UNKNOWN}; closed as cancelled")
 
-    def _note(self, run: OpenRun, github: GitHub, told: list[Told] | None, *, now: str) -> None:
+    def _request(self, job: Job, about: str, sweep: "Sweep") -> None:
+        """The job was read when the pass began: by now it may have a runner, or another pass may have asked for one."""
+        current = self.jobs.get(job.installation_id, job.job_id, consistent=True)
+        if current is None or current.version != job.version:
+            return
+        decision = self.requests.request(job, at=sweep.now)
+        if decision is not None:
+            why = f"its runner {job.instance_id} is gone" if job.instance_id else "it has no runner"
+            number = decision.job.runner_requests
+            found = f"{about}: {job.status}, and {why}; runner requested ({number})"
+            sweep.tally.find(Count.RUNNERS_REQUESTED, found)
+
+    def _discover(self, run: OpenRun, told: Told, sweep: "Sweep") -> None:
+        """Some webhooks are never sent."""
+        self.record(healing.healed(run.installation_id, told, version=0, now=sweep.now))
+        sweep.tally.find(Count.DISCOVERED, f"job {told.job_id} of {run.repo_full_name}: never heard of; taken in")
+
+    def _note(self, run: OpenRun, told: list[Told] | None, sweep: "Sweep") -> None:
         if told and not all(each.status is Status.COMPLETED for each in told):
-            self.runs.note_checked(*run.key, at=now)
+            self.runs.note_checked(*run.key, at=sweep.now)
             return
         report = None
         if told is not None:
-            report = github.run(run.installation_id, run.repo_full_name, run.run_id, run.run_attempt)
-        self.report(report or healing.unknown_run(run, now=now))
+            report = sweep.github.run(run.installation_id, run.repo_full_name, run.run_id, run.run_attempt)
+        self.report(report or healing.unknown_run(run, now=sweep.now))
+
+    def _is_absent(
+        self, key: str, installation_id: int, repo_full_name: str, sweep: "Sweep", *, job_id: int | None = None
+    ) -> bool:
+        """GitHub has not known it for a while, and not just this once."""
+        about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
+        absence = sweep.absent.get(key) or self.absences.note(key, at=sweep.now, **about)  # type: ignore[arg-type]
+        return absence.first_at <= earlier(sweep.now, seconds=ABSENT_FOR_SECONDS)
+
+    def _forget(self, keys: set[str], sweep: "Sweep") -> None:
+        """GitHub knows them again."""
+        self.absences.forget(sorted(key for key in keys & sweep.absent.keys() if not sweep.absent[key].closed_at))
+
+    def _compare_closed(self, sweep: "Sweep", bounds: Bounds) -> bool:
+        """Jobs that were closed because GitHub did not know them: access may have come back since."""
+        closed = sorted((each for each in sweep.absent.values() if each.closed_at), key=lambda each: each.first_at)
+        for absence in closed[:CLOSED_COMPARED_AT_MOST]:
+            if bounds.out_of_time():
+                return False
+            if absence.job_id is None or not bounds.may_ask(absence.installation_id):
+                continue
+            with sweep.tally.alone(f"job {absence.job_id} of {absence.repo_full_name}"):
+                told = sweep.github.job(absence.installation_id, absence.repo_full_name, absence.job_id)
+                job = self.jobs.get(absence.installation_id, absence.job_id, consistent=True)
+                if told is None or job is None or told.status is not Status.COMPLETED:
+                    continue
+                self.record(healing.healed(job.installation_id, told, version=job.version, now=sweep.now))
+                about = f"job {job.job_id} of {job.repo_full_name}"
+                sweep.tally.find(Count.HEALED, f"{about}: closed here, {healing.said(told)} on GitHub; healed")
+                self.absences.forget([absence.key])
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """One pass over the runs: what was read at its start, and where its findings go."""
+
+    github: GitHub
+    read: Mapping[tuple[int, int], Job]
+    alive: Mapping[str, bool]
+    absent: Mapping[str, Absence]
+    now: str
+    tally: Tally
+
+
+def run_key_of(item: Mapping[str, Any]) -> tuple[int, int, int]:
+    return (item["installation_id"], item["run_id"], item.get("run_attempt", 1))

@@ -36,7 +36,7 @@ class Reconciler:
     time: Time
 
     def run(self, kind: Kind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None) -> Report:
-        """Which part begins is what the last pass had no time for: so none waits for ever."""
+        """Begins with the part after the one in which the last pass ran out of time, so that each has its turn."""
         now, tally = self.time.text(), Tally(warn=self.warn)
         self.passes.note(pass_id, at=now, **{"pass": kind}, status="running", started_at=now, requested_by=requested_by)
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
@@ -94,7 +94,8 @@ class Reconciler:
             with tally.alone(f"the {name}"):
                 done = parts[name]()
             if not done:
-                self.passes.leave_off(kind, name)
+                # The next pass begins with the part after this one: a part that always fills a pass starves no other.
+                self.passes.leave_off(kind, order[(number + 1) % len(order)])
                 return tuple(order[number:])
         if first:
             self.passes.leave_off(kind, None)

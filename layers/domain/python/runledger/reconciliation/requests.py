@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from runledger.decision import Decision
+from runledger.decision import Decision, Outcome
 from runledger.errors import UnavailableError
 from runledger.model import EventType, Facts, Job, Receipt, Source
 from runledger.tables.attributes import reaching
@@ -20,12 +20,14 @@ class RunnerRequests:
     bus: str
     record: Callable[[Receipt], Decision]
 
-    def request(self, job: Job, *, at: str) -> Decision:
-        """The message first: a crash in between sends it again under the same id, and never loses it."""
+    def request(self, job: Job, *, at: str) -> Decision | None:
+        """None if another pass has made this request. The record first: so of several passes one sends the message.
+
+        A crash in between costs one of the job's requests: the next one is due after the usual pause.
+        """
         number = (job.runner_requests or 0) + 1
         request_id = f"runner request {number} for {job.installation_id}#{job.job_id}"
-        self._send(_detail(job, number, request_id, at))
-        return self.record(
+        decision = self.record(
             Receipt(
                 installation_id=job.installation_id,
                 job_id=job.job_id,
@@ -38,6 +40,10 @@ class RunnerRequests:
                 facts=Facts(runner_requests=number, runner_requested_at=at),
             )
         )
+        if decision.outcome is not Outcome.RECORDED:
+            return None
+        self._send(_detail(job, number, request_id, at))
+        return decision
 
     @reaching("the bus")
     def _send(self, detail: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ def stuck_since(job: Job, *, now: str, patience: Patience) -> str | None:
 
 
 def judge(job: Job, told: Told | None, *, runner_lives: bool | None, now: str, patience: Patience) -> Verdict:
-    """`told` is None for a job that GitHub does not know; `runner_lives` is None where no runner is known."""
+    """`told` is None for a job that GitHub does not know; `runner_lives` is None where that cannot be said."""
     is_stuck = stuck_since(job, now=now, patience=patience) is not None
     if job.status is Status.COMPLETED:
         return Verdict.LEAVE
@@ -82,7 +82,8 @@ def judge(job: Job, told: Told | None, *, runner_lives: bool | None, now: str, p
         return Verdict.HEAL
     if not is_stuck:
         return Verdict.LEAVE
-    if told.status is Status.QUEUED and not runner_lives and request_is_due(job, now=now, patience=patience):
+    without = job.instance_id is None or runner_lives is False
+    if told.status is Status.QUEUED and without and request_is_due(job, now=now, patience=patience):
         return Verdict.REQUEST_RUNNER
     return Verdict.LONG_RUNNING if job.status is Status.IN_PROGRESS and runner_lives is not False else Verdict.LEAVE
 

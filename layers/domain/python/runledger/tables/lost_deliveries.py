@@ -95,6 +95,19 @@ class LostDeliveries:
         )
         return asked is not None
 
+    @reaching("runners")
+    def not_asked(self, lost: LostDelivery) -> None:
+        """GitHub did not accept what was asked: the count and the time are what they were before."""
+        update_if(
+            self._client,
+            self._name,
+            _key(LOST, lost.guid),
+            put={"asked": lost.asked, "asked_at": lost.asked_at},
+            remove=() if lost.asked_at else ("asked_at",),
+            condition="#asked = :counted",
+            given={"counted": lost.asked + 1},
+        )
+
 
 def _key(partition: str, sort: str = schema.ONLY) -> dict[str, str]:
     return {schema.PARTITION: partition, schema.SORT: sort}
