@@ -13,7 +13,7 @@ from runledger.reports import Waiting
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # it was received before: a line of history and nothing else
+    DUPLICATE = "duplicate"  # it was received before: a line of history, and at most a newer time of the same status
     REPEATED = "repeated"  # we retried what was already done: nothing at all
 
 
@@ -67,7 +67,10 @@ IDENTITY = {
     *("labels", "custom_properties", "environment"),
 }
 CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
-BOOKKEEPING = {"received_at", "last_updated_at", "version", "webhooks", "inputs"}
+BOOKKEEPING = {
+    *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
+    *("queued_reported_at", "waiting_reported_at"),
+}
 # A job has at most five webhooks from each hook, and two for each approval; see `_is_duplicate` for what follows them.
 WEBHOOKS_KEPT = 50
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
@@ -79,7 +82,8 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
     if job is not None and _is_repeated(job, receipt):
         return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
     if job is not None and _is_duplicate(job, receipt):
-        return Decision(outcome=Outcome.DUPLICATE, job=job, event=_event(receipt, job, duplicate=True))
+        after = job.queued_again(receipt.received_at) if _may_follow_an_approval(job, receipt) else job
+        return Decision(outcome=Outcome.DUPLICATE, job=after, event=_event(receipt, job, duplicate=True))
     after = (job or Job.opened_by(receipt)).absorb(receipt)
     return Decision(
         outcome=Outcome.RECORDED,
@@ -98,7 +102,8 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
 
     GitHub sends a job that waits for an approval as `queued` again, and that body can be the same as the first: while
     the job waits, only the same delivery is a duplicate. A replay can use this once for each `waiting` webhook, because
-    that moves the job to `queued` and no replayed `waiting` moves it back.
+    that moves the job to `queued` and no replayed `waiting` moves it back. If the second `queued` overtakes `waiting`,
+    it is a duplicate whose time counts: see `_may_follow_an_approval`.
 
     Duplicates are not remembered, so replays cannot fill the memory. Should distinct bodies fill it, then only those
     that advance the job are news. There are two of them at most, so they are remembered beyond the limit.
@@ -110,6 +115,23 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
     if any(token.startswith(known) for token in job.webhooks):
         return True
     return len(job.webhooks) >= WEBHOOKS_KEPT and not _advances(job, receipt)
+
+
+def _may_follow_an_approval(job: Job, receipt: Receipt) -> bool:
+    """Whether a duplicate `queued` may be the one after an approval, whose `waiting` has not arrived yet.
+
+    Nothing but the time of that report changes, so a replay gains nothing: a true `waiting` is received after it.
+    """
+    if receipt.body_digest is None or receipt.status is not Status.QUEUED or job.status is not Status.QUEUED:
+        return False
+    same_body = [token for token in job.webhooks if token.startswith(receipt.body_id)]
+    return (
+        bool(same_body)
+        and not any(token.startswith(receipt.delivery_token) for token in same_body)
+        and job.waiting_reported_at is None
+        and job.queued_reported_at is not None
+        and receipt.received_at > job.queued_reported_at
+    )
 
 
 def _advances(job: Job, receipt: Receipt) -> bool:

@@ -96,7 +96,7 @@ class Ledger:
             if decision.outcome is Outcome.REPEATED:
                 return decision
             self.events.put(decision.event)
-            if decision.outcome is Outcome.DUPLICATE:
+            if decision.job is job:
                 return decision
             try:
                 return self._commit(job, decision)

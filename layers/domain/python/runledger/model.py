@@ -31,7 +31,7 @@ class Status(StrEnum):
 
     @property
     def rank(self) -> int:
-        """A job never goes back to a lower rank; between equals the later received wins."""
+        """A job never goes back to a lower rank; between queued and waiting, the later report wins."""
         return _RANK[self]
 
 
@@ -174,6 +174,9 @@ class Job(Facts):
     version: int = 0
     webhooks: tuple[str, ...] = ()  # tokens of webhooks; never dropped
     inputs: tuple[str, ...] = ()  # tokens of internal inputs; the newest INPUTS_KEPT
+    # The newest report of each, kept while the job is one of the two.
+    queued_reported_at: str | None = None
+    waiting_reported_at: str | None = None
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
     usage_in_dollars: Decimal | None = None
@@ -196,8 +199,8 @@ class Job(Facts):
     def absorb(self, receipt: Receipt) -> "Job":
         job = self._with(
             self._learnt(receipt)
+            | self._status_after(receipt)
             | {
-                "status": self._status_after(receipt),
                 "created_at": min(self.created_at, receipt.facts.created_at or NEVER),
                 "received_at": min(self.received_at, receipt.received_at),
                 "last_updated_at": max(self.last_updated_at, receipt.received_at),
@@ -206,6 +209,10 @@ class Job(Facts):
             | self._remembered(receipt)
         )
         return job._with(job._measured())
+
+    def queued_again(self, at: str) -> "Job":
+        """After another report, at `at`, of what the job is already: queued."""
+        return self._with({"queued_reported_at": at, "version": self.version + 1})
 
     @property
     def carried_over(self) -> bool:
@@ -271,14 +278,31 @@ class Job(Facts):
         assigned = self.status is Status.SCHEDULED and self.instance_id == receipt.releases
         return assigned and not self._may_have_forgotten(receipt)
 
-    def _status_after(self, receipt: Receipt) -> Status:
+    def _status_after(self, receipt: Receipt) -> dict[str, Any]:
+        """The status, and when it was last reported that the job is queued, and that it is waiting."""
         if receipt.releases:
-            return Status.QUEUED if self._loses(receipt) else self.status
+            return self._reported(Status.QUEUED, receipt.received_at) if self._loses(receipt) else {}
         if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
-            return self.status
-        if receipt.status.rank == self.status.rank and receipt.received_at < self.last_updated_at:
-            return self.status
-        return receipt.status
+            return {}
+        return self._reported(receipt.status, receipt.received_at)
+
+    def _reported(self, status: Status, at: str) -> dict[str, Any]:
+        """Queued and waiting follow each other, so the newest report of each decides, whatever arrives first.
+
+        At the same instant `waiting` is the later one: no approval takes less than a millisecond.
+        """
+        if status.rank > Status.QUEUED.rank:
+            return {"status": status, "queued_reported_at": None, "waiting_reported_at": None}
+        queued, waiting = self.queued_reported_at, self.waiting_reported_at
+        if status is Status.QUEUED:
+            queued = max(queued or "", at)
+        else:
+            waiting = max(waiting or "", at)
+        return {
+            "status": Status.WAITING if waiting and waiting >= (queued or "") else Status.QUEUED,
+            "queued_reported_at": queued,
+            "waiting_reported_at": waiting,
+        }
 
     def _measured(self) -> dict[str, Any]:
         """What follows from the facts. What indexes project is written once, at completion: so it is paid once, too."""
