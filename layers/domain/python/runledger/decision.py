@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from runledger.model import FAILURES, Event, EventType, Job, Receipt, Source, Status
-from runledger.reports import Waiting
+from runledger.reports import LONGEST_JOB_NAME, GateJob, Waiting
 
 
 class Outcome(StrEnum):
@@ -69,7 +69,7 @@ IDENTITY = {
 CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
 BOOKKEEPING = {
     *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
-    *("queued_reported_at", "waiting_reported_at"),
+    *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed"),
 }
 # A job has at most five webhooks from each hook, and two for each approval; see `_is_duplicate` for what follows them.
 WEBHOOKS_KEPT = 50
@@ -149,7 +149,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
         effects.append(RunnerNamed(job=after))
     if _was_cut_short(after) and not (before is not None and _was_cut_short(before)):
         effects.append(CutShort(job=after))
-    if (waiting := _waiting(after)) and (before is None or _waiting(before) is None):
+    if (waiting := _waiting(after)) and (before is None or not _waits_at(waiting, before)):
         effects.append(waiting)
     return tuple(effects)
 
@@ -212,11 +212,20 @@ def _waiting(job: Job) -> Waiting | None:
         run_id=job.run_id,
         run_attempt=job.run_attempt,
         environment=job.environment,
-        deployment_id=job.deployment_id,
-        job_id=job.job_id,
+        job=GateJob(
+            job_id=job.job_id,
+            deployment_id=job.deployment_id,
+            created_at=job.created_at,
+            job_name=job.job_name[:LONGEST_JOB_NAME] if job.job_name else None,
+        ),
         repo_full_name=job.repo_full_name,
         at=job.last_updated_at,
     )
+
+
+def _waits_at(waiting: Waiting, before: Job) -> bool:
+    known = _waiting(before)
+    return known is not None and (known.job, known.environment) == (waiting.job, waiting.environment)
 
 
 def _registration(receipt: Receipt) -> Register:

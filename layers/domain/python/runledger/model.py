@@ -177,6 +177,7 @@ class Job(Facts):
     # The newest report of each, kept while the job is one of the two.
     queued_reported_at: str | None = None
     waiting_reported_at: str | None = None
+    created_at_is_guessed: bool | None = None  # until GitHub reports it, a job was created when it was first heard of
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
     usage_in_dollars: Decimal | None = None
@@ -194,6 +195,7 @@ class Job(Facts):
             created_at=receipt.facts.created_at or receipt.received_at,
             received_at=receipt.received_at,
             last_updated_at=receipt.received_at,
+            created_at_is_guessed=None if receipt.facts.created_at else True,
         )
 
     def absorb(self, receipt: Receipt) -> "Job":
@@ -201,7 +203,7 @@ class Job(Facts):
             self._learnt(receipt)
             | self._status_after(receipt)
             | {
-                "created_at": min(self.created_at, receipt.facts.created_at or NEVER),
+                **self._creation(receipt),
                 "received_at": min(self.received_at, receipt.received_at),
                 "last_updated_at": max(self.last_updated_at, receipt.received_at),
                 "version": self.version + 1,
@@ -285,6 +287,14 @@ class Job(Facts):
         if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
             return {}
         return self._reported(receipt.status, receipt.received_at)
+
+    def _creation(self, receipt: Receipt) -> dict[str, Any]:
+        """The earliest report, however late; without one, the first input of any kind."""
+        reported = receipt.facts.created_at
+        if self.created_at_is_guessed:
+            guess = min(self.created_at, receipt.received_at)
+            return {"created_at": reported or guess, "created_at_is_guessed": None if reported else True}
+        return {"created_at": min(self.created_at, reported or NEVER)}
 
     def _reported(self, status: Status, at: str) -> dict[str, Any]:
         """Queued and waiting follow each other, so the newest report of each decides, whatever arrives first.

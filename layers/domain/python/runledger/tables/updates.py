@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -54,7 +54,7 @@ def update(
     return from_attributes(answer.get("Attributes", {}))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _expression(
     put: tuple[str, ...], fill: tuple[str, ...], add: tuple[str, ...], discard: tuple[str, ...], remove: tuple[str, ...]
 ) -> str:
@@ -93,12 +93,14 @@ def advance(
     status: StrEnum,
     *,
     dated: str | None = None,
+    unless: str | None = None,
     **about: Any,
 ) -> dict[str, Any] | None:
     """An update that also puts `status`, or None and no change at all if what stands there is further.
 
     A status is as far as its place among its kind: what is defined first may be replaced by what is defined later.
     With `dated`, the name of an attribute that is put, the same status is replaced only if that is not older.
+    Nothing is replaced if the condition `unless` holds.
     """
     order = tuple(type(status))
     replaceable = {f"status{n}": each for n, each in enumerate(order[: order.index(status)])}
@@ -108,7 +110,10 @@ def advance(
         news.append(f"(#status = :status AND (attribute_not_exists(#{dated}) OR #{dated} <= :{dated}))")
     else:
         news.append("#status = :status")
-    return update_if(client, table, key, condition=" OR ".join(news), given=replaceable, **about)
+    condition = " OR ".join(news)
+    if unless:
+        condition = f"({condition}) AND NOT ({unless})"
+    return update_if(client, table, key, condition=condition, given=replaceable, **about)
 
 
 def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
