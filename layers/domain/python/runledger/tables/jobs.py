@@ -39,7 +39,10 @@ class JobsTable:
 
     @reaching("workflow_jobs")
     def save(self, before: Job | None, after: Job) -> None:
-        """The commit point. LostRace if the job is no longer the one that was read."""
+        """The commit point. LostRace if the job is no longer the one that was read.
+
+        The SDK repeats a write whose answer was lost, and then finds the job that it has saved.
+        """
         try:
             if before is None:
                 self._create(after)
@@ -49,7 +52,9 @@ class JobsTable:
             if not is_refusal(error):
                 raise
             current: Attributes | None = error.response.get("Item")  # type: ignore[assignment]
-            raise LostRace(_job(current) if current else None) from error
+            job = _job(current) if current else None
+            if job != after:
+                raise LostRace(job) from error
 
     def in_status(self, installation_id: int, status: Status, *, created_before: str) -> Iterator[Job]:
         """Oldest first."""

@@ -1,5 +1,6 @@
 """UpdateItem, said in words: what is put, filled, added, discarded and removed, and on which condition."""
 
+import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.literals import ReturnValueType
 
 NOTHING: Mapping[str, Any] = {}
+OWN_CLAIM = "#claimed_by = :claimed_by"
 
 
 def update(
@@ -117,14 +119,19 @@ def advance(
 
 
 def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
-    """The right to ask GitHub about an item, for a short while: False if somebody else has it."""
+    """The right to ask GitHub about an item, for a short while: False if another process has it."""
     claimed = update_if(
         client,
         table,
         key,
-        put={"claimed_until": until},
+        put={"claimed_until": until, "claimed_by": new_owner()},
         fill={schema.EXPIRY: expiry},
-        condition="attribute_not_exists(#claimed_until) OR #claimed_until <= :now",
+        condition=f"attribute_not_exists(#claimed_until) OR #claimed_until <= :now OR {OWN_CLAIM}",
         given={"now": at},
     )
     return claimed is not None
+
+
+def new_owner() -> str:
+    """Differs from call to call, and is the same when the SDK repeats a call whose answer was lost."""
+    return os.urandom(8).hex()
