@@ -7,7 +7,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from runledger.model import FAILURES, Event, EventType, Job, Receipt, Source, Status
+from runledger.model import FAILURES, Event, EventType, Facts, Job, Receipt, Source, Status
 from runledger.reports import LONGEST_JOB_NAME, GateJob, Waiting
 
 
@@ -29,10 +29,11 @@ class Register:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountJob:
-    """In the counters of its run: when it is first seen, and when it completes."""
+    """In the counters of its run: when it is first seen, when it completes, and when its conclusion is corrected."""
 
     job: Job
     first: bool
+    is_guess: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,8 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
     if job is not None and _is_duplicate(job, receipt):
         after = job.queued_again(receipt.received_at) if _may_follow_an_approval(job, receipt) else job
         return Decision(outcome=Outcome.DUPLICATE, job=after, event=_event(receipt, job, duplicate=True))
+    if job is not None and job.status is Status.COMPLETED and receipt.is_guess:
+        receipt = dataclasses.replace(receipt, status=None, facts=Facts())
     after = (job or Job.opened_by(receipt)).absorb(receipt)
     return Decision(
         outcome=Outcome.RECORDED,
@@ -142,9 +145,9 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
     effects: list[Effect] = []
     if before is None or (before.repo_full_name is None and after.repo_full_name is not None):
         effects.append(_registration(receipt))
-    counted = before is not None and before.run_id is not None
-    if not counted or (before is not None and _completes(before, after)):
-        effects.append(CountJob(job=after, first=not counted))
+    if after.run_is_known and (before is None or _counts_again(before, after)):
+        first = before is None or not before.run_is_known
+        effects.append(CountJob(job=after, first=first, is_guess=receipt.is_guess))
     if _names_runner(before, after, receipt):
         effects.append(RunnerNamed(job=after))
     if _was_cut_short(after) and not (before is not None and _was_cut_short(before)):
@@ -198,8 +201,9 @@ def _was_cut_short(job: Job) -> bool:
     return bool(job.was_interrupted) and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
 
 
-def _completes(before: Job, after: Job) -> bool:
-    return before.status is not Status.COMPLETED and after.status is Status.COMPLETED
+def _counts_again(before: Job, after: Job) -> bool:
+    completes = before.status is not Status.COMPLETED and after.status is Status.COMPLETED
+    return not before.run_is_known or completes or before.failed != after.failed
 
 
 def _waiting(job: Job) -> Waiting | None:

@@ -135,7 +135,7 @@ class Ledger:
                     first_seen_at=effect.first_seen_at,
                 )
             case CountJob():
-                self.runs.count(effect.job, first=effect.first)
+                self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
             case Waiting():
                 approvals.join(effect, self.gates, self.deployments, self.record)
             case RunnerNamed():

@@ -124,6 +124,7 @@ class Receipt:
     received_by: str | None = None
     body_digest: str | None = None
     releases: str | None = None  # the runner that this job has no more
+    is_guess: bool = False  # what is likely, until it is reported: it changes nothing of a job that has ended
     facts: Facts = field(default_factory=Facts)
 
     @cached_property
@@ -220,6 +221,11 @@ class Job(Facts):
     def carried_over(self) -> bool:
         """A copy, made by a partial re-run, of an earlier attempt's job: whatever it tells happened to that one."""
         return self.completed_at is not None and self.completed_at < self.created_at
+
+    @property
+    def run_is_known(self) -> bool:
+        """A launcher may name the run without its attempt, and each attempt is a run of its own here."""
+        return self.run_id is not None and self.run_attempt is not None
 
     @property
     def failed(self) -> bool:

@@ -101,7 +101,7 @@ class JobsTable:
             "inputs": _packed(job),
             schema.BY_STATUS.partition: f"{scope}#{job.status}",
             schema.BY_REPO.partition: f"{scope}#{job.repo_full_name}" if job.repo_full_name else None,
-            schema.BY_RUN.partition: f"{scope}#{job.run_id}#{job.run_attempt}" if job.run_id is not None else None,
+            schema.BY_RUN.partition: f"{scope}#{job.run_id}#{job.run_attempt}" if job.run_is_known else None,
             schema.EXPIRY: times.expiry(job.last_updated_at, self._retention_days),
         }
 
