@@ -6,7 +6,7 @@ from typing import Any
 from local.examples import payloads
 from tests.webhooks import DEPLOYMENT, INSTALLATION, REPO, RUN
 
-ENVIRONMENT = "production"
+ENVIRONMENT, JOB_NAME = "production", "test"
 Message = tuple[str, dict[str, Any]]
 
 
@@ -33,9 +33,9 @@ def deployment() -> Message:
     return "deployment", message
 
 
-def deployment_status(state: str, *, job_id: int | None = None) -> Message:
+def deployment_status(state: str, *, job_id: int | None = None, deployment_id: int = DEPLOYMENT) -> Message:
     message = _example("deployment_status", "created")
-    message["deployment"] |= _deployment()
+    message["deployment"] |= _deployment() | {"id": deployment_id}
     message["deployment_status"] |= {"state": state}
     message["check_run"] = {"id": job_id} if job_id else None
     return "deployment_status", message
@@ -48,12 +48,19 @@ def protection_rule() -> Message:
     return "deployment_protection_rule", message | {"environment": ENVIRONMENT}
 
 
-def review(action: str, *, environment: str = ENVIRONMENT, attempt: int = 1) -> Message:
+def review(
+    action: str,
+    *,
+    environment: str = ENVIRONMENT,
+    attempt: int = 1,
+    since: str = "2025-01-15T10:01:00Z",
+    job_name: str = JOB_NAME,
+) -> Message:
     message = _example("deployment_review", "requested")
     message["action"] = action
-    message["since"] = "2025-01-15T10:01:00Z"
+    message["since"] = since
     message["workflow_run"] |= {"id": RUN, "run_attempt": attempt}
-    message["workflow_job_run"]["environment"] = environment
+    message["workflow_job_run"] |= {"environment": environment, "name": job_name}
     if action == "requested":
         message["environment"] = environment
     else:

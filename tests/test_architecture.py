@@ -47,7 +47,8 @@ MAY_IMPORT = {
     "runledger.tables.runs": {*TABLE, "model", "reports"},
     "runledger.tables.rerun_claims": {*TABLE, "reports", "tables.runs"},
     "runledger.tables.deployments": {*TABLE, "reports"},
-    "runledger.tables.gates": {*TABLE, "reports"},
+    "runledger.gates": {"reports"},
+    "runledger.tables.gates": {*TABLE, "gates", "reports"},
     "runledger.tables.runners": {*TABLE, "errors", "machines", "ownership"},
     "runledger.tables.pages": {"tables.schema", "tables.attributes"},
     "runledger.tables.job_pages": {

@@ -52,7 +52,10 @@ def test_a_replayed_body_is_a_duplicate_whatever_its_delivery_id() -> None:
         job = play(None, *life[:until]).job
         for step in LIFE[:until]:
             again = decide(job, replayed(step, at=900))
-            if (step, job.status) != (QUEUED, Status.WAITING):
+            if step == QUEUED and job.status is Status.QUEUED and job.waiting_reported_at is None:
+                assert again.outcome is Outcome.DUPLICATE
+                assert again.job == replace(job, queued_reported_at=again.event.timestamp, version=job.version + 1)
+            elif (step, job.status) != (QUEUED, Status.WAITING):
                 assert (again.outcome, again.job) == (Outcome.DUPLICATE, job)
 
 
@@ -97,6 +100,12 @@ def test_our_own_retry_is_recognised_by_body_delivery_and_time() -> None:
     assert decide(job, first).outcome is Outcome.REPEATED
     for other in (receipt(QUEUED, at=1), receipt(QUEUED, guid="another")):
         assert decide(job, other).outcome is Outcome.DUPLICATE
+
+
+def test_replays_of_the_first_queued_do_not_fill_the_memory() -> None:
+    job = play(None, receipt(QUEUED), *(replayed(QUEUED, at=second) for second in range(1, 2 * WEBHOOKS_KEPT))).job
+    assert len(job.webhooks) == 1
+    assert decide(job, receipt(WAITING, at=900)).job.status is Status.WAITING
 
 
 def test_a_delivery_id_alone_makes_no_duplicate() -> None:

@@ -1,9 +1,12 @@
 """Which status a job has after one thing and then another was said of it: every pair."""
 
-from itertools import product
+from itertools import permutations, product
 
 import pytest
+from runledger.decision import decide
 from runledger.model import EventType, Facts, Job, Receipt, Source, Status
+
+from tests.webhooks import IN_PROGRESS, QUEUED, QUEUED_AGAIN, WAITING, receipt
 
 EARLY, LATE = "2025-01-15T10:00:00.000Z", "2025-01-15T10:05:00.000Z"
 ORDER = (Status.QUEUED, Status.SCHEDULED, Status.IN_PROGRESS, Status.COMPLETED)
@@ -24,8 +27,8 @@ def said(status: Status | None, *, at: str, delivery_id: str) -> Receipt:
 
 def after(*receipts: Receipt) -> Status:
     job = Job.opened_by(receipts[0])
-    for receipt in receipts:
-        job = job.absorb(receipt)
+    for each in receipts:
+        job = job.absorb(each)
     return job.status
 
 
@@ -46,3 +49,56 @@ def test_an_input_that_says_no_status_changes_none() -> None:
     assert after(said(Status.WAITING, at=EARLY, delivery_id="a"), said(None, at=LATE, delivery_id="b")) is (
         Status.WAITING
     )
+
+
+APPROVED = [
+    pytest.param([receipt(QUEUED, at=0), receipt(WAITING, at=10), receipt(QUEUED_AGAIN, at=70)], id="own body"),
+    # GitHub may send the second `queued` with exactly the body of the first.
+    pytest.param([receipt(QUEUED, at=0), receipt(WAITING, at=10), receipt(QUEUED, at=70, guid="2nd")], id="same body"),
+]
+
+
+def decided(receipts: tuple[Receipt, ...]) -> Job:
+    job: Job | None = None
+    for each in receipts:
+        job = decide(job, each).job
+    assert job is not None
+    return job
+
+
+@pytest.mark.parametrize("life", APPROVED)
+def test_an_approved_job_is_queued_in_every_order(life: list[Receipt]) -> None:
+    for order in permutations(life):
+        assert decided(order).status is Status.QUEUED, [each.received_at for each in order]
+
+
+@pytest.mark.parametrize("life", APPROVED)
+def test_a_job_whose_approval_is_missing_waits_in_every_order(life: list[Receipt]) -> None:
+    for order in permutations(life[:2]):
+        assert decided(order).status is Status.WAITING
+
+
+@pytest.mark.parametrize("life", APPROVED)
+def test_an_input_about_something_else_does_not_make_a_waiting_late(life: list[Receipt]) -> None:
+    queued, waiting, _ = life
+    reviewed = said(None, at="2025-01-15T10:09:00.000Z", delivery_id="a review")
+    for order in permutations([queued, waiting, reviewed]):
+        job = Job.opened_by(order[0])
+        for each in order:
+            job = job.absorb(each)
+        assert job.status is Status.WAITING
+
+
+def test_report_times_are_kept_only_while_they_can_decide() -> None:
+    waiting = decided((receipt(QUEUED, at=0), receipt(WAITING, at=10)))
+    assert (waiting.queued_reported_at, waiting.waiting_reported_at) == (
+        "2025-01-15T10:00:00.123Z",
+        "2025-01-15T10:00:10.123Z",
+    )
+    started = decide(waiting, receipt(IN_PROGRESS, at=90)).job
+    assert (started.queued_reported_at, started.waiting_reported_at) == (None, None)
+
+
+def test_of_two_reports_at_the_same_instant_waiting_is_the_later_one() -> None:
+    same_instant = [receipt(QUEUED), receipt(WAITING)]
+    assert {decided(order).status for order in permutations(same_instant)} == {Status.WAITING}

@@ -34,7 +34,7 @@ from tests.webhooks import (
 TEN_O_CLOCK_MS = 1_736_935_200_123
 REPLAYS = 60
 # What changes when a report is received again: when we last heard of the thing, and how long it is kept.
-HEARD_OF = {"checked_at", "ttl"}
+HEARD_OF = {"checked_at", "ttl", "queued_reported_at", "version"}
 
 
 class Sender:
@@ -126,7 +126,8 @@ def test_the_retry_queue_carries_what_makes_a_replay_known(
     assert world.invoke("webhook_retry", {"Records": world.deferred()}) == {"batchItemFailures": []}
     before = job(world)
     assert sender.send(payload(QUEUED)) == (202, "duplicate")
-    assert job(world) == before
+    # It may be the `queued` after an approval whose `waiting` is late, so the time of the report counts.
+    assert timeless(job(world)) == timeless(before)
 
 
 def _throttled(intake: Any) -> Any:

@@ -87,3 +87,14 @@ def test_a_review_of_another_environment_or_attempt_reaches_nobody_here(dynamodb
     take(ledger, messages.review("approved", attempt=2), guid="later", at=2)
     assert deployment(dynamodb)["status"] == "pending"
     assert [line["event_type"] for line in items(dynamodb, EVENTS)] == ["webhook_queued"]
+
+
+def test_the_first_decision_after_a_job_was_created_replaces_a_later_one(dynamodb: "DynamoDBClient") -> None:
+    ledger = ledger_on(dynamodb)
+    take(ledger, ("workflow_job", WITH_DEPLOYMENT), guid="job", at=0)
+    take(ledger, messages.review("rejected", since="2025-01-15T10:06:00Z"), guid="rejected", at=360)
+    assert (deployment(dynamodb)["status"], "rejected_at" in deployment(dynamodb)) == ("rejected", True)
+    take(ledger, messages.review("approved", since="2025-01-15T10:01:00Z"), guid="approved", at=60)
+    take(ledger, messages.review("rejected", since="2025-01-15T10:06:00Z"), guid="rejected again", at=400)
+    take(ledger, messages.deployment_status("waiting"), guid="waiting", at=10)
+    assert (deployment(dynamodb)["status"], "rejected_at" in deployment(dynamodb)) == ("approved", False)

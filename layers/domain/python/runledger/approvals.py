@@ -1,15 +1,18 @@
-"""Deployments that wait for somebody: reviews reach the jobs, and jobs that come later find the review."""
+"""Deployments that need an approval: reviews reach the jobs at the gate, and jobs that come later find the reviews."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from runledger.decision import Decision
 from runledger.model import EventType, Facts, Receipt, Source
-from runledger.reports import Approval, DeploymentReport, Review, Waiting
+from runledger.reports import Approval, DeploymentReport, GateJob, Review, Waiting
 from runledger.tables.deployments import DeploymentsTable
-from runledger.tables.gates import Gates
+from runledger.tables.gates import Gates, job_from, job_text
 
 Record = Callable[[Receipt], Decision]
 
+# Each job takes four calls, and intake must answer within seconds.
+JOBS_IN_A_PART = 10
 LINES = {
     Approval.PENDING: EventType.DEPLOYMENT_REQUESTED,
     Approval.APPROVED: EventType.DEPLOYMENT_APPROVED,
@@ -22,49 +25,55 @@ def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: 
     deployments.absorb(
         DeploymentReport(
             installation_id=waiting.installation_id,
-            deployment_id=waiting.deployment_id,
+            deployment_id=waiting.job.deployment_id,
             reported_at=waiting.at,
             repo_full_name=waiting.repo_full_name,
             environment=waiting.environment,
-            job_id=waiting.job_id,
+            job_id=waiting.job.job_id,
+            job_created_at=waiting.job.created_at,
         )
     )
-    if gate.review:
-        _decide(gate.review, waiting.deployment_id, deployments)
-        record(_line(gate.review, waiting.job_id))
+    for review in gate.reviews_of(waiting.job):
+        _apply(review, waiting.job, deployments, record)
 
 
-def review(said: Review, gates: Gates, deployments: DeploymentsTable, record: Record) -> None:
-    gate = gates.review(said)
-    if gate.deployment_id is not None:
-        _decide(said, gate.deployment_id, deployments)
-    for job_id in gate.job_ids:
-        record(_line(said, job_id))
+def parts(review: Review, gates: Gates) -> Iterator[Review]:
+    """Leaves the review at the gate. What follows for the jobs there, in parts that can be applied one by one."""
+    reached = gates.review(review).reached_by(review)
+    for start in range(0, len(reached), JOBS_IN_A_PART):
+        yield replace(review, jobs=tuple(map(job_text, reached[start : start + JOBS_IN_A_PART])))
 
 
-def _decide(said: Review, deployment_id: int, deployments: DeploymentsTable) -> None:
+def apply(part: Review, deployments: DeploymentsTable, record: Record) -> None:
+    for text in part.jobs or ():
+        _apply(part, job_from(text), deployments, record)
+
+
+def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: Record) -> None:
     deployments.absorb(
         DeploymentReport(
-            installation_id=said.installation_id,
-            deployment_id=deployment_id,
-            reported_at=said.reported_at,
-            repo_full_name=said.repo_full_name,
-            environment=said.environment,
-            status=said.status,
+            installation_id=review.installation_id,
+            deployment_id=job.deployment_id,
+            reported_at=review.reported_at,
+            repo_full_name=review.repo_full_name,
+            environment=review.environment,
+            status=review.status,
             requires_approval=True,
-            reviewed_at=said.reviewed_at,
+            reviewed_at=review.reviewed_at,
+            job_created_at=job.created_at,
         )
     )
+    record(_line(review, job.job_id))
 
 
-def _line(said: Review, job_id: int) -> Receipt:
+def _line(review: Review, job_id: int) -> Receipt:
     return Receipt(
-        installation_id=said.installation_id,
+        installation_id=review.installation_id,
         job_id=job_id,
-        delivery_id=said.delivery_id,
-        received_at=said.reported_at,
-        event_type=LINES[said.status],
+        delivery_id=review.delivery_id,
+        received_at=review.reported_at,
+        event_type=LINES[review.status],
         source=Source.GITHUB_WEBHOOK,
-        body_digest=said.body_digest,
-        facts=Facts(run_id=said.run_id, run_attempt=said.run_attempt, repo_full_name=said.repo_full_name),
+        body_digest=review.body_digest,
+        facts=Facts(run_id=review.run_id, run_attempt=review.run_attempt, repo_full_name=review.repo_full_name),
     )

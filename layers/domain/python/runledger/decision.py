@@ -7,13 +7,13 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from runledger.model import FAILURES, Event, EventType, Job, Receipt, Source, Status
-from runledger.reports import Waiting
+from runledger.model import FAILURES, Event, EventType, Facts, Job, Receipt, Source, Status
+from runledger.reports import LONGEST_JOB_NAME, GateJob, Waiting
 
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # it was received before: a line of history and nothing else
+    DUPLICATE = "duplicate"  # it was received before: a line of history, and at most a newer time of the same status
     REPEATED = "repeated"  # we retried what was already done: nothing at all
 
 
@@ -29,10 +29,11 @@ class Register:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountJob:
-    """In the counters of its run: when it is first seen, and when it completes."""
+    """In the counters of its run: when it is first seen, when it completes, and when its conclusion is corrected."""
 
     job: Job
     first: bool
+    is_guess: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,10 @@ IDENTITY = {
     *("labels", "custom_properties", "environment"),
 }
 CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
-BOOKKEEPING = {"received_at", "last_updated_at", "version", "webhooks", "inputs"}
+BOOKKEEPING = {
+    *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
+    *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed"),
+}
 # A job has at most five webhooks from each hook, and two for each approval; see `_is_duplicate` for what follows them.
 WEBHOOKS_KEPT = 50
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
@@ -79,7 +83,10 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
     if job is not None and _is_repeated(job, receipt):
         return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
     if job is not None and _is_duplicate(job, receipt):
-        return Decision(outcome=Outcome.DUPLICATE, job=job, event=_event(receipt, job, duplicate=True))
+        after = job.queued_again(receipt.received_at) if _may_follow_an_approval(job, receipt) else job
+        return Decision(outcome=Outcome.DUPLICATE, job=after, event=_event(receipt, job, duplicate=True))
+    if job is not None and job.status is Status.COMPLETED and receipt.is_guess:
+        receipt = dataclasses.replace(receipt, status=None, facts=Facts())
     after = (job or Job.opened_by(receipt)).absorb(receipt)
     return Decision(
         outcome=Outcome.RECORDED,
@@ -98,7 +105,8 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
 
     GitHub sends a job that waits for an approval as `queued` again, and that body can be the same as the first: while
     the job waits, only the same delivery is a duplicate. A replay can use this once for each `waiting` webhook, because
-    that moves the job to `queued` and no replayed `waiting` moves it back.
+    that moves the job to `queued` and no replayed `waiting` moves it back. If the second `queued` overtakes `waiting`,
+    it is a duplicate whose time counts: see `_may_follow_an_approval`.
 
     Duplicates are not remembered, so replays cannot fill the memory. Should distinct bodies fill it, then only those
     that advance the job are news. There are two of them at most, so they are remembered beyond the limit.
@@ -112,6 +120,23 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
     return len(job.webhooks) >= WEBHOOKS_KEPT and not _advances(job, receipt)
 
 
+def _may_follow_an_approval(job: Job, receipt: Receipt) -> bool:
+    """Whether a duplicate `queued` may be the one after an approval, whose `waiting` has not arrived yet.
+
+    Nothing but the time of that report changes, so a replay gains nothing: a true `waiting` is received after it.
+    """
+    if receipt.body_digest is None or receipt.status is not Status.QUEUED or job.status is not Status.QUEUED:
+        return False
+    same_body = [token for token in job.webhooks if token.startswith(receipt.body_id)]
+    return (
+        bool(same_body)
+        and not any(token.startswith(receipt.delivery_token) for token in same_body)
+        and job.waiting_reported_at is None
+        and job.queued_reported_at is not None
+        and receipt.received_at > job.queued_reported_at
+    )
+
+
 def _advances(job: Job, receipt: Receipt) -> bool:
     return receipt.status is not None and receipt.status.rank > job.status.rank
 
@@ -120,14 +145,14 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
     effects: list[Effect] = []
     if before is None or (before.repo_full_name is None and after.repo_full_name is not None):
         effects.append(_registration(receipt))
-    counted = before is not None and before.run_id is not None
-    if not counted or (before is not None and _completes(before, after)):
-        effects.append(CountJob(job=after, first=not counted))
+    if after.run_is_known and (before is None or _counts_again(before, after)):
+        first = before is None or not before.run_is_known
+        effects.append(CountJob(job=after, first=first, is_guess=receipt.is_guess))
     if _names_runner(before, after, receipt):
         effects.append(RunnerNamed(job=after))
     if _was_cut_short(after) and not (before is not None and _was_cut_short(before)):
         effects.append(CutShort(job=after))
-    if (waiting := _waiting(after)) and (before is None or _waiting(before) is None):
+    if (waiting := _waiting(after)) and (before is None or not _waits_at(waiting, before)):
         effects.append(waiting)
     return tuple(effects)
 
@@ -176,8 +201,9 @@ def _was_cut_short(job: Job) -> bool:
     return bool(job.was_interrupted) and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
 
 
-def _completes(before: Job, after: Job) -> bool:
-    return before.status is not Status.COMPLETED and after.status is Status.COMPLETED
+def _counts_again(before: Job, after: Job) -> bool:
+    completes = before.status is not Status.COMPLETED and after.status is Status.COMPLETED
+    return not before.run_is_known or completes or before.failed != after.failed
 
 
 def _waiting(job: Job) -> Waiting | None:
@@ -190,11 +216,20 @@ def _waiting(job: Job) -> Waiting | None:
         run_id=job.run_id,
         run_attempt=job.run_attempt,
         environment=job.environment,
-        deployment_id=job.deployment_id,
-        job_id=job.job_id,
+        job=GateJob(
+            job_id=job.job_id,
+            deployment_id=job.deployment_id,
+            created_at=job.created_at,
+            job_name=job.job_name[:LONGEST_JOB_NAME] if job.job_name else None,
+        ),
         repo_full_name=job.repo_full_name,
         at=job.last_updated_at,
     )
+
+
+def _waits_at(waiting: Waiting, before: Job) -> bool:
+    known = _waiting(before)
+    return known is not None and (known.job, known.environment) == (waiting.job, waiting.environment)
 
 
 def _registration(receipt: Receipt) -> Register:

@@ -54,6 +54,7 @@ class Ledger:
     gates: Gates
     errands: Errands
     pause: Callable[[int], None] = pause
+    defer: Callable[[Review], None] | None = None  # to a function that has more time
 
     def take(self, said: Receipt | Report) -> Decision | None:
         """Any input: a receipt is decided on, a report is one guarded write."""
@@ -66,10 +67,22 @@ class Ledger:
             case DeploymentReport():
                 self.deployments.absorb(said)
             case Review():
-                approvals.review(said, self.gates, self.deployments, self.record)
+                self._review(said)
             case InstallationReport():
                 self.installations.absorb(said)
         return None
+
+    def _review(self, review: Review) -> None:
+        """One approval may let hundreds of jobs through: if they are too many for now, parts of it are deferred."""
+        if review.jobs is not None:
+            approvals.apply(review, self.deployments, self.record)
+            return
+        parts = list(approvals.parts(review, self.gates))
+        for part in parts:
+            if self.defer and len(parts) > 1:
+                self.defer(part)
+            else:
+                approvals.apply(part, self.deployments, self.record)
 
     def record(self, receipt: Receipt) -> Decision:
         if receipt.event_type is EventType.WEBHOOK_QUEUED:
@@ -96,7 +109,7 @@ class Ledger:
             if decision.outcome is Outcome.REPEATED:
                 return decision
             self.events.put(decision.event)
-            if decision.outcome is Outcome.DUPLICATE:
+            if decision.job is job:
                 return decision
             try:
                 return self._commit(job, decision)
@@ -122,7 +135,7 @@ class Ledger:
                     first_seen_at=effect.first_seen_at,
                 )
             case CountJob():
-                self.runs.count(effect.job, first=effect.first)
+                self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
             case Waiting():
                 approvals.join(effect, self.gates, self.deployments, self.record)
             case RunnerNamed():

@@ -31,7 +31,7 @@ class Status(StrEnum):
 
     @property
     def rank(self) -> int:
-        """A job never goes back to a lower rank; between equals the later received wins."""
+        """A job never goes back to a lower rank; between queued and waiting, the later report wins."""
         return _RANK[self]
 
 
@@ -124,6 +124,7 @@ class Receipt:
     received_by: str | None = None
     body_digest: str | None = None
     releases: str | None = None  # the runner that this job has no more
+    is_guess: bool = False  # what is likely, until it is reported: it changes nothing of a job that has ended
     facts: Facts = field(default_factory=Facts)
 
     @cached_property
@@ -174,6 +175,10 @@ class Job(Facts):
     version: int = 0
     webhooks: tuple[str, ...] = ()  # tokens of webhooks; never dropped
     inputs: tuple[str, ...] = ()  # tokens of internal inputs; the newest INPUTS_KEPT
+    # The newest report of each, kept while the job is one of the two.
+    queued_reported_at: str | None = None
+    waiting_reported_at: str | None = None
+    created_at_is_guessed: bool | None = None  # until GitHub reports it, a job was created when it was first heard of
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
     usage_in_dollars: Decimal | None = None
@@ -191,14 +196,15 @@ class Job(Facts):
             created_at=receipt.facts.created_at or receipt.received_at,
             received_at=receipt.received_at,
             last_updated_at=receipt.received_at,
+            created_at_is_guessed=None if receipt.facts.created_at else True,
         )
 
     def absorb(self, receipt: Receipt) -> "Job":
         job = self._with(
             self._learnt(receipt)
+            | self._status_after(receipt)
             | {
-                "status": self._status_after(receipt),
-                "created_at": min(self.created_at, receipt.facts.created_at or NEVER),
+                **self._creation(receipt),
                 "received_at": min(self.received_at, receipt.received_at),
                 "last_updated_at": max(self.last_updated_at, receipt.received_at),
                 "version": self.version + 1,
@@ -207,10 +213,19 @@ class Job(Facts):
         )
         return job._with(job._measured())
 
+    def queued_again(self, at: str) -> "Job":
+        """After another report, at `at`, of what the job is already: queued."""
+        return self._with({"queued_reported_at": at, "version": self.version + 1})
+
     @property
     def carried_over(self) -> bool:
         """A copy, made by a partial re-run, of an earlier attempt's job: whatever it tells happened to that one."""
         return self.completed_at is not None and self.completed_at < self.created_at
+
+    @property
+    def run_is_known(self) -> bool:
+        """A launcher may name the run without its attempt, and each attempt is a run of its own here."""
+        return self.run_id is not None and self.run_attempt is not None
 
     @property
     def failed(self) -> bool:
@@ -271,14 +286,39 @@ class Job(Facts):
         assigned = self.status is Status.SCHEDULED and self.instance_id == receipt.releases
         return assigned and not self._may_have_forgotten(receipt)
 
-    def _status_after(self, receipt: Receipt) -> Status:
+    def _status_after(self, receipt: Receipt) -> dict[str, Any]:
+        """The status, and when it was last reported that the job is queued, and that it is waiting."""
         if receipt.releases:
-            return Status.QUEUED if self._loses(receipt) else self.status
+            return self._reported(Status.QUEUED, receipt.received_at) if self._loses(receipt) else {}
         if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
-            return self.status
-        if receipt.status.rank == self.status.rank and receipt.received_at < self.last_updated_at:
-            return self.status
-        return receipt.status
+            return {}
+        return self._reported(receipt.status, receipt.received_at)
+
+    def _creation(self, receipt: Receipt) -> dict[str, Any]:
+        """The earliest report, however late; without one, the first input of any kind."""
+        reported = receipt.facts.created_at
+        if self.created_at_is_guessed:
+            guess = min(self.created_at, receipt.received_at)
+            return {"created_at": reported or guess, "created_at_is_guessed": None if reported else True}
+        return {"created_at": min(self.created_at, reported or NEVER)}
+
+    def _reported(self, status: Status, at: str) -> dict[str, Any]:
+        """Queued and waiting follow each other, so the newest report of each decides, whatever arrives first.
+
+        At the same instant `waiting` is the later one: no approval takes less than a millisecond.
+        """
+        if status.rank > Status.QUEUED.rank:
+            return {"status": status, "queued_reported_at": None, "waiting_reported_at": None}
+        queued, waiting = self.queued_reported_at, self.waiting_reported_at
+        if status is Status.QUEUED:
+            queued = max(queued or "", at)
+        else:
+            waiting = max(waiting or "", at)
+        return {
+            "status": Status.WAITING if waiting and waiting >= (queued or "") else Status.QUEUED,
+            "queued_reported_at": queued,
+            "waiting_reported_at": waiting,
+        }
 
     def _measured(self) -> dict[str, Any]:
         """What follows from the facts. What indexes project is written once, at completion: so it is paid once, too."""

@@ -4,10 +4,14 @@ A job's inputs depend on one another and are decided one by one. These do not: e
 which may be done again and in any order, so a report needs no token and no version.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+
+REVIEW_ID_LENGTH = 8
+LONGEST_JOB_NAME = 100  # at a gate
 
 
 class RunStatus(StrEnum):
@@ -77,11 +81,22 @@ class DeploymentReport:
     requires_approval: bool | None = None
     reviewed_at: str | None = None
     job_id: int | None = None
+    job_created_at: str | None = None  # stands in for `created_at` until that is reported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateJob:
+    """A job that waits, or has waited, at an environment of its run, with its own deployment."""
+
+    job_id: int
+    deployment_id: int
+    created_at: str
+    job_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """Somebody was asked, or has decided, about an environment of a run. It names neither job nor deployment."""
+    """A request for an approval, or a decision, about an environment of a run. A decision names no job."""
 
     installation_id: int
     run_id: int
@@ -93,6 +108,13 @@ class Review:
     delivery_id: str
     reported_at: str
     body_digest: str | None = None
+    job_name: str | None = None  # of the job that a request is for
+    jobs: tuple[str, ...] | None = None  # one part of a review that reaches many jobs; as the gate stores them
+
+    @property
+    def body_id(self) -> str:
+        """The same for every delivery of a review."""
+        return (self.body_digest or hashlib.sha256(self.delivery_id.encode()).hexdigest())[:REVIEW_ID_LENGTH]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +125,7 @@ class Waiting:
     run_id: int
     run_attempt: int
     environment: str
-    deployment_id: int
-    job_id: int
+    job: GateJob
     repo_full_name: str
     at: str
 

@@ -6,6 +6,7 @@
 GitHub itself is the memory of whether it was asked: a call whose answer was lost is looked up and not made again.
 """
 
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -37,19 +38,21 @@ class Reruns:
     at_most: int
     own_failures_too: bool = False
     time: Time = field(default_factory=Time)
+    new_owner: Callable[[], str] = lambda: uuid.uuid4().hex
 
     def consider(self, check: RerunCheck) -> str:
         """What came of it, in a word for the log."""
         if check.run_attempt > self.at_most:
             return "enough"
         until = self.time.text(seconds_from_now=CLAIM_SECONDS)
-        rerun = self.claims.claim(check, at=self.time.text(), until=until)
+        owner = self.new_owner()
+        rerun = self.claims.claim(check, owner=owner, at=self.time.text(), until=until)
         if rerun.result:
             return rerun.result
         if not rerun.claimed:
             return "being considered"  # by somebody who looks again before letting go
         while (result := self._ask(check, rerun)) is None:
-            more = self.claims.release(check, seen=rerun)
+            more = self.claims.release(check, seen=rerun, owner=owner)
             if more is None:
                 return "failed for its own reason"
             rerun = more

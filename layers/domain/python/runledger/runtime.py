@@ -5,6 +5,7 @@ What only some functions need is wired in `runner_runtime` and `github_runtime`,
 
 import os
 import time
+from dataclasses import replace
 from functools import cache
 
 from runledger import telemetry
@@ -80,6 +81,7 @@ def record(receipt: Receipt) -> Decision:
 
 @cache
 def intake() -> Intake:
+    retries = RetryQueue(rarely("sqs"), setting("WEBHOOK_RETRIES_QUEUE"))
     return Intake(
         secrets=WebhookSecrets(
             client("secretsmanager"),
@@ -87,6 +89,6 @@ def intake() -> Intake:
             clock=time.monotonic,
             ignored=telemetry.secret_ignored,
         ),
-        ledger=ledger(),
-        retries=RetryQueue(rarely("sqs"), setting("WEBHOOK_RETRIES_QUEUE")),
+        ledger=replace(ledger(), defer=retries.put),
+        retries=retries,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from runledger import payload
 from runledger.deliveries import Delivery, installation_id
 from runledger.payload import Json
-from runledger.reports import Approval, DeploymentReport, Review
+from runledger.reports import LONGEST_JOB_NAME, Approval, DeploymentReport, Review
 
 # A deployment that failed may have been rejected, or approved and then failed: that says nothing.
 PASSED_THE_GATE = {"queued", "in_progress", "success"}
@@ -49,6 +49,7 @@ def read_review(message: Json, delivery: Delivery) -> tuple[Review, ...]:
             delivery_id=delivery.delivery_id,
             reported_at=delivery.received_at,
             body_digest=delivery.body_digest,
+            job_name=_requested_job(message),
         )
         for environment in _environments(message)
     )
@@ -68,6 +69,11 @@ def _environments(message: Json) -> list[str]:
     named = [message, payload.optional_section(message, "workflow_job_run"), *(jobs if isinstance(jobs, list) else ())]
     found = {payload.text(each, "environment") for each in named if isinstance(each, dict)}
     return sorted(environment for environment in found if environment)[:MOST_ENVIRONMENTS]
+
+
+def _requested_job(message: Json) -> str | None:
+    name = payload.text(payload.optional_section(message, "workflow_job_run"), "name")
+    return name[:LONGEST_JOB_NAME] if name else None
 
 
 def _status(state: str | None) -> Approval | None:

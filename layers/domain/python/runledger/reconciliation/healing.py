@@ -31,7 +31,7 @@ def healed(installation_id: int, told: Told, *, version: int, now: str) -> Recei
 
 
 def closed(job: Job, *, now: str) -> Receipt:
-    """If GitHub ever tells the true end of it, that corrects this one."""
+    """A guess: the job may have ended since it was read, and a later report of its end corrects this one."""
     return Receipt(
         installation_id=job.installation_id,
         job_id=job.job_id,
@@ -41,6 +41,7 @@ def closed(job: Job, *, now: str) -> Receipt:
         source=Source.INTERNAL,
         status=Status.COMPLETED,
         action=UNKNOWN,
+        is_guess=True,
         facts=Facts(conclusion=CANCELLED, completed_at=now),
     )
 

@@ -24,6 +24,8 @@ LEASE = ("cleaning_owner", "cleaning_since")
 # Whoever took the runner meanwhile has taken the suspicion away, and then this one is too late.
 STILL_SUSPECTED = "#status = :active AND #suspected_at = :suspected_at"
 LEASE_RAN_OUT = "#status = :cleaning AND #cleaning_since <= :ran_out"
+# The SDK repeats a write whose answer was lost.
+OWN_LEASE = "#status = :cleaning AND #cleaning_owner = :cleaning_owner AND #cleaning_since = :cleaning_since"
 
 
 class CleanupLocks:
@@ -39,7 +41,7 @@ class CleanupLocks:
             self._name,
             _key(runner_id),
             put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
-            condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT})",
+            condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT}) OR ({OWN_LEASE})",
             names=("suspected_at",),
             given={
                 "active": RunnerStatus.ACTIVE,

@@ -6,12 +6,21 @@ from runledger import times
 from runledger.reports import Approval, DeploymentReport
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
-from runledger.tables.updates import advance, claim, update
+from runledger.tables.updates import advance, claim, update, update_if
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 DECIDED_AT = {Approval.APPROVED: "approved_at", Approval.REJECTED: "rejected_at"}
+DECISIONS = tuple(DECIDED_AT.values())
+# What a review decided counts more than what follows from a deployment's states. Of two reviews the first counts, and
+# of two at the same time the rejection.
+REVIEWED = "attribute_exists(#approved_at) OR attribute_exists(#rejected_at)"
+NOT_REVIEWED = "(attribute_not_exists(#approved_at) AND attribute_not_exists(#rejected_at))"
+REPLACES = {
+    Approval.APPROVED: f"{NOT_REVIEWED} OR #approved_at > :approved_at OR #rejected_at > :approved_at",
+    Approval.REJECTED: f"{NOT_REVIEWED} OR #approved_at >= :rejected_at OR #rejected_at > :rejected_at",
+}
 
 
 class DeploymentsTable:
@@ -36,10 +45,11 @@ class DeploymentsTable:
             "environment": report.environment,
         }
         fill: dict[str, Any] = {}
-        (put if report.created_at else fill)["created_at"] = report.created_at or report.reported_at
-        if report.status in DECIDED_AT:
-            fill[DECIDED_AT[report.status]] = report.reviewed_at
-        # Once required, always required: who does not know of it says nothing against it.
+        if report.created_at:
+            put["created_at"] = report.created_at
+        else:
+            fill["created_at"] = report.job_created_at or report.reported_at
+        # Once required, always required: a report without it says nothing against it.
         (put if report.requires_approval else fill)["requires_approval"] = bool(report.requires_approval)
         add = {"job_ids": {report.job_id} if report.job_id is not None else None}
         expiry = {schema.EXPIRY: times.expiry(report.reported_at, self._retention_days)}
@@ -49,8 +59,27 @@ class DeploymentsTable:
             update(self._client, self._name, key, put=put, fill=fill | {"status": Approval.PENDING}, add=add)
             return
         put |= expiry | {"checked_at": report.reported_at}
-        if advance(self._client, self._name, key, report.status, put=put, fill=fill, add=add) is None:
+        if not self._decide(report, key, put=put, fill=fill, add=add):
             update(self._client, self._name, key, put=put, fill=fill, add=add)
+
+    def _decide(self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], **about: Any) -> bool:
+        """False, and no change at all, if a decision is stored that this report doesn't replace."""
+        assert report.status is not None
+        if report.status not in DECIDED_AT or report.reviewed_at is None:
+            changed = advance(
+                self._client, self._name, key, report.status, put=put, unless=REVIEWED, names=DECISIONS, **about
+            )
+            return changed is not None
+        changed = update_if(
+            self._client,
+            self._name,
+            key,
+            put=put | {"status": report.status, DECIDED_AT[report.status]: report.reviewed_at},
+            remove=[name for status, name in DECIDED_AT.items() if status is not report.status],
+            condition=REPLACES[report.status],
+            **about,
+        )
+        return changed is not None
 
     @reaching("deployments")
     def claim(self, installation_id: int, deployment_id: int, *, at: str, until: str) -> bool:

@@ -1,32 +1,26 @@
-"""Gates, which live in deployments: where a review and the jobs that wait for it meet.
+"""Gates, which are stored in deployments: an item for each environment of a run attempt.
 
-A review names a run and an environment, but no job and no deployment; a job names all four. So there is one item for
-each environment of a run, and whoever comes second finds there what the first one left.
+A review and a job add themselves with one write each that returns the whole item, so the second of the two finds the
+first. A review is an attribute of its own, named after its body: replays of the same body add nothing.
 """
 
-from dataclasses import dataclass, fields
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runledger import times
-from runledger.reports import Approval, Review, Waiting
+from runledger.gates import Gate
+from runledger.reports import Approval, GateJob, Review, Waiting
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
-from runledger.tables.updates import advance, update
+from runledger.tables.attributes import reaching
+from runledger.tables.updates import update
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-REVIEW = tuple(each.name for each in fields(Review))
+REVIEW = "review_"
+REVIEW_FIELDS = ("reviewed_at", "status", "reported_at", "delivery_id", "body_digest", "job_name")
 LONGEST_ENVIRONMENT = 200  # a sort key has at most 1,024 bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """Who waits there, for which deployment, and the furthest word on it."""
-
-    job_ids: tuple[int, ...] = ()
-    deployment_id: int | None = None
-    review: Review | None = None
 
 
 class Gates:
@@ -41,26 +35,44 @@ class Gates:
             self._client,
             self._name,
             _key(waiting),
-            put={"deployment_id": waiting.deployment_id},
             fill=self._expiry(waiting.at),
-            add={"job_ids": {waiting.job_id}},
+            add={"jobs": {job_text(waiting.job)}},
             returning="ALL_NEW",
         )
-        return _gate(changed)
+        return _gate(waiting, changed)
 
     @reaching("deployments")
     def review(self, review: Review) -> Gate:
-        """Leave it at the gate, unless a further one is there already."""
-        key = _key(review)
-        said = {name: getattr(review, name) for name in REVIEW} | self._expiry(review.reported_at)
-        changed = advance(self._client, self._name, key, review.status, put=said, returning="ALL_NEW")
-        if changed is None:
-            answer = self._client.get_item(TableName=self._name, Key=to_attributes(key), ConsistentRead=True)
-            changed = from_attributes(answer.get("Item", {}))
-        return _gate(changed)
+        changed = update(
+            self._client,
+            self._name,
+            _key(review),
+            put=self._expiry(review.reported_at),
+            fill={f"{REVIEW}{review.body_id}": _review_text(review)},
+            returning="ALL_NEW",
+        )
+        return _gate(review, changed)
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
+
+
+def job_text(job: GateJob) -> str:
+    return _text(job.job_id, job.deployment_id, job.created_at, job.job_name)
+
+
+def job_from(text: str) -> GateJob:
+    job_id, deployment_id, created_at, job_name = json.loads(text)
+    return GateJob(job_id=job_id, deployment_id=deployment_id, created_at=created_at, job_name=job_name)
+
+
+def _review_text(review: Review) -> str:
+    digest = review.body_id if review.body_digest else None
+    return _text(review.reviewed_at, review.status, review.reported_at, review.delivery_id, digest, review.job_name)
+
+
+def _text(*values: object) -> str:
+    return json.dumps(values, separators=(",", ":"))
 
 
 def _key(of: Waiting | Review) -> dict[str, str]:
@@ -70,10 +82,20 @@ def _key(of: Waiting | Review) -> dict[str, str]:
     }
 
 
-def _gate(item: dict[str, Any]) -> Gate:
-    said = {name: item[name] for name in REVIEW if name in item}
+def _gate(of: Waiting | Review, item: Mapping[str, Any]) -> Gate:
     return Gate(
-        job_ids=tuple(sorted(item.get("job_ids", ()))),
-        deployment_id=item.get("deployment_id"),
-        review=Review(**said | {"status": Approval(said["status"])}) if "status" in said else None,
+        jobs=tuple(map(job_from, sorted(item.get("jobs", ())))),
+        reviews=tuple(_review(of, item[name]) for name in sorted(item) if name.startswith(REVIEW)),
+    )
+
+
+def _review(of: Waiting | Review, text: str) -> Review:
+    values = dict(zip(REVIEW_FIELDS, json.loads(text), strict=True))
+    return Review(
+        installation_id=of.installation_id,
+        run_id=of.run_id,
+        run_attempt=of.run_attempt,
+        environment=of.environment,
+        repo_full_name=of.repo_full_name,
+        **values | {"status": Approval(values["status"])},
     )

@@ -31,6 +31,8 @@ CONDITIONS = {
     InstallationStatus.DELETED: DELETES,
 }
 AS_REPORTED = "#status = :reported AND #changed_at = :reported_change AND attribute_not_exists(#confirmed_at)"
+# The SDK repeats a write whose answer was lost.
+CONFIRMED_BY_US = "#status = :status AND #confirmed_at = :confirmed_at"
 ENDED = {InstallationStatus.DELETED, InstallationStatus.SUSPENDED}
 
 
@@ -102,7 +104,7 @@ class InstallationsRegistry:
             _key(reported["installation_id"]),
             put=actual | {"confirmed_at": at},
             names=("changed_at",),
-            condition=AS_REPORTED,
+            condition=f"({AS_REPORTED}) OR ({CONFIRMED_BY_US})",
             given={"reported": reported["status"], "reported_change": reported["changed_at"]},
         )
         return confirmed is not None

@@ -39,7 +39,10 @@ class JobsTable:
 
     @reaching("workflow_jobs")
     def save(self, before: Job | None, after: Job) -> None:
-        """The commit point. LostRace if the job is no longer the one that was read."""
+        """The commit point. LostRace if the job is no longer the one that was read.
+
+        The SDK repeats a write whose answer was lost, and then finds the job that it has saved.
+        """
         try:
             if before is None:
                 self._create(after)
@@ -49,7 +52,9 @@ class JobsTable:
             if not is_refusal(error):
                 raise
             current: Attributes | None = error.response.get("Item")  # type: ignore[assignment]
-            raise LostRace(_job(current) if current else None) from error
+            job = _job(current) if current else None
+            if job != after:
+                raise LostRace(job) from error
 
     def in_status(self, installation_id: int, status: Status, *, created_before: str) -> Iterator[Job]:
         """Oldest first."""
@@ -96,7 +101,7 @@ class JobsTable:
             "inputs": _packed(job),
             schema.BY_STATUS.partition: f"{scope}#{job.status}",
             schema.BY_REPO.partition: f"{scope}#{job.repo_full_name}" if job.repo_full_name else None,
-            schema.BY_RUN.partition: f"{scope}#{job.run_id}#{job.run_attempt}" if job.run_id is not None else None,
+            schema.BY_RUN.partition: f"{scope}#{job.run_id}#{job.run_attempt}" if job.run_is_known else None,
             schema.EXPIRY: times.expiry(job.last_updated_at, self._retention_days),
         }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runledger import times
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
-from runledger.tables.updates import update, update_if
+from runledger.tables.updates import new_owner, update, update_if
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -84,13 +84,13 @@ class LostDeliveries:
 
     @reaching("runners")
     def ask(self, lost: LostDelivery, *, at: str) -> bool:
-        """False if another pass has asked meanwhile."""
+        """False if another pass has asked meanwhile; not if the SDK repeats this write because its answer was lost."""
         asked = update_if(
             self._client,
             self._name,
             _key(LOST, lost.guid),
-            put={"asked": lost.asked + 1, "asked_at": at},
-            condition="#asked = :seen",
+            put={"asked": lost.asked + 1, "asked_at": at, "asked_by": new_owner()},
+            condition="#asked = :seen OR #asked_by = :asked_by",
             given={"seen": lost.asked},
         )
         return asked is not None

@@ -11,11 +11,14 @@ from runledger.tables.updates import update, update_if
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+# The owner's own claim doesn't refuse it: the SDK repeats a write whose answer was lost.
 NOT_RERUN = (
     "attribute_not_exists(rerun_result) AND "
-    "(attribute_not_exists(#rerun_claimed_until) OR #rerun_claimed_until <= :now)"
+    "(attribute_not_exists(#rerun_claimed_until) OR #rerun_claimed_until <= :now "
+    "OR #rerun_claimed_by = :rerun_claimed_by)"
 )
-NO_MORE_WERE_CUT_SHORT = "cut_short_job_ids = :seen"
+NO_MORE_WERE_CUT_SHORT = "#rerun_claimed_by = :owner AND cut_short_job_ids = :seen"
+NONE_WERE_CUT_SHORT = "#rerun_claimed_by = :owner AND attribute_not_exists(cut_short_job_ids)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +35,13 @@ class RerunClaims:
         self._name = name
 
     @reaching("workflow_runs")
-    def claim(self, check: RerunCheck, *, at: str, until: str) -> Rerun:
-        """The right to ask for a re-run, once for all, and for a short while."""
+    def claim(self, check: RerunCheck, *, owner: str, at: str, until: str) -> Rerun:
+        """The right to request a re-run, for one owner and a short while."""
         claimed = update_if(
             self._client,
             self._name,
             _key(check),
-            put={"rerun_claimed_until": until},
+            put={"rerun_claimed_until": until, "rerun_claimed_by": owner},
             fill={"rerun_claimed_at": at},
             condition=NOT_RERUN,
             given={"now": at},
@@ -47,17 +50,20 @@ class RerunClaims:
         return _rerun(self._read(check) if claimed is None else claimed, claimed=claimed is not None)
 
     @reaching("workflow_runs")
-    def release(self, check: RerunCheck, *, seen: Rerun) -> Rerun | None:
-        """None if it is released; else what has become known meanwhile, for whoever came while it was claimed went."""
+    def release(self, check: RerunCheck, *, seen: Rerun, owner: str) -> Rerun | None:
+        """None if it is released, or no longer ours. Otherwise more jobs were cut short while it was claimed."""
         released = update_if(
             self._client,
             self._name,
             _key(check),
-            remove=["rerun_claimed_until"],
-            condition=NO_MORE_WERE_CUT_SHORT,
-            given={"seen": set(seen.cut_short_job_ids)},
+            remove=["rerun_claimed_until", "rerun_claimed_by"],
+            condition=NO_MORE_WERE_CUT_SHORT if seen.cut_short_job_ids else NONE_WERE_CUT_SHORT,
+            given={"owner": owner} | ({"seen": set(seen.cut_short_job_ids)} if seen.cut_short_job_ids else {}),
         )
-        return _rerun(self._read(check), claimed=True) if released is None else None
+        if released is not None:
+            return None
+        run = self._read(check)
+        return _rerun(run, claimed=True) if run.get("rerun_claimed_by") == owner else None
 
     @reaching("workflow_runs")
     def finish(self, check: RerunCheck, *, result: str) -> None:

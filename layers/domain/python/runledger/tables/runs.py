@@ -2,7 +2,7 @@
 
 A counter and the set that guards it change in one write, on the condition that the set does not hold the job yet: so
 a second try is a refused condition, which is success, and no transaction is needed. A job is in one of two sets, so
-that the item grows by one id a job and not by two.
+that the item grows by one id a job and not by two; only a failed job is in a third.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NOT_COUNTED = "NOT contains(open_job_ids, :job_id) AND NOT contains(done_job_ids, :job_id)"
 NOT_COUNTED_AS_DONE = "NOT contains(done_job_ids, :job_id)"
+COUNTED_AS_FAILED = "contains(failed_job_ids, :job_id)"
+NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
 
@@ -57,14 +59,16 @@ class RunsTable:
             for page in indexed(self._client, self._name, schema.BY_STATE, partition):
                 yield from (run for item in page if (run := from_attributes(item))["status"] != RunStatus.COMPLETED)
 
-    def count(self, job: Job, *, first: bool) -> None:
-        """`first` says that nobody has counted this job in the run's total, as far as we know."""
-        if job.run_id is None:
+    def count(self, job: Job, *, first: bool, is_guess: bool = False) -> None:
+        """`first` says that the job isn't in the run's total, as far as is known. A guess corrects nothing."""
+        if not job.run_is_known:
             return
         if job.status is not Status.COMPLETED:
             self._count_opened(job)
-        elif not first or not self._count_done(job, total=1, condition=NOT_COUNTED):
-            self._count_done(job, total=0, condition=NOT_COUNTED_AS_DONE)
+            return
+        counted = first and self._count_done(job, total=1, condition=NOT_COUNTED)
+        if not counted and not self._count_done(job, total=0, condition=NOT_COUNTED_AS_DONE) and not is_guess:
+            self._correct(job)
 
     @reaching("workflow_runs")
     def absorb(self, report: RunReport) -> "RunNews":
@@ -129,10 +133,19 @@ class RunsTable:
                 "total_jobs": total,
                 "completed_jobs": 1,
                 "failed_jobs": int(job.failed),
+                "failed_job_ids": {job.job_id} if job.failed else None,
             },
             discard={"open_job_ids": {job.job_id}},
             condition=condition,
         )
+
+    def _correct(self, job: Job) -> None:
+        """The job was counted before, perhaps with another conclusion."""
+        ids = {"failed_job_ids": {job.job_id}}
+        if job.failed:
+            self._count(job, add=ids | {"failed_jobs": 1}, condition=NOT_COUNTED_AS_FAILED)
+        else:
+            self._count(job, add={"failed_jobs": -1}, discard=ids, condition=COUNTED_AS_FAILED)
 
     @reaching("workflow_runs")
     def _count(self, job: Job, **arguments: Any) -> bool:

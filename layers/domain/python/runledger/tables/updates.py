@@ -1,8 +1,9 @@
 """UpdateItem, said in words: what is put, filled, added, discarded and removed, and on which condition."""
 
+import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.literals import ReturnValueType
 
 NOTHING: Mapping[str, Any] = {}
+OWN_CLAIM = "#claimed_by = :claimed_by"
 
 
 def update(
@@ -54,7 +56,7 @@ def update(
     return from_attributes(answer.get("Attributes", {}))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _expression(
     put: tuple[str, ...], fill: tuple[str, ...], add: tuple[str, ...], discard: tuple[str, ...], remove: tuple[str, ...]
 ) -> str:
@@ -93,12 +95,14 @@ def advance(
     status: StrEnum,
     *,
     dated: str | None = None,
+    unless: str | None = None,
     **about: Any,
 ) -> dict[str, Any] | None:
     """An update that also puts `status`, or None and no change at all if what stands there is further.
 
     A status is as far as its place among its kind: what is defined first may be replaced by what is defined later.
     With `dated`, the name of an attribute that is put, the same status is replaced only if that is not older.
+    Nothing is replaced if the condition `unless` holds.
     """
     order = tuple(type(status))
     replaceable = {f"status{n}": each for n, each in enumerate(order[: order.index(status)])}
@@ -108,18 +112,26 @@ def advance(
         news.append(f"(#status = :status AND (attribute_not_exists(#{dated}) OR #{dated} <= :{dated}))")
     else:
         news.append("#status = :status")
-    return update_if(client, table, key, condition=" OR ".join(news), given=replaceable, **about)
+    condition = " OR ".join(news)
+    if unless:
+        condition = f"({condition}) AND NOT ({unless})"
+    return update_if(client, table, key, condition=condition, given=replaceable, **about)
 
 
 def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
-    """The right to ask GitHub about an item, for a short while: False if somebody else has it."""
+    """The right to ask GitHub about an item, for a short while: False if another process has it."""
     claimed = update_if(
         client,
         table,
         key,
-        put={"claimed_until": until},
+        put={"claimed_until": until, "claimed_by": new_owner()},
         fill={schema.EXPIRY: expiry},
-        condition="attribute_not_exists(#claimed_until) OR #claimed_until <= :now",
+        condition=f"attribute_not_exists(#claimed_until) OR #claimed_until <= :now OR {OWN_CLAIM}",
         given={"now": at},
     )
     return claimed is not None
+
+
+def new_owner() -> str:
+    """Differs from call to call, and is the same when the SDK repeats a call whose answer was lost."""
+    return os.urandom(8).hex()
