@@ -13,7 +13,7 @@ from runledger import times
 from runledger.machines import RunnerStatus
 from runledger.tables import schema
 from runledger.tables.attributes import reaching
-from runledger.tables.runners import SUSPICION
+from runledger.tables.runners import CHANGED, SUSPICION
 from runledger.tables.updates import update_if
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ LEASE = ("cleaning_owner", "cleaning_since")
 # Whoever took the runner meanwhile has taken the suspicion away, and then this one is too late.
 STILL_SUSPECTED = "#status = :active AND #suspected_at = :suspected_at"
 LEASE_RAN_OUT = "#status = :cleaning AND #cleaning_since <= :ran_out"
+# The answer to our own claim was lost, and it is sent again.
+CLAIMED_BY_US = "#status = :cleaning AND #cleaning_owner = :cleaning_owner AND #cleaning_since = :cleaning_since"
 
 
 class CleanupLocks:
@@ -39,7 +41,8 @@ class CleanupLocks:
             self._name,
             _key(runner_id),
             put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
-            condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT})",
+            add=CHANGED,
+            condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT}) OR ({CLAIMED_BY_US})",
             names=("suspected_at",),
             given={
                 "active": RunnerStatus.ACTIVE,
@@ -59,6 +62,7 @@ class CleanupLocks:
             _key(runner_id),
             put={"status": RunnerStatus.ACTIVE},
             remove=(*LEASE, *(SUSPICION if acquitted else ())),
+            add=CHANGED,
             condition="#status = :cleaning AND #cleaning_owner = :owner",
             given={"cleaning": RunnerStatus.CLEANING, "owner": owner},
         )
