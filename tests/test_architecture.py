@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "runledger": set(),
     "runledger.times": set(),
     "runledger.money": {"times"},
-    "runledger.model": {"money", "times"},
+    "runledger.model": {"money", "runner_names", "times"},
     "runledger.reports": set(),
     "runledger.machines": set(),
     "runledger.ownership": {"machines"},
@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "runledger.tables.deployments": {*TABLE, "reports"},
     "runledger.gates": {"reports"},
     "runledger.tables.gates": {*TABLE, "gates", "reports"},
-    "runledger.tables.runners": {*TABLE, "errors", "machines", "ownership"},
+    "runledger.tables.runners": {*TABLE, "machines"},
     "runledger.tables.pages": {"tables.schema", "tables.attributes"},
     "runledger.tables.job_pages": {
         *("model", "statistics", "tables.schema", "tables.attributes", "tables.pages", "tables.reads"),
@@ -84,12 +84,15 @@ MAY_IMPORT = {
     "runledger.prices": {"errors", "reports", "tables.attributes", "times"},
     "runledger.instances": {"reports", "runner_names", "tables.attributes", "times"},
     "runledger.errands": {"model", "reports", "runner_names", "tables.attributes"},
-    "runledger.runners": {"decision", "instances", "machines", "model", "ownership", "tables.runners"},
+    "runledger.machine_messages": {"machines", "model"},
+    "runledger.runners": {
+        *("decision", "errors", "instances", "machine_messages", "machines", "model", "ownership", "tables.runners"),
+    },
     "runledger.scheduling": {
         *("errors", "lookups", "model", "ownership", "payload", "publishers", "reports", "runners", "times"),
     },
     "runledger.interruption": {"errors", "payload", "reports", "runners"},
-    "runledger.lookups": {"instances", "model", "ownership", "reports", "runners"},
+    "runledger.lookups": {"instances", "machines", "ownership", "reports", "runners"},
     "runledger.reruns": {"caches", "decision", "errors", "model", "reports", "tables.rerun_claims"},
     "runledger.batches": {"errors", "telemetry", "times"},
     "runledger.approvals": {"decision", "model", "reports", "tables.deployments", "tables.gates"},
@@ -149,7 +152,7 @@ STANDARD_LIBRARY_ONLY = {
     f"runledger.{name}"
     for name in (
         *("times", "money", "model", "reports", "errors", "decision", "machines", "ownership", "publishers"),
-        *("histograms", "rankings", "statistics", "urls"),
+        *("machine_messages", "runner_names", "histograms", "rankings", "statistics", "urls"),
     )
 }
 

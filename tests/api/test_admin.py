@@ -12,6 +12,7 @@ from tests.api.conftest import ELSEWHERE
 from tests.functions.conftest import World
 from tests.ledgers import RUNNERS
 from tests.runner_events import INSTANCE, TASK
+from tests.runner_items import launched
 from tests.webhooks import INSTALLATION
 
 AT = "2025-01-15T11:50:00.000Z"
@@ -23,13 +24,13 @@ def runners(world: World) -> RunnersTable:
 
 
 def suspect(runners: RunnersTable, runner_id: str, installation_id: int = INSTALLATION) -> None:
-    runners.launched(runner_id, installation_id=installation_id, job_id=1, at="2025-01-15T10:00:00.000Z", kind="ec2")
+    launched(runners, runner_id, installation_id=installation_id, job_id=1, at="2025-01-15T10:00:00.000Z", kind="ec2")
     assert runners.suspect(runner_id, at=AT, reason="job_completed")
 
 
 def test_suspected_runners_are_told_with_when_they_are_due(api: Client, runners: RunnersTable) -> None:
     suspect(runners, INSTANCE)
-    runners.launched("i-busy", installation_id=INSTALLATION, job_id=2, at=AT)
+    launched(runners, "i-busy", installation_id=INSTALLATION, job_id=2, at=AT)
     found = api.get("/admin/orphans", status="suspected").body
     assert found["total"] == 1
     (orphan,) = found["orphans"]
@@ -63,7 +64,7 @@ def test_a_cleanup_is_ordered_and_can_be_followed(
 
 
 def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTable) -> None:
-    runners.launched(INSTANCE, installation_id=INSTALLATION, job_id=2, at=AT)
+    launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=2, at=AT)
     answer = api.post(f"/admin/orphans/{INSTANCE}/cleanup")
     assert (answer.status, "not suspected" in answer.body["detail"]) == (409, True)
     assert api.post("/admin/orphans/i-unknown/cleanup").status == 404

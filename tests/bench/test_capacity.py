@@ -20,13 +20,14 @@ MOST_WRITE_UNITS = {
     "redelivered": 31,
     "interrupted": 40,
 }
+# Each event of a machine reads the runner, and the job's messages read the job consistently.
 MOST_READ_UNITS = {
-    "normal": 1.5,
+    "normal": 2.5,
     "without_launcher": 1,
     "cancelled": 0.5,
-    "waiting": 3,
-    "redelivered": 3.5,
-    "interrupted": 4.5,
+    "waiting": 4,
+    "redelivered": 4.5,
+    "interrupted": 8.5,
 }
 
 

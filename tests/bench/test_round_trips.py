@@ -10,7 +10,7 @@ pytestmark = pytest.mark.server
 MOST_CALLS = {
     "new_job": 3,
     "new_job_redelivered": 5,
-    "scheduled": 4,
+    "scheduled": 5,
     "started": 3,
     "started_redelivered": 2,
     "started_retried": 1,

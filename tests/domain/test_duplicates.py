@@ -5,6 +5,7 @@ from dataclasses import replace
 from runledger.decision import WEBHOOKS_KEPT, Decision, Outcome, decide
 from runledger.model import INPUTS_KEPT, EventType, Facts, Job, Receipt, Source, Status
 
+from tests.runner_events import INSTANCE
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, WAITING, receipt
 
 
@@ -43,7 +44,7 @@ def internal(event_type: EventType, *, at: str, status: Status | None = None, **
 
 
 def noise(number: int) -> Receipt:
-    return internal(EventType.RUNNER_REBALANCE_RECOMMENDED, at=f"2025-01-15T11:{number // 60:02}:{number % 60:02}.000Z")
+    return internal(EventType.RERUN_REFUSED, at=f"2025-01-15T11:{number // 60:02}:{number % 60:02}.000Z")
 
 
 def test_a_replayed_body_is_a_duplicate_whatever_its_delivery_id() -> None:
@@ -173,9 +174,19 @@ def test_a_forgotten_release_that_is_repeated_takes_no_runner_away() -> None:
 
 
 def test_a_late_internal_input_still_adds_what_is_not_known() -> None:
-    running = play(None, receipt(QUEUED), receipt(IN_PROGRESS, at=1), *map(noise, range(INPUTS_KEPT))).job
+    scheduled = internal(
+        EventType.RUNNER_SCHEDULED,
+        at="2025-01-15T10:01:00.000Z",
+        status=Status.SCHEDULED,
+        instance_id=INSTANCE,
+        scheduled_at="2025-01-15T10:01:00.000Z",
+    )
+    running = play(None, receipt(QUEUED), scheduled, receipt(IN_PROGRESS, at=1), *map(noise, range(INPUTS_KEPT))).job
     late = internal(
-        EventType.RUNNER_INTERRUPTED, at="2025-01-15T10:05:00.000Z", interrupted_at="2025-01-15T10:05:00.000Z"
+        EventType.RUNNER_INTERRUPTED,
+        at="2025-01-15T10:05:00.000Z",
+        instance_id=INSTANCE,
+        interrupted_at="2025-01-15T10:05:00.000Z",
     )
     assert decide(running, late).job.was_interrupted is True
 

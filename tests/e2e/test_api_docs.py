@@ -18,6 +18,7 @@ from local.outputs import Outputs
 from tests.documents import DOCS
 from tests.e2e.api import ask
 from tests.e2e.test_webhooks import NOWHERE
+from tests.runner_items import launched
 from tests.webhooks import DEPLOYMENT, LIFE, REPO, payload
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
         message["installation"]["id"] = INSTALLATION
         github.send("workflow_job", message, delivery if step == LIFE[-1] else str(uuid.uuid4()))
     runners = RunnersTable(dynamodb, outputs.tables["runners"], retention_days=14)
-    runners.launched(RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
-    runners.noted(RUNNER, at=AT, confirmed_at=AT)
+    launched(runners, RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
+    runners.change(RUNNER, at=AT, change=lambda runner: runner.after(confirmed_at=AT))
     runners.suspect(RUNNER, at=AT, reason="job_completed")
     ordered = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {

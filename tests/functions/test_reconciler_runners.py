@@ -89,10 +89,11 @@ def test_a_busy_runner_whose_name_tells_no_machine_may_be_any_so_none_is_stopped
 def test_a_runner_that_takes_a_job_after_it_was_suspected_is_left_alone(scene: Scene) -> None:
     instance = outlived(scene)
     scene.reconcile()
-    scene.hear(IN_PROGRESS, 2, **RAN, runner_name=f"runner--{instance}")
+    later = RAN | {"started_at": ago(minutes=20)}
+    scene.hear(IN_PROGRESS, 2, **later, runner_name=f"runner--{instance}")
     scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
     assert scene.runner(instance)["job_id"] == 2
-    scene.on_github(2, "in_progress", **RAN)
+    scene.on_github(2, "in_progress", **later)
     scene.reconcile()
     assert scene.state_of(instance) == "running"
     assert "suspected_at" not in scene.runner(instance)

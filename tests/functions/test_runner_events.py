@@ -169,12 +169,22 @@ def test_a_name_leads_to_no_machine_that_neither_aws_nor_a_launcher_has_reported
     webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
     assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
     assert "instance_id" not in job(world)
-    assert items(world.dynamodb, RUNNERS) == []
+    (remembered,) = items(world.dynamodb, RUNNERS)
+    assert not {"status", "installation_id", "job_id"} & remembered.keys()
 
 
-def test_a_job_keeps_the_id_of_a_machine_that_is_gone_if_its_launcher_reported_it(world: World) -> None:
+def test_a_claim_that_came_before_the_launchers_event_ends_as_one_that_came_after(world: World) -> None:
+    webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
+    assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
+    schedule(world, INSTANCE, job_id=1)
+    assert (job(world)["instance_id"], job(world)["pool_name"]) == (INSTANCE, "small-arm64")
+    assert job(world, 1)["status"] == "queued"
+    (runner,) = items(world.dynamodb, RUNNERS)
+    assert (runner["job_id"], runner["intended_job_id"], runner["status"]) == (JOB, 1, "active")
+
+
+def test_a_job_gets_the_launchers_facts_of_a_machine_that_is_gone(world: World) -> None:
     schedule(world, INSTANCE, job_id=1)
     webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
     assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
-    assert job(world)["instance_id"] == INSTANCE
-    assert "instance_type" not in job(world)
+    assert (job(world)["instance_id"], job(world)["instance_type"]) == (INSTANCE, "c7g.large")

@@ -117,7 +117,8 @@ class Arena:
         lookups.look_up(errand, runners, lambda *_: None, lambda _: Price())
 
     def _stopping(self, instance_id: str) -> None:
-        event = runner_events.instance_state("shutting-down", runner_id=instance_id, minute=59)
+        event = runner_events.instance_state("shutting-down", runner_id=instance_id)
+        event["time"] = self.clock.text()
         self.announced.append(self.pool.submit(interruption.take, event, runners_on(self.dynamodb)))
 
 

@@ -34,6 +34,7 @@ from tests.ledgers import RUNNERS, ledger_on
 from tests.reconciler.orphans import ran_on
 from tests.reconciler.watching import Unwatched
 from tests.reconciler.wiring import ORG, TAGS, Clock, app_of, cleanup_on, registered_with, runners_on
+from tests.runner_items import launched
 from tests.synthesis import Templates
 from tests.webhooks import INSTALLATION, QUEUED, REPO, receipt
 
@@ -103,7 +104,7 @@ class Fleet:
         self._ledger.jobs.save(None, job)
         about: dict[str, Any] = {"installation_id": INSTALLATION, "repo_full_name": REPO, "kind": "ec2", "at": at}
         whose = job_id if here == "in_progress" else 1_000_000 + job_id
-        self._runners.table.launched(machine, job_id=whose, **about)
+        launched(self._runners.table, machine, job_id=whose, **about)
         on_github: dict[str, Any] = {"run_id": run_id, "status": there, "created_at": at, "started_at": at}
         if there == "completed":
             on_github |= {"completed_at": at, "conclusion": "success"}

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from runledger.machines import Runner
-from runledger.ownership import Proof
+from runledger.machines import Happening, Occurrence, Runner
 from runledger.tables.runners import RunnersTable
 
+from tests import runner_items
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE
 from tests.functions.conftest import World
@@ -24,16 +24,13 @@ def runners(world: World) -> RunnersTable:
 
 def claimed(runners: RunnersTable, **more: Any) -> Runner:
     """By a job of the installation that the limited token sees."""
-    seen = runners.get(INSTANCE)
-    assigned = runners.assign(
-        INSTANCE, seen=seen, at=EARLIER, installation_id=ELSEWHERE, job_id=1, repo_full_name="acme/web", **more
+    return runner_items.claimed(
+        runners, INSTANCE, at=EARLIER, installation_id=ELSEWHERE, job_id=1, repo_full_name="acme/web", **more
     )
-    assert assigned is not None
-    return assigned
 
 
 def proven_by_event(runners: RunnersTable) -> None:
-    runners.launched(INSTANCE, installation_id=ELSEWHERE, job_id=1, at=EARLIER, proof=Proof.EVENT)
+    runner_items.launched(runners, INSTANCE, installation_id=ELSEWHERE, job_id=1, at=EARLIER)
 
 
 def proven_by_tag(runners: RunnersTable) -> None:
@@ -45,11 +42,12 @@ def only_claimed(runners: RunnersTable) -> None:
 
 
 def of_another(runners: RunnersTable) -> None:
-    runners.launched(INSTANCE, installation_id=INSTALLATION, job_id=1, at=EARLIER)
+    runner_items.launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=1, at=EARLIER)
 
 
 def of_no_owner(runners: RunnersTable) -> None:
-    runners.noted(INSTANCE, at=EARLIER, attached_at=EARLIER)
+    started = Occurrence(EARLIER, Happening.STARTED)
+    runners.change(INSTANCE, at=EARLIER, change=lambda runner: runner.after(started))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,9 @@ def test_a_limited_operator_sees_and_cleans_only_proven_machines(
 def test_contested_machines_are_shown_to_tokens_without_limits_and_cannot_be_cleaned(
     api: Client, runners: RunnersTable
 ) -> None:
-    assert runners.contest(INSTANCE, seen=claimed(runners), by=INSTALLATION, at=AT)
+    claimed(runners)
+    contest = {"contested_at": AT, "contested_by": INSTALLATION}
+    runners.change(INSTANCE, at=AT, change=lambda runner: runner.owned(**contest))
     (shown,) = api.get("/admin/orphans", status="contested").body["orphans"]
     assert (shown["runner_id"], shown["claimed_by"], shown["detected_at"]) == (INSTANCE, [ELSEWHERE, INSTALLATION], AT)
     assert "job_id" not in shown

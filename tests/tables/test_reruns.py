@@ -10,7 +10,7 @@ import pytest
 from botocore.config import Config
 from runledger.errors import UnavailableError
 from runledger.ledger import Ledger
-from runledger.model import EventType, Facts, Receipt, Source
+from runledger.model import EventType, Facts, Receipt, Source, Status
 from runledger.reports import RerunCheck
 from runledger.reruns import Reruns
 from runledger.tables.rerun_claims import RerunClaims
@@ -22,6 +22,7 @@ from local.github.credentials import APP_ID
 from tests import messages
 from tests.beds import empty, items
 from tests.ledgers import EVENTS, RUNS, RememberedErrands, ledger_on
+from tests.runner_events import INSTANCE
 from tests.tables.test_runs import take
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO, RUN, receipt
 
@@ -61,12 +62,27 @@ def interrupted(job_id: int) -> Receipt:
         received_at=at,
         event_type=EventType.RUNNER_INTERRUPTED,
         source=Source.INTERNAL,
-        facts=Facts(interrupted_at=at),
+        facts=Facts(instance_id=INSTANCE, interrupted_at=at),
+    )
+
+
+def scheduled(job_id: int) -> Receipt:
+    at = "2025-01-15T10:01:00.000Z"
+    return Receipt(
+        installation_id=INSTALLATION,
+        job_id=job_id,
+        delivery_id=f"launch for {job_id}",
+        received_at=at,
+        event_type=EventType.RUNNER_SCHEDULED,
+        source=Source.INTERNAL,
+        status=Status.SCHEDULED,
+        facts=Facts(instance_id=INSTANCE, scheduled_at=at),
     )
 
 
 def cut_short(ledger: Ledger, *job_ids: int) -> None:
     for job_id in job_ids:
+        ledger.record(scheduled(job_id))
         ledger.record(receipt(IN_PROGRESS, job_id=job_id, guid=f"started {job_id}"))
         ledger.record(interrupted(job_id))
         ledger.record(receipt(COMPLETED, job_id=job_id, guid=f"completed {job_id}", conclusion="failure"))

@@ -139,12 +139,8 @@ def test_the_last_scheduling_is_true_and_two_instances_never_mix(dynamodb: "Dyna
     first = launcher("runner_scheduled")
     again = launcher("runner_rescheduled", runner_id=second, minute=3, instance_type=None, pool_name=None)
     ended = []
-    for steps in (
-        [first, again],
-        [again, first],
-        [first, LIFE["in_progress"], again],
-        [LIFE["completed"], again, first],
-    ):
+    started, completed = (webhook(step, runner_name="office-1") for step in (IN_PROGRESS, COMPLETED))
+    for steps in ([first, again], [again, first], [first, started, again], [completed, again, first]):
         found = play(dynamodb, steps)
         ended.append({name: found.get(name) for name in ("instance_id", "instance_type", "pool_name", "scheduled_at")})
         empty(dynamodb)
@@ -158,12 +154,24 @@ def test_the_last_scheduling_is_true_and_two_instances_never_mix(dynamodb: "Dyna
     ] * len(ended)
 
 
+def test_the_machine_that_github_names_beats_every_plan(dynamodb: "DynamoDBClient") -> None:
+    second = "i-0bbbbbbbbbbbbbbb0"
+    named = launcher("runner_scheduled")
+    newer = launcher("runner_rescheduled", runner_id=second, minute=3)
+    for steps in permutations([named, newer, LIFE["in_progress"]]):
+        found = play(dynamodb, [*steps])
+        if steps[-1] is not LIFE["in_progress"]:  # else a lookup follows
+            assert (found["instance_id"], found["scheduled_at"]) == (INSTANCE, "2025-01-15T10:01:00.000Z")
+        empty(dynamodb)
+
+
 def test_ecs_tasks_are_runners_and_their_spot_interruption_is_recognised(dynamodb: "DynamoDBClient") -> None:
     scheduled = launcher("runner_scheduled", runner_id=runner_events.TASK, kind="ecs", instance_type=None)
     stopped = runner_events.task_state(
         "STOPPED", minute=6, stopCode="SpotInterruption", stoppedReason="Your Spot Task was interrupted."
     )
-    found = play(dynamodb, [LIFE["queued"], scheduled, LIFE["in_progress"], aws(stopped)])
+    started = webhook(IN_PROGRESS, runner_name=f"task-{runner_events.TASK.rpartition('/')[2]}")
+    found = play(dynamodb, [LIFE["queued"], scheduled, started, aws(stopped)])
     assert (found["instance_id"], found["was_interrupted"]) == (runner_events.TASK, True)
     (runner,) = items(dynamodb, RUNNERS)
     assert (runner["kind"], runner["status"], runner["terminated_reason"]) == (

@@ -15,6 +15,7 @@ class Outcome(StrEnum):
     RECORDED = "recorded"
     DUPLICATE = "duplicate"  # it was received before: a line of history, and at most a newer time of the same status
     REPEATED = "repeated"  # we retried what was already done: nothing at all
+    IGNORED = "ignored"  # about a machine that the job doesn't have, or already knew: nothing at all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,10 @@ class Decision:
     event: Event
     effects: tuple[Effect, ...] = ()
 
+    @property
+    def is_news(self) -> bool:
+        return self.outcome is Outcome.RECORDED
+
 
 # Who a job is never changes in its life, and what we keep for ourselves says nothing: history repeats neither.
 IDENTITY = {
@@ -80,6 +85,8 @@ _tracked = attrgetter(*TRACKED)
 
 
 def decide(job: Job | None, receipt: Receipt) -> Decision:
+    if receipt.is_about_machine and not (known := job or Job.opened_by(receipt)).is_changed_by(receipt):
+        return Decision(outcome=Outcome.IGNORED, job=known, event=_event(receipt, known))
     if job is not None and _is_repeated(job, receipt):
         return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
     if job is not None and _is_duplicate(job, receipt):
@@ -97,7 +104,7 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
 
 
 def _is_repeated(job: Job, receipt: Receipt) -> bool:
-    return receipt.token in (job.webhooks if receipt.body_digest else job.inputs)
+    return not receipt.is_state_of_machine and receipt.token in (job.webhooks if receipt.body_digest else job.inputs)
 
 
 def _is_duplicate(job: Job, receipt: Receipt) -> bool:
@@ -112,7 +119,7 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
     that advance the job are news. There are two of them at most, so they are remembered beyond the limit.
     """
     if receipt.body_digest is None:
-        return any(token.startswith(receipt.delivery_token) for token in job.inputs)
+        return not receipt.is_state_of_machine and any(token.startswith(receipt.delivery_token) for token in job.inputs)
     approved = receipt.status is Status.QUEUED and job.status is Status.WAITING
     known = receipt.delivery_token if approved else receipt.body_id
     if any(token.startswith(known) for token in job.webhooks):

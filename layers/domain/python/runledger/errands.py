@@ -41,6 +41,7 @@ class Errands:
                 kind=Kind.EC2 if instance_id else Kind.ECS,
                 repo_full_name=job.repo_full_name,
                 at=job.last_updated_at,
+                started_at=job.started_at,
             ),
         )
 

@@ -94,7 +94,8 @@ class Ledger:
             except LostRace as lost:
                 job = lost.current or self._read(receipt, consistent=True)
         else:
-            job = self._read(receipt)
+            # A message that is ignored meets no condition that would show that the job was out of date.
+            job = self._read(receipt, consistent=receipt.is_about_machine)
         return self._record_on(job, receipt)
 
     def _open(self, receipt: Receipt) -> Decision | None:
@@ -106,7 +107,7 @@ class Ledger:
     def _record_on(self, job: Job | None, receipt: Receipt) -> Decision:
         for tries in range(TRIES):
             decision = decide(job, receipt)
-            if decision.outcome is Outcome.REPEATED:
+            if decision.outcome in (Outcome.REPEATED, Outcome.IGNORED):
                 return decision
             self.events.put(decision.event)
             if decision.job is job:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from runledger.instances import Instance
-from runledger.model import EventType, Facts, Receipt, Source
+from runledger.machines import Assignment, MachineFacts
 from runledger.ownership import Ruling
-from runledger.reports import FindPrice, Kind, Price, RunnerLookup, Wanted
+from runledger.reports import FindPrice, Kind, RunnerLookup, Wanted
 from runledger.runners import Runners
 
 Describe = Callable[[str, Kind], Instance | None]
@@ -16,37 +16,27 @@ def look_up(lookup: RunnerLookup, runners: Runners, describe: Describe, find_pri
     kind = Kind(lookup.kind)
     machine = describe(lookup.runner_id, kind)
     runner_id = machine.runner_id if machine else lookup.runner_id
-    known = runners.table.get(runner_id)
-    stolen = known is not None and known.intended_job_id not in (None, lookup.job_id)
-    receipt = _attached(lookup, runner_id, machine, find_price, stolen=stolen)
-    return runners.claim(receipt, runner_id, machine, kind=kind, at=lookup.at)
-
-
-def _attached(
-    lookup: RunnerLookup, runner_id: str, machine: Instance | None, find_price: FindPrice, *, stolen: bool
-) -> Receipt:
-    # A job that took another job's runner was scheduled at that moment, not when the machine was launched.
-    launched_at = machine.launched_at if machine and not stolen else None
-    price = find_price(_wanted(machine, lookup.at)) if machine else Price()
-    facts = Facts(
-        repo_full_name=lookup.repo_full_name,
-        instance_id=runner_id,
-        scheduled_at=launched_at or lookup.at,
-        instance_type=machine.instance_type if machine else None,
-        instance_lifecycle=machine.lifecycle if machine else None,
-        fleet_id=machine.fleet_id if machine else None,
-        pool_name=machine.pool_name if machine else None,
-        price_per_hour=price.per_hour,
-        on_demand_price_per_hour=price.on_demand_per_hour,
-    )
-    return Receipt(
+    fact = Assignment(
         installation_id=lookup.installation_id,
         job_id=lookup.job_id,
-        delivery_id=f"{runner_id} found for {lookup.job_id}",
-        received_at=lookup.at,
-        event_type=EventType.RUNNER_ATTACHED,
-        source=Source.INTERNAL,
-        facts=facts,
+        since=lookup.started_at or lookup.at,
+        is_plan=False,
+        repo_full_name=lookup.repo_full_name,
+        machine=_described(machine, lookup.at, find_price) if machine else MachineFacts(),
+    )
+    return runners.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
+
+
+def _described(machine: Instance, at: str, find_price: FindPrice) -> MachineFacts:
+    price = find_price(_wanted(machine, at))
+    return MachineFacts(
+        instance_type=machine.instance_type,
+        instance_lifecycle=machine.lifecycle,
+        fleet_id=machine.fleet_id,
+        pool_name=machine.pool_name,
+        price_per_hour=price.per_hour,
+        on_demand_price_per_hour=price.on_demand_per_hour,
+        launched_at=machine.launched_at,
     )
 
 

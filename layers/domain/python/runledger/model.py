@@ -10,6 +10,7 @@ from typing import Any
 
 from runledger import times
 from runledger.money import dollars, saved
+from runledger.runner_names import instance_id_in, task_id_in
 
 INPUTS_KEPT = 50
 SHORT_ID_LENGTH, INSTANT_LENGTH = 8, 6
@@ -145,6 +146,28 @@ class Receipt:
         """Tells our own retry (the same receipt) from GitHub's redelivery (the same delivery, received again)."""
         return self.delivery_token + _digest(self.received_at, INSTANT_LENGTH)
 
+    @property
+    def is_plan(self) -> bool:
+        """A launcher has started a machine for the job."""
+        return self.event_type in PLANS
+
+    @property
+    def is_about_machine(self) -> bool:
+        """What a machine's jobs are told. Such a message holds for the machine that it names and no other."""
+        return self.event_type in MACHINE_MESSAGES
+
+    @property
+    def describes_machine(self) -> bool:
+        """The job runs on this machine, and AWS or a launcher has described it."""
+        return self.event_type is EventType.RUNNER_ATTACHED and self.facts.scheduled_at is not None
+
+    @property
+    def is_state_of_machine(self) -> bool:
+        """It is news unless the job knows it, however often it was told: a job may lose and regain a machine."""
+        facts = self.facts
+        happened = facts.interrupted_at or facts.terminated_at
+        return self.is_about_machine and bool(self.releases or happened or self.describes_machine)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -179,6 +202,7 @@ class Job(Facts):
     queued_reported_at: str | None = None
     waiting_reported_at: str | None = None
     created_at_is_guessed: bool | None = None  # until GitHub reports it, a job was created when it was first heard of
+    lost_plan_at: str | None = None  # the newest plan whose machine took another job
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
     usage_in_dollars: Decimal | None = None
@@ -205,7 +229,7 @@ class Job(Facts):
             | self._status_after(receipt)
             | {
                 **self._creation(receipt),
-                "received_at": min(self.received_at, receipt.received_at),
+                "received_at": self._received_at(receipt),
                 "last_updated_at": max(self.last_updated_at, receipt.received_at),
                 "version": self.version + 1,
             }
@@ -250,26 +274,94 @@ class Job(Facts):
     def _learnt(self, receipt: Receipt) -> dict[str, Any]:
         """Facts merge: who is as far or further may correct what is known, who is behind only adds what is not.
 
-        Of the instance, the last scheduling is true, however far the job is; facts of two instances never mix.
-        An input that may be a forgotten one only adds, and assigns no instance.
+        Facts of a machine follow rules of their own: see `_machine_after`. GitHub names the runner; until then its
+        name is the plan's.
         """
         facts = receipt.facts
-        requested = self._requested(facts)
-        if receipt.releases:
-            return requested | (dict.fromkeys(INSTANCE_FACTS) if self._loses(receipt) else {})
         fresh = not self._may_have_forgotten(receipt)
         leads = fresh and receipt.status is not None and receipt.status.rank >= self.status.rank
-        first = fresh and self.instance_id is None and not self._gave_up(facts)
-        same = facts.instance_id in (None, self.instance_id) or first
-        last = fresh and facts.scheduled_at is not None and facts.scheduled_at >= (self.scheduled_at or "")
-        learnt = dict.fromkeys(INSTANCE_FACTS) if last and not same else {}
-        for name, said in vars(facts).items():
-            if said is None or name in REQUEST_FACTS:
+        learnt = {}
+        for name, value in vars(facts).items():
+            if value is None or name in REQUEST_FACTS or name in MACHINE_FACTS:
                 continue
-            corrects, belongs = (last, same or last) if name in INSTANCE_FACTS else (leads, True)
-            if corrects or (belongs and getattr(self, name) is None):
-                learnt[name] = said
-        return learnt | requested
+            if leads or getattr(self, name) is None:
+                learnt[name] = value
+        if facts.runner_name and not receipt.is_plan and (leads or not self._is_named_by_github):
+            learnt["runner_name"] = facts.runner_name
+        return learnt | self._machine_after(receipt, fresh=fresh) | self._requested(facts)
+
+    def is_changed_by(self, receipt: Receipt) -> bool:
+        """Whether a message about a machine is news: it is about the job's own, and not known yet."""
+        if receipt.is_state_of_machine:
+            after = self._machine_after(receipt, fresh=not self._may_have_forgotten(receipt))
+            return any(getattr(self, name) != value for name, value in after.items())
+        return self.instance_id is not None and receipt.facts.instance_id == self.instance_id
+
+    def _machine_after(self, receipt: Receipt, *, fresh: bool) -> dict[str, Any]:
+        """Only plans and descriptions assign a machine, and facts of two machines never mix.
+
+        The machine that GitHub names beats every plan. Among plans the newest counts, however far the job is.
+        """
+        facts = receipt.facts
+        if receipt.releases:
+            return self._released(receipt) if self._loses(receipt) else {}
+        if receipt.is_plan:
+            return self._planned(receipt, fresh=fresh)
+        if receipt.describes_machine:
+            return self._described(facts)
+        if not receipt.is_about_machine or facts.instance_id is None or facts.instance_id != self.instance_id:
+            return {}
+        told = {name: at for name in HAPPENED if (at := getattr(facts, name)) is not None}
+        return {name: at for name, at in told.items() if at < (getattr(self, name) or NEVER)}
+
+    def _planned(self, receipt: Receipt, *, fresh: bool) -> dict[str, Any]:
+        facts = receipt.facts
+        given = {name: value for name in MACHINE_FACTS if (value := getattr(facts, name)) is not None}
+        if self._is_named_by_github:
+            given.pop("runner_name", None)
+        if facts.instance_id == self.instance_id:
+            if fresh and given["scheduled_at"] >= (self.scheduled_at or ""):
+                # What happened before the newer assignment is not about this one.
+                older = {name: None for name in HAPPENED if (getattr(self, name) or NEVER) < given["scheduled_at"]}
+                return given | older
+            return {name: value for name, value in given.items() if getattr(self, name) is None}
+        return self._without_machine() | given if fresh and self._follows(facts) else {}
+
+    def _described(self, facts: Facts) -> dict[str, Any]:
+        """All that is known of the machine, so what is absent is unknown."""
+        described = {name: getattr(facts, name) for name in DESCRIPTION}
+        return described if facts.instance_id == self.instance_id else self._without_machine() | described
+
+    def _follows(self, facts: Facts) -> bool:
+        """Whether a plan for another machine than the present one gives the job that machine."""
+        if self._runs_on(facts.instance_id):
+            return True
+        if self._runs_on(self.instance_id):
+            return False
+        newest = max((self.scheduled_at or "", self.instance_id or ""), (self.lost_plan_at or "", NEVER))
+        return (facts.scheduled_at or "", facts.instance_id or "") > newest
+
+    def _runs_on(self, instance_id: str | None) -> bool:
+        """GitHub names a runner, and the name contains the machine's id."""
+        machine = (instance_id or "").rpartition("/")[2]
+        return bool(machine) and self._is_named_by_github and machine in (self.runner_name or "")
+
+    @property
+    def _is_named_by_github(self) -> bool:
+        return self.started_at is not None and self.runner_name is not None
+
+    def _without_machine(self) -> dict[str, Any]:
+        kept = {"runner_name"} if self._is_named_by_github else set()
+        return dict.fromkeys((MACHINE_FACTS | {"lost_plan_at"}) - kept)
+
+    def _released(self, receipt: Receipt) -> dict[str, Any]:
+        """An older plan that arrives late must not be followed."""
+        lost = max(self.lost_plan_at or "", receipt.facts.scheduled_at or "")
+        return self._without_machine() | {"lost_plan_at": lost or None}
+
+    def _received_at(self, receipt: Receipt) -> str:
+        """When the job was first heard of. What happens to machines has times of its own, some before the job."""
+        return self.received_at if receipt.is_about_machine else min(self.received_at, receipt.received_at)
 
     def _requested(self, facts: Facts) -> dict[str, Any]:
         """The last request for a runner is the one with the highest number, however far the job is."""
@@ -277,19 +369,22 @@ class Job(Facts):
             return {}
         return {name: getattr(facts, name) for name in REQUEST_FACTS}
 
-    def _gave_up(self, facts: Facts) -> bool:
-        """A runner that never came is heard of for the last time when the job waits for another one already."""
-        return facts.terminated_at is not None and self.runner_requests is not None and self.started_at is None
-
     def _loses(self, receipt: Receipt) -> bool:
-        """A job that has begun keeps its runner, whatever is said."""
-        assigned = self.status is Status.SCHEDULED and self.instance_id == receipt.releases
-        return assigned and not self._may_have_forgotten(receipt)
+        """To a job that runs there. A machine that GitHub names for this job can be lost to another owner only."""
+        if self.instance_id != receipt.releases:
+            return False
+        plan_at = receipt.facts.scheduled_at
+        if plan_at is None:
+            return not self._may_have_forgotten(receipt)
+        return plan_at >= (self.scheduled_at or "") and not self._runs_on(self.instance_id)
 
     def _status_after(self, receipt: Receipt) -> dict[str, Any]:
         """The status, and when it was last reported that the job is queued, and that it is waiting."""
         if receipt.releases:
-            return self._reported(Status.QUEUED, receipt.received_at) if self._loses(receipt) else {}
+            loses = self.status is Status.SCHEDULED and self._loses(receipt)
+            return self._reported(Status.QUEUED, receipt.received_at) if loses else {}
+        if receipt.is_plan and self.instance_id is None and not self._follows(receipt.facts):
+            return {}
         if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
             return {}
         return self._reported(receipt.status, receipt.received_at)
@@ -346,8 +441,14 @@ class Job(Facts):
         """A warning before the end, or a death under the running job; a runner that goes after its job is not one."""
         end = self.completed_at or NEVER
         warned = self.interrupted_at is not None and self.interrupted_at <= end
-        died = self.terminated_at is not None and self.started_at is not None and self.terminated_at < end
-        return True if warned or died else None if self.was_interrupted is None else False
+        died = self.terminated_at is not None and (self.started_at or NEVER) <= self.terminated_at < end
+        return True if (warned or died) and not self._runs_elsewhere() else None
+
+    def _runs_elsewhere(self) -> bool:
+        """GitHub names a machine, and it is not the planned one. Until it is looked up, only the plan is known."""
+        name = self.runner_name or ""
+        named = self._is_named_by_github and (instance_id_in(name) or task_id_in(name))
+        return bool(named) and not self._runs_on(self.instance_id)
 
 
 def _digest(text: str, length: int) -> str:
@@ -355,7 +456,14 @@ def _digest(text: str, length: int) -> str:
 
 
 REQUEST_FACTS = {"runner_requests", "runner_requested_at"}
-INSTANCE_FACTS = {
-    *("scheduled_at", "instance_id", "instance_type", "instance_lifecycle", "fleet_id", "pool_name"),
-    *("price_per_hour", "on_demand_price_per_hour", "terminated_at"),
+PLANS = {EventType.RUNNER_SCHEDULED, EventType.RUNNER_RESCHEDULED}
+MACHINE_MESSAGES = {
+    *(EventType.RUNNER_ATTACHED, EventType.RUNNER_REBALANCE_RECOMMENDED, EventType.RUNNER_INTERRUPTED),
+    *(EventType.RUNNER_TERMINATED, EventType.RUNNER_TAKEN),
 }
+HAPPENED = {"interrupted_at", "terminated_at"}
+DESCRIPTION = {
+    *("scheduled_at", "instance_id", "instance_type", "instance_lifecycle", "fleet_id", "pool_name"),
+    *("price_per_hour", "on_demand_price_per_hour"),
+}
+MACHINE_FACTS = {*DESCRIPTION, *HAPPENED, "runner_name"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from runledger.machines import Runner
+from runledger.machines import Assignment, Runner
 
 Tags = Mapping[str, str]
 
@@ -133,7 +133,7 @@ def _rule_by_installation(claim: Claim, runner: Runner, *, stranger: Ruling) -> 
         return Ruling.REJECT
     if claim.installation_id == runner.installation_id:
         return Ruling.ASSIGN
-    if claim.job_id == runner.job_id and _is_same_repo(claim.repo_full_name, runner.repo_full_name):
+    if runner.has_worked_for(claim.job_id, claim.repo_full_name):
         return Ruling.DESCRIBE
     if claim.installation_id == NO_INSTALLATION:
         return Ruling.REJECT
@@ -142,5 +142,49 @@ def _rule_by_installation(claim: Claim, runner: Runner, *, stranger: Ruling) -> 
     return stranger
 
 
-def _is_same_repo(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and one.lower() == other.lower()
+def is_remembered(claim: Claim, runner: Runner | None, tags: Tags | None) -> bool:
+    """A rejected claim on a machine without an owner, or of a second hook that reports the same jobs.
+
+    It has no effect until the machine proves to be the claimant's, or the owner reports the same job.
+    """
+    owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
+    if owner is not None and not owns(owner, claim.repo_full_name):
+        return False
+    if runner is None or runner.installation_id is None:
+        return True
+    return not runner.contested_at and NO_INSTALLATION in (claim.installation_id, runner.installation_id)
+
+
+def gives_way(runner: Runner, plan: Assignment, proof: Proof) -> bool:
+    """Whether a launcher's event may assign the machine: always its owner's, and a provisional owner gives way.
+
+    So does an owner that a tag names if the event is about the same account, and an owner that a publisher with a
+    limited scope has named. To a publisher with a limited scope, no other owner gives way: it may report about a
+    machine that is not theirs.
+    """
+    if runner.installation_id in (None, plan.installation_id) and not runner.contested_at:
+        return True
+    if proof != Proof.EVENT:
+        return False
+    if runner.proven_by == Proof.SCOPED_EVENT:
+        return True
+    if runner.proven_by == Proof.TAG and runner.owner_name and not runner.contested_at:
+        return owns(runner.owner_name, plan.repo_full_name)
+    return not runner.proven_by
+
+
+def is_contest(runner: Runner, proof: Proof) -> bool:
+    """Two parties that may each be right: neither has more than a claim, or a report within its own scope."""
+    weak = runner.proven_by in (None, Proof.SCOPED_EVENT)
+    return proof is Proof.SCOPED_EVENT and weak and not runner.contested_at
+
+
+def owner_after(runner: Runner, plan: Assignment, proof: Proof) -> dict[str, object]:
+    """Proof settles every contest. An event of a publisher without limits stays the better proof."""
+    kept = runner.proven_by == Proof.EVENT and runner.installation_id == plan.installation_id
+    return {
+        "installation_id": plan.installation_id,
+        "proven_by": Proof.EVENT if kept else proof,
+        "contested_at": None,
+        "contested_by": None,
+    }

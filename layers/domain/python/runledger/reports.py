@@ -150,6 +150,7 @@ class RunnerLookup:
     kind: str
     repo_full_name: str | None
     at: str
+    started_at: str | None = None  # since when the job runs there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,37 @@
-"""What happens to a machine reaches the job that it works for, whichever is reported first.
+"""What happens to a machine reaches the jobs that it was assigned to, whichever is reported first.
 
-The runners table is where both meet: every change to a runner ends with settling it, which records on its job whatever
-has happened to the machine. Each of these receipts has an id and a time that follow from the runner alone, so recording
-it again changes nothing.
+    assign:  check the owner ── record on the job ── add to the runner ── settle
+                  ▲                                      │
+                  └────────── the runner changed ◄───────┘
+    happen:  add to the runner ── settle
+
+To settle is to record on the jobs what happened to their machine. A job has its assignment before the runner lists it,
+so whichever of two flows adds to the runner last tells a job that knows the machine.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from runledger.decision import Decision
+from runledger.errors import NotYours
 from runledger.instances import Instance
-from runledger.machines import Runner
+from runledger.machine_messages import EVERYTHING, Job, description, is_described_by, messages, placements
+from runledger.machines import Assignment, Happening, MachineFacts, Occurrence, Runner
 from runledger.model import EventType, Facts, Receipt, Source
-from runledger.ownership import Claim, Proof, Ruling, named_owner, rule
+from runledger.ownership import (
+    Claim,
+    Proof,
+    Ruling,
+    gives_way,
+    is_contest,
+    is_remembered,
+    named_owner,
+    owner_after,
+    rule,
+)
 from runledger.tables.runners import RunnersTable
 
 Record = Callable[[Receipt], Decision]
-REPORTED = "reported by the launcher"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,143 +42,206 @@ class Runners:
     record: Record
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
-    def launch(self, receipt: Receipt, *, kind: str, at: str, proof: Proof) -> Decision:
+    def launch(self, receipt: Receipt, *, kind: str, proof: Proof) -> Decision:
         """A launcher has started a machine for a job; by now the machine may work for another job.
 
         NotYours if it is proven to belong to another installation.
         """
-        facts = receipt.facts
-        assert facts.instance_id is not None
-        runner = self.table.launched(
-            facts.instance_id,
-            installation_id=receipt.installation_id,
-            job_id=receipt.job_id,
-            at=at,
-            proof=proof,
-            kind=kind,
-            repo_full_name=facts.repo_full_name,
-            pool_name=facts.pool_name,
-        )
-        decision = self.record(receipt)
-        self._settle(runner)
+        plan, decision = _plan(receipt), None
+        assert receipt.facts.instance_id is not None
+        runner_id = receipt.facts.instance_id
+        while True:
+            seen = self.table.get(runner_id)
+            if seen is not None and not gives_way(seen, plan, proof):
+                if decision is not None:
+                    self.record(_release(runner_id, plan))
+                if is_contest(seen, proof):
+                    contested = {"contested_at": plan.since, "contested_by": plan.installation_id}
+                    if not self.table.save(seen, seen.owned(**contested, suspected_at=None, suspected_reason=None)):
+                        continue
+                raise NotYours(f"runner {runner_id} belongs to another installation than {plan.installation_id}")
+            decision = decision or self.record(receipt)
+            before = seen or Runner(runner_id=runner_id, created_at=plan.since)
+            after = before.owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
+            if self.table.save(seen, after):
+                break
+        self._settle_assigned(after, plan.job, news=True)
         return decision
 
-    def claim(self, receipt: Receipt, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
+    def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
         """GitHub reports that a job runs there. Whether that is recorded depends on whose machine it is."""
-        facts = receipt.facts
-        claim = Claim(
-            installation_id=receipt.installation_id, repo_full_name=facts.repo_full_name, job_id=receipt.job_id
-        )
+        claim = Claim(installation_id=fact.installation_id, repo_full_name=fact.repo_full_name, job_id=fact.job_id)
         tags = machine.tags if machine else None
+        recorded = news = False
         while True:
             seen = self.table.get(runner_id)
             ruling = rule(claim, seen, tags, runner_tags=self.runner_tags)
-            if ruling is Ruling.DESCRIBE:
-                self.record(receipt)
-            elif ruling is Ruling.CONTEST:
-                assert seen is not None
-                if not self.table.contest(runner_id, seen=seen, by=claim.installation_id, at=at):
-                    continue
-            elif ruling is Ruling.ASSIGN:
-                runner = self.table.assign(
-                    runner_id,
-                    seen=seen,
-                    installation_id=claim.installation_id,
-                    job_id=claim.job_id,
-                    at=at,
-                    repo_full_name=claim.repo_full_name,
-                    owner_name=named_owner(tags) if tags else None,
-                    confirmed_at=at if machine else None,
-                    kind=kind,
-                    pool_name=facts.pool_name,
-                )
-                if runner is None:
-                    continue
-                self.record(receipt)
-                self._settle(runner)
-            return ruling
+            after = before = seen or Runner(runner_id=runner_id, created_at=fact.since)
+            if ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
+                confirmed_at = at if machine and ruling is Ruling.ASSIGN else None
+                after = before.after(confirmed_at=confirmed_at).owned(kind=before.kind or kind)
+                if ruling is Ruling.ASSIGN:
+                    after = after.owned(**_claimant(before, claim, named_owner(tags) if tags else None))
+                after = after.assigned(fact)
+                if (receipt := description(after, fact.job, at=at)) is not None:
+                    news |= self.record(receipt).is_news
+                    recorded = True
+            else:
+                if recorded:
+                    self.record(_release(runner_id, fact))
+                    recorded = False
+                if ruling is Ruling.CONTEST:
+                    contest = {"contested_at": at, "contested_by": claim.installation_id}
+                    after = before.owned(**contest, suspected_at=None, suspected_reason=None)
+                elif is_remembered(claim, seen, tags):
+                    after = before.claimed(fact)
+            if self.table.save(seen, after):
+                break
+        if recorded:
+            self._settle_assigned(after, fact.job, news=news)
+        return ruling
 
     def attached(self, runner_id: str, *, at: str) -> None:
-        self._settle(self.table.noted(runner_id, at=at, attached_at=at, confirmed_at=at))
+        self._happen(runner_id, Occurrence(at, Happening.STARTED))
 
     def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
         """By a launcher. NotYours if the machine is proven to belong to another installation."""
-        self._settle(self.table.reported(runner_id, installation_id=installation_id, at=at, attached_at=at))
+        self._report(runner_id, Occurrence(at, Happening.ATTACHMENT_REPORTED), installation_id=installation_id)
 
     def reported_terminated(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
         """By a launcher. Only EC2 and ECS can tell that a machine is gone: until then nothing follows from it."""
-        runner = self.table.reported(runner_id, installation_id=installation_id, at=at, termination_reported_at=at)
+        report = Occurrence(at, Happening.END_REPORTED)
+        runner = self._report(runner_id, report, installation_id=installation_id)
         gone = machine.is_gone if machine else runner.confirmed_at is not None
         if gone:
             self.terminated(runner_id, at=at, reason=reason)
-        else:
-            self._settle(runner)
 
     def rebalance_recommended(self, runner_id: str, *, at: str) -> None:
-        self._settle(self.table.noted(runner_id, at=at, rebalance_recommended_at=at, confirmed_at=at))
+        self._happen(runner_id, Occurrence(at, Happening.REBALANCE_RECOMMENDED))
 
     def interrupted(self, runner_id: str, *, at: str) -> None:
-        self._settle(self.table.noted(runner_id, at=at, interrupted_at=at, confirmed_at=at))
+        self._happen(runner_id, Occurrence(at, Happening.WARNED))
 
     def terminated(self, runner_id: str, *, at: str, reason: str | None = None) -> None:
-        self._settle(self.table.cleaned(runner_id, at=at, terminated_at=at, terminated_reason=reason, confirmed_at=at))
+        self._happen(runner_id, Occurrence(at, Happening.ENDED, reason or ""))
 
     def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
-        """As terminated, by a pass, which nobody repeats: no pass looks at it once it is cleaned, so its job first."""
-        self._settle(self.table.noted(runner_id, at=at, terminated_at=at, terminated_reason=reason))
-        self.table.cleaned(runner_id, at=at)
+        """As terminated, by a pass, which isn't repeated: no pass looks at a cleaned runner, so its jobs come first."""
+        end = Occurrence(at, Happening.ENDED, reason)
+        runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
+        self._settle(runner, end)
+        self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
-    def _settle(self, runner: Runner) -> None:
-        for receipt in sayings(runner):
+    def confirmed(self, runner_id: str, *, at: str) -> None:
+        """EC2 or ECS describes the machine."""
+        self.table.change(runner_id, at=at, change=lambda runner: runner.after(confirmed_at=at))
+
+    def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
+        """By a tag that names the owner. A machine that has an owner keeps it; a remembered claim takes effect."""
+        proven = {"installation_id": installation_id, "owner_name": owner_name, "proven_by": Proof.TAG}
+        after = self.table.change(
+            runner_id,
+            at=at,
+            change=lambda runner: (
+                runner.owned(**proven) if runner.installation_id is None and not runner.contested_at else runner
+            ),
+        )
+        self._describe(after, [each.job for each in after.claims if each.installation_id == installation_id])
+
+    def _happen(self, runner_id: str, occurrence: Occurrence) -> None:
+        """As EC2 or ECS reports."""
+        at = occurrence.at
+        runner = self.table.change(runner_id, at=at, change=lambda each: each.after(occurrence, confirmed_at=at))
+        self._settle(runner, occurrence)
+
+    def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
+        def reported(runner: Runner) -> Runner:
+            if runner.installation_id not in (None, installation_id) or runner.contested_at:
+                raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
+            return runner.after(occurrence)
+
+        runner = self.table.change(runner_id, at=occurrence.at, change=reported)
+        self._settle(runner, occurrence)
+        return runner
+
+    def _settle(self, runner: Runner, occurrence: Occurrence) -> None:
+        """A start may show that an end belongs to a new life: then the jobs of that life are told everything."""
+        kinds = EVERYTHING if occurrence.kind is Happening.STARTED else frozenset({occurrence.kind})
+        for job, placement in placements(runner).items():
+            if placement.life.spans(occurrence.at):
+                self._tell(runner, job, kinds)
+
+    def _settle_assigned(self, runner: Runner, job: Job, *, news: bool) -> None:
+        """The job is told everything. Others lose the machine to it, or share its launcher's facts."""
+        placed = placements(runner)
+        life = placed[job].life if job in placed else None
+        beside = [each for each in placed if each != job and placed[each].life == life]
+        described = [each for each in beside if is_described_by(runner, each, job)]
+        runner = self._describe(runner, [job, *described] if news else described)
+        for each in beside:
+            self._tell(runner, each, frozenset())
+        self._tell(runner, job, EVERYTHING)
+
+    def _describe(self, runner: Runner, jobs: Iterable[Job]) -> Runner:
+        """Tell jobs which machine they run on. What was recorded may be out of date by then: so look again."""
+        jobs, stale = list(jobs), True
+        while stale:
+            receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
+            stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
+            if stale:
+                runner = self.table.get(runner.runner_id) or runner
+                for job in jobs:
+                    self._tell(runner, job, EVERYTHING)
+        return runner
+
+    def _tell(self, runner: Runner, job: Job, kinds: frozenset[Happening]) -> None:
+        for receipt in messages(runner, job, kinds):
             self.record(receipt)
 
 
-def sayings(runner: Runner) -> list[Receipt]:
-    """What a runner's jobs are to be told. Nothing while it has none, or while two owners contest it."""
-    if runner.installation_id is None or runner.job_id is None or runner.contested_at:
-        return []
-    facts = Facts(instance_id=runner.runner_id)
-    said = [
-        (EventType.RUNNER_ATTACHED, runner.attached_at, facts),
-        (EventType.RUNNER_REBALANCE_RECOMMENDED, runner.rebalance_recommended_at, Facts()),
-        (EventType.RUNNER_INTERRUPTED, runner.interrupted_at, Facts(interrupted_at=runner.interrupted_at)),
-        (
-            EventType.RUNNER_TERMINATED,
-            runner.terminated_at,
-            Facts(instance_id=runner.runner_id, terminated_at=runner.terminated_at),
+def _plan(receipt: Receipt) -> Assignment:
+    facts = receipt.facts
+    assert facts.scheduled_at is not None
+    return Assignment(
+        installation_id=receipt.installation_id,
+        job_id=receipt.job_id,
+        since=facts.scheduled_at,
+        is_plan=True,
+        repo_full_name=facts.repo_full_name,
+        machine=MachineFacts(
+            instance_type=facts.instance_type,
+            instance_lifecycle=facts.instance_lifecycle,
+            fleet_id=facts.fleet_id,
+            pool_name=facts.pool_name,
+            price_per_hour=facts.price_per_hour,
+            on_demand_price_per_hour=facts.on_demand_price_per_hour,
         ),
-    ]
-    receipts = [_say(runner, runner.job_id, event_type, at, facts) for event_type, at, facts in said if at]
-    if (reported_at := runner.termination_reported_at) and not runner.terminated_at:
-        receipts.append(_say(runner, runner.job_id, EventType.RUNNER_TERMINATED, reported_at, Facts(), action=REPORTED))
-    if runner.intended_job_id not in (None, runner.job_id):
-        assert runner.intended_job_id is not None
-        at = runner.taken_at or runner.created_at
-        receipts.append(_say(runner, runner.intended_job_id, EventType.RUNNER_TAKEN, at, Facts(), releases=True))
-    return receipts
+    )
 
 
-def _say(
-    runner: Runner,
-    job_id: int,
-    event_type: EventType,
-    at: str,
-    facts: Facts,
-    *,
-    action: str | None = None,
-    releases: bool = False,
-) -> Receipt:
-    assert runner.installation_id is not None
+def _claimant(runner: Runner, claim: Claim, owner_name: str | None) -> dict[str, object]:
+    """The owner after an accepted claim. A tag that names the owner proves it, and settles a contest."""
+    owner: dict[str, object] = {"installation_id": claim.installation_id}
+    if owner_name:
+        owner["owner_name"] = owner_name
+        if runner.proven_by in (None, Proof.TAG):
+            owner["proven_by"] = Proof.TAG
+        if not runner.proven_by:
+            owner |= {"contested_at": None, "contested_by": None}
+    return owner
+
+
+def _release(runner_id: str, assignment: Assignment) -> Receipt:
+    """The machine proved to be another owner's after the job had recorded it."""
     return Receipt(
-        installation_id=runner.installation_id,
-        job_id=job_id,
-        delivery_id=" ".join(filter(None, (runner.runner_id, event_type, action, at))),
-        received_at=at,
-        event_type=event_type,
+        installation_id=assignment.installation_id,
+        job_id=assignment.job_id,
+        delivery_id=f"{runner_id} is not for {assignment.job_id}",
+        received_at=assignment.since,
+        event_type=EventType.RUNNER_TAKEN,
         source=Source.INTERNAL,
-        action=action,
-        releases=runner.runner_id if releases else None,
-        facts=facts,
+        releases=runner_id,
+        facts=Facts(instance_id=runner_id),
     )

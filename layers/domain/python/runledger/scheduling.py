@@ -51,7 +51,7 @@ class LauncherEvents:
             case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
                 receipt = _scheduled(event, detail, EventType(detail_type), at=at, find_price=self.find_price)
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
-                self.runners.launch(receipt, kind=kind, at=at, proof=proof)
+                self.runners.launch(receipt, kind=kind, proof=proof)
             case EventType.RUNNER_ATTACHED:
                 self.runners.reported_attached(runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:

@@ -81,7 +81,7 @@ def _recorded(decision: Decision) -> None:
             count("job event", about, _measured(decision))
         case Outcome.DUPLICATE:
             count("job event", about, {"DuplicateDeliveries": 1})
-        case Outcome.REPEATED:
+        case Outcome.REPEATED | Outcome.IGNORED:
             logger.info("job event", extra=about)
 
 

@@ -134,7 +134,8 @@ class Cleanup:
         except Exception:
             self.locks.release(runner_id, owner=owner, acquitted=False)
             raise
-        self.runners.cleaned(runner_id, at=self.now(), reason=f"orphan: {reason}")
+        # Not later than EC2's or ECS's own report of the end, which is then no correction.
+        self.runners.cleaned(runner_id, at=since, reason=f"orphan: {reason}")
         return Cleaned.CLEANED
 
     def _search(self, runner: Runner, instance: Instance, may_ask: Callable[[int], bool]) -> list[int]:

@@ -64,7 +64,7 @@ class RunnerCheck:
             about = f"installations {runner.installation_id} and {runner.contested_by}"
             tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {about}; left alone")
         if runner is not None and instance is not None and runner.confirmed_at is None:
-            self.cleanup.runners.table.noted(runner_id, at=now, confirmed_at=now)
+            self.cleanup.runners.confirmed(runner_id, at=now)
         reason = self.cleanup.suspicion(runner, job, instance, now=now)
         suspected_at = runner.suspected_at if runner else None
         if reason is None:
@@ -88,7 +88,8 @@ class RunnerCheck:
         if instance:
             about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now, "confirmed_at": now}
             if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
-                table.prove(runner_id, installation_id=owner, owner_name=named_owner(instance.tags), at=now)
+                name = named_owner(instance.tags)
+                self.cleanup.runners.prove(runner_id, installation_id=owner, owner_name=name, at=now)
         if table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about) and reason.is_alive:
             tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 

@@ -13,7 +13,7 @@ from runledger import times
 from runledger.machines import RunnerStatus
 from runledger.tables import schema
 from runledger.tables.attributes import reaching
-from runledger.tables.runners import SUSPICION
+from runledger.tables.runners import CHANGED, SUSPICION
 from runledger.tables.updates import update_if
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class CleanupLocks:
             self._name,
             _key(runner_id),
             put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
+            add=CHANGED,
             condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT}) OR ({OWN_LEASE})",
             names=("suspected_at",),
             given={
@@ -61,6 +62,7 @@ class CleanupLocks:
             _key(runner_id),
             put={"status": RunnerStatus.ACTIVE},
             remove=(*LEASE, *(SUSPICION if acquitted else ())),
+            add=CHANGED,
             condition="#status = :cleaning AND #cleaning_owner = :owner",
             given={"cleaning": RunnerStatus.CLEANING, "owner": owner},
         )

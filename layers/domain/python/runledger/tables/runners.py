@@ -1,17 +1,16 @@
-"""runners: which machine works for which job, whose it is, and what happened to it. Inputs arrive in any order."""
+"""runners: what happened to each machine, whose it is, and which jobs it was assigned to."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, fields
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runledger import times
-from runledger.errors import NotYours
-from runledger.machines import Runner, RunnerStatus
-from runledger.ownership import Proof, owns
+from runledger.machines import Assignment, Happening, MachineFacts, Occurrence, Runner, RunnerStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
 from runledger.tables.reads import by_key, indexed
-from runledger.tables.updates import NOTHING, advance, update_if
+from runledger.tables.updates import update_if
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,13 +22,14 @@ SUSPECTED_FOR_THIS = (
     "attribute_not_exists(PK) OR (#status = :active AND "
     "(attribute_not_exists(#suspected_at) OR #suspected_reason = :suspected_reason))"
 )
-CONTEST = ("contested_at", "contested_by")
-UNOWNED_OR_MINE = (
-    "attribute_not_exists(#installation_id) OR "
-    "(#installation_id = :installation_id AND attribute_not_exists(#contested_at))"
-)
-OWNERSHIP = ("installation_id", "proven_by", "contested_at")
+ABSENT = "attribute_not_exists(PK)"
+UNCHANGED_SINCE_READ = "#version = :version_read"
+CHANGED = {"version": 1}
+# A machine that EC2 or ECS confirmed is active until they report its end, or a pass finds it gone.
+ACTIVE_RETENTION_DAYS = 90
 FIELDS = tuple(each.name for each in fields(Runner))
+LISTS = ("occurrences", "assignments", "claims")
+PRICES = ("price_per_hour", "on_demand_price_per_hour")
 
 
 class RunnersTable:
@@ -43,128 +43,31 @@ class RunnersTable:
         answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(runner_id)), ConsistentRead=True)
         return _runner(from_attributes(answer["Item"])) if "Item" in answer else None
 
-    def launched(
-        self,
-        runner_id: str,
-        *,
-        installation_id: int,
-        job_id: int,
-        at: str,
-        proof: Proof = Proof.EVENT,
-        repo_full_name: str | None = None,
-        **about: Any,
-    ) -> Runner:
-        """For a job, as an allowed publisher reports: proof of ownership. NotYours if another owner is proven.
-
-        Until a job reports that it runs there, the machine works for the job that it was launched for.
-        """
-        proven = {
-            "installation_id": installation_id,
-            "intended_job_id": job_id,
-            "repo_full_name": repo_full_name,
-            "proven_by": proof,
-            **about,
-            **self._expiry(at),
-        }
-        changed = self._change_if(
-            runner_id,
-            at,
-            put=proven,
-            fill={"job_id": job_id},
-            remove=SUSPICION,
-            condition=UNOWNED_OR_MINE,
-            names=("contested_at",),
-        )
-        while changed is None:
+    def change(self, runner_id: str, *, at: str, change: Callable[[Runner], Runner]) -> Runner:
+        """Reads, changes and saves, again and again until nothing changed in between."""
+        while True:
             seen = self.get(runner_id)
-            if seen is not None and not _gives_way(seen, proof, repo_full_name):
-                if _is_contest(seen, proof):
-                    self.contest(runner_id, seen=seen, by=installation_id, at=at)
-                raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
-            changed = self._change_if(
-                runner_id,
-                at,
-                put=proven | {"job_id": job_id},
-                remove=(*SUSPICION, *CONTEST, "taken_at", *_unless(repo_full_name, "repo_full_name")),
-                **_owner_as(seen),
-            )
-        return changed
-
-    def assign(
-        self,
-        runner_id: str,
-        *,
-        seen: Runner | None,
-        installation_id: int,
-        job_id: int,
-        at: str,
-        repo_full_name: str | None,
-        owner_name: str | None = None,
-        confirmed_at: str | None = None,
-        **about: Any,
-    ) -> Runner | None:
-        """To a job that runs there. None if the owner has changed since the machine was `seen`."""
-        mine = {
-            "installation_id": installation_id,
-            "job_id": job_id,
-            "repo_full_name": repo_full_name,
-            "taken_at": at,
-            "owner_name": owner_name,
-            **self._expiry(at),
-        }
-        proven_by = seen.proven_by if seen else None
-        if owner_name and proven_by in (None, Proof.TAG):
-            mine["proven_by"] = Proof.TAG
-        resolved = CONTEST if owner_name and not proven_by else ()
-        return self._change_if(
-            runner_id,
-            at,
-            put=mine,
-            fill=about | {"confirmed_at": confirmed_at},
-            remove=(*SUSPICION, *resolved, *_unless(repo_full_name, "repo_full_name")),
-            **_owner_as(seen),
-        )
-
-    def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
-        """By a tag that names the owner. A machine that has an owner keeps it."""
-        proven = {"installation_id": installation_id, "owner_name": owner_name, "proven_by": Proof.TAG}
-        self._change_if(runner_id, at, put=proven, **_owner_as(None))
-
-    def contest(self, runner_id: str, *, seen: Runner, by: int, at: str) -> bool:
-        """False if the owner has changed since the machine was `seen`."""
-        contest = {"contested_at": at, "contested_by": by}
-        return self._change_if(runner_id, at, put=contest, remove=SUSPICION, **_owner_as(seen)) is not None
-
-    def noted(self, runner_id: str, *, at: str, **happened: Any) -> Runner:
-        """Something happened to the machine. A note on a machine without an owner expires after the retention."""
-        changed = self._change_if(runner_id, at, fill=happened)
-        assert changed is not None  # there is no condition
-        return changed
-
-    def reported(self, runner_id: str, *, installation_id: int, at: str, **happened: Any) -> Runner:
-        """As a launcher reports. NotYours if the machine has another owner, or two."""
-        changed = self._change_if(
-            runner_id,
-            at,
-            fill=happened,
-            condition=UNOWNED_OR_MINE,
-            given={"installation_id": installation_id},
-            names=("installation_id", "contested_at"),
-        )
-        if changed is None:
-            raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
-        return changed
+            after = change(seen or Runner(runner_id=runner_id, created_at=at))
+            if self.save(seen, after):
+                return after
 
     @reaching("runners")
-    def cleaned(self, runner_id: str, *, at: str, **happened: Any) -> Runner:
-        changes: dict[str, Any] = {
-            "put": self._expiry(at),
-            "fill": {"runner_id": runner_id, "created_at": at, "cleaned_at": at, **happened},
-            "returning": "ALL_NEW",
-        }
-        changed = advance(self._client, self._name, _key(runner_id), RunnerStatus.CLEANED, **changes)
-        assert changed is not None  # nothing is further than cleaned
-        return _runner(changed)
+    def save(self, before: Runner | None, after: Runner) -> bool:
+        """False if the runner is no longer the one that was read. Without a change nothing is written."""
+        if after == before:
+            return True
+        was, becomes = self._item(before) if before else {}, self._item(after)
+        changed = update_if(
+            self._client,
+            self._name,
+            _key(after.runner_id),
+            put={name: value for name, value in becomes.items() if was.get(name) != value},
+            remove=[name for name, value in becomes.items() if value is None and was.get(name) is not None],
+            add=CHANGED,
+            condition=UNCHANGED_SINCE_READ if before else ABSENT,
+            given={"version_read": before.version} if before else {},
+        )
+        return changed is not None
 
     def in_status(self, status: RunnerStatus) -> Iterator[Runner]:
         """Oldest first; the index may be behind."""
@@ -174,9 +77,9 @@ class RunnersTable:
 
     @reaching("runners")
     def among(self, runner_ids: Iterable[str]) -> dict[str, Runner]:
-        """By id; who is not there is left out."""
+        """By id. Machines of which only claims are known are omitted."""
         found = by_key(self._client, self._name, [(each, schema.ONLY) for each in runner_ids])
-        return {key[0]: _runner(from_attributes(item)) for key, item in found.items()}
+        return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
     @reaching("runners")
     def suspect(self, runner_id: str, *, at: str, reason: str, **born: Any) -> Runner | None:
@@ -188,6 +91,7 @@ class RunnersTable:
             _key(runner_id),
             fill=born | {"status": RunnerStatus.ACTIVE, "suspected_at": at},
             put={"suspected_reason": reason},
+            add=CHANGED,
             condition=SUSPECTED_FOR_THIS,
             given={"active": RunnerStatus.ACTIVE},
             returning="ALL_NEW",
@@ -199,6 +103,7 @@ class RunnersTable:
             self._name,
             _key(runner_id),
             put={"suspected_at": at, "suspected_reason": reason},
+            add=CHANGED,
             condition="#status = :active",
             given={"active": RunnerStatus.ACTIVE},
             names=("status",),
@@ -214,42 +119,29 @@ class RunnersTable:
             self._name,
             _key(runner_id),
             remove=SUSPICION,
+            add=CHANGED,
             condition="#suspected_at = :seen AND #status = :active",
             given={"seen": suspected_at, "active": RunnerStatus.ACTIVE},
             names=("status",),
         )
 
-    @reaching("runners")
-    def _change_if(
-        self,
-        runner_id: str,
-        at: str,
-        *,
-        put: Mapping[str, Any] = NOTHING,
-        fill: Mapping[str, Any] = NOTHING,
-        remove: Iterable[str] = (),
-        condition: str | None = None,
-        given: Mapping[str, Any] = NOTHING,
-        names: Iterable[str] = (),
-    ) -> Runner | None:
-        """None if the condition is refused."""
-        born = {"runner_id": runner_id, "status": RunnerStatus.ACTIVE, "created_at": at, **self._expiry(at)}
-        changed = update_if(
-            self._client,
-            self._name,
-            _key(runner_id),
-            put=put,
-            fill={name: value for name, value in {**born, **fill}.items() if name not in put},
-            remove=remove,
-            condition=condition,
-            given=given,
-            names=names,
-            returning="ALL_NEW",
-        )
-        return None if changed is None else _runner(changed)
+    def _item(self, runner: Runner) -> dict[str, Any]:
+        """Without its version, which each write counts. Claims alone don't make a machine active."""
+        item = {name: getattr(runner, name) for name in FIELDS if name != "version"}
+        return item | {
+            "status": runner.status if runner.is_known else None,
+            "occurrences": [_text(each) for each in runner.occurrences] or None,
+            "assignments": [_plain(each) for each in runner.assignments] or None,
+            "claims": [_plain(each) for each in runner.claims] or None,
+            **self._expiry(runner.last_change_at, days=self._retention(runner)),
+        }
 
-    def _expiry(self, at: str) -> dict[str, int]:
-        return {schema.EXPIRY: times.expiry(at, self._retention_days)}
+    def _retention(self, runner: Runner) -> int:
+        stays = runner.terminated_at is None and runner.confirmed_at and runner.installation_id is not None
+        return max(ACTIVE_RETENTION_DAYS, self._retention_days) if stays else self._retention_days
+
+    def _expiry(self, at: str, *, days: int | None = None) -> dict[str, int]:
+        return {schema.EXPIRY: times.expiry(at, days or self._retention_days)}
 
 
 def _key(runner_id: str) -> dict[str, str]:
@@ -257,40 +149,37 @@ def _key(runner_id: str) -> dict[str, str]:
 
 
 def _runner(item: dict[str, Any]) -> Runner:
-    known = {name: item[name] for name in FIELDS if name in item}
-    return Runner(**known | {"status": RunnerStatus(known["status"])})
+    known = {name: item[name] for name in FIELDS if name in item and name not in LISTS}
+    return Runner(
+        **known
+        | {
+            "status": RunnerStatus(item.get("status", RunnerStatus.ACTIVE)),
+            "occurrences": tuple(_occurrence(each) for each in item.get("occurrences", ())),
+            "assignments": tuple(_assignment(each) for each in item.get("assignments", ())),
+            "claims": tuple(_assignment(each) for each in item.get("claims", ())),
+        }
+    )
 
 
-def _unless(value: object, name: str) -> tuple[str, ...]:
-    return () if value is not None else (name,)
+def _text(occurrence: Occurrence) -> str:
+    """`2025-01-15T10:07:00.000Z ended shutting-down`: a third of the size of a map."""
+    return " ".join(filter(None, (occurrence.at, occurrence.kind, occurrence.reason)))
 
 
-def _owner_as(seen: Runner | None) -> dict[str, Any]:
-    """The condition that the machine has the owner that was seen."""
-    known = {name: value for name in OWNERSHIP if (value := getattr(seen, name, None)) is not None}
-    parts = [f"#{name} = :seen_{name}" if name in known else f"attribute_not_exists(#{name})" for name in OWNERSHIP]
-    return {
-        "condition": " AND ".join(parts),
-        "given": {f"seen_{name}": value for name, value in known.items()},
-        "names": OWNERSHIP,
-    }
+def _occurrence(text: str) -> Occurrence:
+    at, kind, *reason = text.split(" ", 2)
+    return Occurrence(at, Happening(kind), *reason)
 
 
-def _gives_way(runner: Runner, proof: Proof, repo_full_name: str | None) -> bool:
-    """A provisional owner does, and one that a tag names if the event is about the same account.
-
-    To a publisher with a limited scope, nothing gives way: it may report about a machine that is not theirs.
-    """
-    if proof != Proof.EVENT:
-        return False
-    if runner.proven_by == Proof.SCOPED_EVENT:
-        return True
-    if runner.proven_by == Proof.TAG and runner.owner_name and not runner.contested_at:
-        return owns(runner.owner_name, repo_full_name)
-    return not runner.proven_by
+def _plain(assignment: Assignment) -> dict[str, Any]:
+    """One map, without what is absent."""
+    values = asdict(assignment)
+    values |= values.pop("machine")
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _is_contest(runner: Runner, proof: Proof) -> bool:
-    """Two parties that may each be right: neither has more than a claim, or a report within its own scope."""
-    weak = runner.proven_by in (None, Proof.SCOPED_EVENT)
-    return proof is Proof.SCOPED_EVENT and weak and not runner.contested_at
+def _assignment(values: dict[str, Any]) -> Assignment:
+    machine = {each.name: values.pop(each.name, None) for each in fields(MachineFacts)}
+    # DynamoDB has one kind of number, and a whole one is read as an int.
+    machine |= {name: Decimal(machine[name]) for name in PRICES if machine[name] is not None}
+    return Assignment(**values, machine=MachineFacts(**machine))

@@ -1,0 +1,190 @@
+"""A machine's lives and assignments, and what its jobs are told, from what happened in any order."""
+
+from dataclasses import replace
+from decimal import Decimal
+from itertools import permutations
+
+import pytest
+from runledger.machine_messages import description, messages
+from runledger.machines import (
+    ASSIGNMENTS_KEPT,
+    CLAIMS_KEPT,
+    Assignment,
+    Happening,
+    MachineFacts,
+    Occurrence,
+    Runner,
+    RunnerStatus,
+)
+
+OWNER, HOOK = 41, 0
+MACHINE = "i-0abc1234def567890"
+
+
+def clock(minute: int) -> str:
+    return f"2025-01-15T{10 + minute // 60}:{minute % 60:02}:00.000Z"
+
+
+def happened(kind: Happening, minute: int, reason: str = "") -> Occurrence:
+    return Occurrence(clock(minute), kind, reason)
+
+
+def started(minute: int) -> Occurrence:
+    return happened(Happening.STARTED, minute)
+
+
+def ended(minute: int, reason: str = "terminated") -> Occurrence:
+    return happened(Happening.ENDED, minute, reason)
+
+
+def warned(minute: int) -> Occurrence:
+    return happened(Happening.WARNED, minute)
+
+
+def plan(job_id: int, minute: int, **facts: object) -> Assignment:
+    machine = MachineFacts(**facts)  # type: ignore[arg-type]
+    return Assignment(installation_id=OWNER, job_id=job_id, since=clock(minute), is_plan=True, machine=machine)
+
+
+def fact(job_id: int, minute: int, *, installation_id: int = OWNER, **facts: object) -> Assignment:
+    machine = MachineFacts(**facts)  # type: ignore[arg-type]
+    return Assignment(
+        installation_id=installation_id, job_id=job_id, since=clock(minute), is_plan=False, machine=machine
+    )
+
+
+def runner(*inputs: Occurrence | Assignment, owner: int | None = OWNER) -> Runner:
+    known = Runner(runner_id=MACHINE, created_at=clock(600), installation_id=owner)
+    for each in inputs:
+        known = known.after(each) if isinstance(each, Occurrence) else known.assigned(each)
+    return known
+
+
+def in_any_order(*inputs: Occurrence | Assignment) -> Runner:
+    ended_as = {repr(runner(*order)) for order in permutations(inputs)}
+    assert len(ended_as) == 1
+    return runner(*inputs)
+
+
+def told(known: Runner, job_id: int, installation_id: int = OWNER) -> list[tuple[str, str]]:
+    return [(each.event_type.value, each.received_at) for each in messages(known, (installation_id, job_id))]
+
+
+def test_the_earliest_end_of_a_life_counts() -> None:
+    known = in_any_order(started(1), ended(9, "terminated"), ended(7, "shutting-down"))
+    assert (known.status, known.terminated_at, known.terminated_reason) == (
+        RunnerStatus.CLEANED,
+        clock(7),
+        "shutting-down",
+    )
+
+
+def test_a_start_after_an_end_begins_a_new_life() -> None:
+    known = in_any_order(started(1), warned(5), ended(7, "stopping"), started(30))
+    assert (known.status, known.attached_at) == (RunnerStatus.ACTIVE, clock(30))
+    assert (known.interrupted_at, known.terminated_at, known.terminated_reason) == (None, None, None)
+
+
+def test_a_second_start_without_an_end_is_the_same_life() -> None:
+    assert in_any_order(started(1), started(3)).attached_at == clock(1)
+
+
+def test_a_new_life_ends_the_suspicion_and_the_lease_of_the_old_one() -> None:
+    old = replace(runner(ended(7)), suspected_at=clock(8), suspected_reason="no_job", cleaning_since=clock(9))
+    new = replace(old, cleaning_owner="a pass").after(started(30))
+    assert (new.status, new.suspected_at, new.suspected_reason) == (RunnerStatus.ACTIVE, None, None)
+    assert (new.cleaning_owner, new.cleaning_since) == (None, None)
+
+
+def test_a_pass_that_finds_a_machine_gone_is_over_when_its_jobs_are_told() -> None:
+    known = replace(runner(plan(1, 1)), status=RunnerStatus.CLEANING).ending(ended(9))
+    assert (known.status, known.after(warned(5)).status) == (RunnerStatus.CLEANING, RunnerStatus.CLEANING)
+    assert (known.cleaned().status, known.after(ended(8)).status) == (RunnerStatus.CLEANED, RunnerStatus.CLEANED)
+
+
+def test_a_job_is_told_only_of_its_own_life() -> None:
+    known = in_any_order(plan(1, 1), ended(12), plan(2, 30), started(31), ended(50))
+    assert told(known, 1) == [("runner_terminated", clock(12))]
+    assert told(known, 2) == [("runner_attached", clock(31)), ("runner_terminated", clock(50))]
+
+
+def test_a_job_is_told_nothing_that_is_older_than_its_assignment() -> None:
+    known = in_any_order(started(1), warned(4), fact(1, 5))
+    assert told(known, 1) == []
+    assert known.interrupted_at == clock(4)
+
+
+def test_a_job_on_a_machine_that_has_ended_waits_for_its_next_life() -> None:
+    known = in_any_order(started(1), ended(5, "stopping"), ended(7, "stopped"), plan(1, 6))
+    assert told(known, 1) == []
+    assert (known.job_id, known.status) == (1, RunnerStatus.CLEANED)
+
+
+def test_a_runner_that_takes_another_job_is_lost_to_the_job_that_it_was_launched_for() -> None:
+    known = in_any_order(plan(1, 1), fact(2, 3), warned(5))
+    assert (known.job_id, known.intended_job_id, known.taken_at) == (2, 1, clock(3))
+    assert told(known, 1) == [("runner_taken", clock(3))]
+    assert told(known, 2) == [("runner_interrupted", clock(5))]
+
+
+def test_jobs_that_are_scheduled_on_one_machine_reuse_it() -> None:
+    known = in_any_order(plan(1, 1), plan(2, 20), fact(2, 21), ended(30))
+    assert (known.job_id, known.intended_job_id, known.taken_at) == (2, 2, None)
+    assert told(known, 1) == told(known, 2) == [("runner_terminated", clock(30))]
+
+
+def test_a_late_fact_of_an_earlier_job_does_not_take_the_machine_back() -> None:
+    assert in_any_order(plan(1, 1), plan(2, 20), fact(1, 3)).job_id == 2
+
+
+def test_a_thief_gets_the_launchers_facts_completed_by_those_of_aws() -> None:
+    price = Decimal("0.03")
+    launcher = plan(1, 1, pool_name="small", price_per_hour=price)
+    known = in_any_order(launcher, fact(2, 3, pool_name="tagged", instance_type="m7g.large", launched_at=clock(0)))
+    found = description(known, (OWNER, 2))
+    assert found is not None
+    assert (found.facts.pool_name, found.facts.price_per_hour) == ("small", price)
+    assert (found.facts.instance_type, found.facts.scheduled_at) == ("m7g.large", clock(3))
+
+
+def test_a_jobs_own_plan_describes_its_machine_completely() -> None:
+    known = in_any_order(plan(1, 1, pool_name="small"), fact(1, 3, pool_name="tagged", instance_type="m7g.large"))
+    found = description(known, (OWNER, 1))
+    assert found is not None
+    assert (found.facts.pool_name, found.facts.instance_type, found.facts.scheduled_at) == ("small", None, clock(1))
+
+
+@pytest.mark.parametrize(("launched", "scheduled"), [(1, 1), (None, 3), (9, 3)])
+def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launched: int | None, scheduled: int) -> None:
+    """Not by a launch of a later life."""
+    known = runner(fact(1, 3, launched_at=clock(launched) if launched is not None else None))
+    found = description(known, (OWNER, 1))
+    assert found is not None
+    assert found.facts.scheduled_at == clock(scheduled)
+
+
+def test_both_copies_of_a_job_that_two_hooks_report_are_told() -> None:
+    known = in_any_order(plan(1, 1), fact(1, 3), fact(1, 3, installation_id=HOOK), ended(5))
+    assert told(known, 1) == told(known, 1, HOOK) == [("runner_terminated", clock(5))]
+
+
+def test_a_claim_has_no_effect_until_its_installation_owns_the_machine() -> None:
+    known = runner(owner=None).claimed(fact(1, 3)).after(ended(5))
+    assert (known.job_id, told(known, 1)) == (None, [])
+    owned = known.owned(installation_id=OWNER)
+    assert (owned.job_id, told(owned, 1)) == (1, [("runner_terminated", clock(5))])
+    other = known.owned(installation_id=OWNER + 1)
+    assert (other.job_id, told(other, 1)) == (None, [])
+
+
+def test_contested_machines_tell_nothing() -> None:
+    assert told(runner(fact(1, 3), ended(5)).owned(contested_at=clock(4)), 1) == []
+
+
+def test_what_a_runner_keeps_is_bounded() -> None:
+    known = runner(*(fact(job_id, job_id) for job_id in range(1, 3 * ASSIGNMENTS_KEPT)))
+    assert [each.job_id for each in known.assignments] == [*range(2 * ASSIGNMENTS_KEPT, 3 * ASSIGNMENTS_KEPT)]
+    claimed = runner(owner=None)
+    for installation_id in range(1, 3 * CLAIMS_KEPT):
+        claimed = claimed.claimed(fact(1, 1, installation_id=installation_id))
+    assert len(claimed.claims) == CLAIMS_KEPT

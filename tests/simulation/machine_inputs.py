@@ -1,0 +1,125 @@
+"""Inputs about jobs and machines, as flows: webhooks, launcher events, AWS events, and the lookups that follow."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from runledger import interruption, lookups
+from runledger.instances import Instance, Lifecycle
+from runledger.reports import Kind, Price, RunnerLookup, Wanted
+
+from tests import runner_events
+from tests.settings import SETTINGS
+from tests.simulation.explore import Flow
+from tests.simulation.world import Process
+from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED, receipt
+
+LOOKUPS = SETTINGS["RUNNER_LOOKUPS_QUEUE"]
+ONE, OTHER = "i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"
+FIRST, SECOND = 101, 202
+AWS_PRICES = Price(per_hour=Decimal("0.09"), on_demand_per_hour=Decimal("0.2"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """`inputs` in the order of events. The expected attributes are by job and by machine; None is absent."""
+
+    inputs: Mapping[str, Flow]
+    jobs: Mapping[int, Mapping[str, Any]]
+    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def clock(minute: float) -> str:
+    """So many minutes after ten o'clock."""
+    seconds = round(minute * 60)
+    return f"2025-01-15T{10 + seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.000Z"
+
+
+def queued(job_id: int, minute: float = 0) -> Flow:
+    received = receipt(QUEUED, at=round(minute * 60), guid=f"queued {job_id}", job_id=job_id, created_at=clock(minute))
+    return lambda process: process.ledger.take(received)
+
+
+def started(job_id: int, machine: str, minute: float, *, created: float = 0) -> Flow:
+    received = receipt(
+        IN_PROGRESS,
+        at=round(minute * 60) + 1,
+        guid=f"started {job_id}",
+        job_id=job_id,
+        created_at=clock(created),
+        **_ran(machine, minute),
+    )
+    return lambda process: process.ledger.take(received)
+
+
+def completed(
+    job_id: int, machine: str, start: float, end: float, *, created: float = 0, conclusion: str = "success"
+) -> Flow:
+    received = receipt(
+        COMPLETED,
+        at=round(end * 60) + 1,
+        guid=f"completed {job_id}",
+        job_id=job_id,
+        created_at=clock(created),
+        completed_at=clock(end),
+        conclusion=conclusion,
+        **_ran(machine, start),
+    )
+    return lambda process: process.ledger.take(received)
+
+
+def _ran(machine: str, minute: float) -> dict[str, Any]:
+    return {"started_at": clock(minute), "runner_id": 7, "runner_name": f"runner-{machine}"}
+
+
+def scheduled(job_id: int, machine: str, minute: int, *, again: bool = False, **facts: Any) -> Flow:
+    facts.setdefault("runner_name", f"planned-{machine}")
+    event = runner_events.launcher(
+        "runner_rescheduled" if again else "runner_scheduled",
+        job_id=job_id,
+        runner_id=machine,
+        minute=minute,
+        event_id=f"{job_id} on {machine} at {minute}",
+        **facts,
+    )
+    return lambda process: runner_events.publish(event, process.runners)
+
+
+def state(machine: str, name: str, minute: int) -> Flow:
+    event = runner_events.instance_state(name, runner_id=machine, minute=minute)
+    return lambda process: interruption.take(event, process.runners)
+
+
+def warned(machine: str, minute: int) -> Flow:
+    event = runner_events.interruption(runner_id=machine, minute=minute)
+    return lambda process: interruption.take(event, process.runners)
+
+
+def look_up_all(process: Process) -> None:
+    """What the lookup function does with the messages that wait for it."""
+    for message in process.world.queues.take(LOOKUPS):
+        look_up(message)(process)
+
+
+def look_up(message: str) -> Flow:
+    lookup = RunnerLookup(**json.loads(message))
+    return lambda process: lookups.look_up(lookup, process.runners, _describe, _price)
+
+
+def _describe(runner_id: str, _: Kind) -> Instance:
+    return Instance(
+        runner_id=runner_id,
+        kind=Kind.EC2,
+        state="running",
+        instance_type="t4g.small",
+        lifecycle=Lifecycle.ON_DEMAND,
+        pool_name="tagged",
+        launched_at=clock(0.5),
+        tags={"ghr:Application": "github-action-runner"},
+    )
+
+
+def _price(_: Wanted) -> Price:
+    return AWS_PRICES
