@@ -84,6 +84,8 @@ def task_state(
     detail = {"taskArn": task, "lastStatus": state, "desiredStatus": "STOPPED" if taken_back_at else state}
     if taken_back_at:
         detail |= {"stopCode": "SpotInterruption", "stoppingAt": timestamp(taken_back_at)}
+    else:
+        detail |= {"startedAt": timestamp(at)}
     if state == "STOPPED":
         detail |= {"stoppedAt": timestamp(at), "stoppedReason": "Your Spot Task was interrupted."}
     return _from_aws(job, task, "ECS Task State Change", detail, at)
