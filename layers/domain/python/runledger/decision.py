@@ -59,6 +59,7 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
+    may_be_repeated: bool = False  # its line of history may exist, from a time that the job no longer remembers
 
 
 # Who a job is never changes in its life, and what we keep for ourselves says nothing: history repeats neither.
@@ -93,6 +94,7 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
         job=after,
         event=_event(receipt, after, changes=_changes(job, after)),
         effects=_effects(job, after, receipt),
+        may_be_repeated=job is not None and job.may_have_forgotten(receipt),
     )
 
 
@@ -182,6 +184,7 @@ def _event(
         source=receipt.source,
         delivery_id=receipt.delivery_id,
         status=job.status,
+        version=job.version,
         action=receipt.action,
         changes=changes or None,
         duplicate=duplicate,

@@ -148,7 +148,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One line of a job's history."""
+    """One line of a job's history. `version` is the job's after it, so lines in that order replay the job."""
 
     installation_id: int
     job_id: int
@@ -158,6 +158,7 @@ class Event:
     source: Source
     delivery_id: str
     status: Status
+    version: int
     action: str | None = None
     changes: Mapping[str, Mapping[str, Any]] | None = None
     duplicate: bool | None = None
@@ -236,7 +237,7 @@ class Job(Facts):
             return {"webhooks": (*self.webhooks, receipt.token)}
         return {"inputs": (*self.inputs, receipt.token)[-INPUTS_KEPT:]}
 
-    def _may_have_forgotten(self, receipt: Receipt) -> bool:
+    def may_have_forgotten(self, receipt: Receipt) -> bool:
         """A repeated internal input has the time of the first: once tokens were dropped, a late input may be one."""
         forgets = receipt.body_digest is None and len(self.inputs) >= INPUTS_KEPT
         return forgets and receipt.received_at < self.last_updated_at
@@ -257,7 +258,7 @@ class Job(Facts):
         requested = self._requested(facts)
         if receipt.releases:
             return requested | (dict.fromkeys(INSTANCE_FACTS) if self._loses(receipt) else {})
-        fresh = not self._may_have_forgotten(receipt)
+        fresh = not self.may_have_forgotten(receipt)
         leads = fresh and receipt.status is not None and receipt.status.rank >= self.status.rank
         first = fresh and self.instance_id is None and not self._gave_up(facts)
         same = facts.instance_id in (None, self.instance_id) or first
@@ -284,13 +285,13 @@ class Job(Facts):
     def _loses(self, receipt: Receipt) -> bool:
         """A job that has begun keeps its runner, whatever is said."""
         assigned = self.status is Status.SCHEDULED and self.instance_id == receipt.releases
-        return assigned and not self._may_have_forgotten(receipt)
+        return assigned and not self.may_have_forgotten(receipt)
 
     def _status_after(self, receipt: Receipt) -> dict[str, Any]:
         """The status, and when it was last reported that the job is queued, and that it is waiting."""
         if receipt.releases:
             return self._reported(Status.QUEUED, receipt.received_at) if self._loses(receipt) else {}
-        if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
+        if receipt.status is None or receipt.status.rank < self.status.rank or self.may_have_forgotten(receipt):
             return {}
         return self._reported(receipt.status, receipt.received_at)
 
