@@ -256,11 +256,11 @@ def installation(world: World) -> dict[str, Any]:
 def test_no_replayed_installation_undoes_a_later_change(world: World, sender: Sender) -> None:
     """GitHub writes the time of the suspension on `suspend` and on `unsuspend`."""
     life = [
-        messages.installation("created", changed="2025-01-15T10:00:00Z"),
-        messages.installation("suspend", changed="2025-01-15T11:00:00Z"),
-        messages.installation("unsuspend", changed="2025-01-15T11:00:00Z"),
-        messages.installation("suspend", changed="2025-01-15T12:00:00Z"),
-        messages.installation("deleted", changed="2025-01-15T10:00:00Z"),
+        messages.installation("created", changed="2025-01-15T07:00:00Z"),
+        messages.installation("suspend", changed="2025-01-15T08:00:00Z"),
+        messages.installation("unsuspend", changed="2025-01-15T08:00:00Z"),
+        messages.installation("suspend", changed="2025-01-15T09:00:00Z"),
+        messages.installation("deleted", changed="2025-01-15T07:00:00Z"),
     ]
     states = []
     for number, each in enumerate(life):

@@ -85,7 +85,9 @@ class RunsTable:
         news: dict[str, Any] = {"put": identity | progress, "add": _COUNTERS, "returning": "ALL_NEW"}
         changed = advance(self._client, self._name, key, report.status, dated="updated_at", **news)
         if changed is None:
-            changed = update(self._client, self._name, key, **news | {"put": identity})
+            # A job may have led to a further status before the first report.
+            first = {"updated_at": report.updated_at}
+            changed = update(self._client, self._name, key, **news | {"put": identity, "fill": first})
         return _news(changed)
 
     @reaching("workflow_runs")
