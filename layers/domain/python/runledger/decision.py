@@ -60,6 +60,7 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
+    may_be_repeated: bool = False  # its line of history may exist, from a time that the job no longer remembers
 
     @property
     def is_news(self) -> bool:
@@ -100,6 +101,7 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
         job=after,
         event=_event(receipt, after, changes=_changes(job, after)),
         effects=_effects(job, after, receipt),
+        may_be_repeated=job is not None and job.may_have_forgotten(receipt),
     )
 
 
@@ -150,7 +152,7 @@ def _advances(job: Job, receipt: Receipt) -> bool:
 
 def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, ...]:
     effects: list[Effect] = []
-    if before is None or (before.repo_full_name is None and after.repo_full_name is not None):
+    if before is None or _names_owner(before, receipt.facts):
         effects.append(_registration(receipt))
     if after.run_is_known and (before is None or _counts_again(before, after)):
         first = before is None or not before.run_is_known
@@ -189,6 +191,7 @@ def _event(
         source=receipt.source,
         delivery_id=receipt.delivery_id,
         status=job.status,
+        version=job.version,
         action=receipt.action,
         changes=changes or None,
         duplicate=duplicate,
@@ -206,6 +209,12 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
 
 def _was_cut_short(job: Job) -> bool:
     return bool(job.was_interrupted) and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
+
+
+def _names_owner(before: Job, facts: Facts) -> bool:
+    """A launcher may be first, without an organisation, and a repository may be renamed while its job runs."""
+    org_is_news = before.org_name is None and facts.org_name is not None
+    return org_is_news or facts.repo_full_name not in (None, before.repo_full_name)
 
 
 def _counts_again(before: Job, after: Job) -> bool:

@@ -105,11 +105,15 @@ class Ledger:
         return self._commit(None, decision)
 
     def _record_on(self, job: Job | None, receipt: Receipt) -> Decision:
+        line_is_ours = False
         for tries in range(TRIES):
             decision = decide(job, receipt)
             if decision.outcome in (Outcome.REPEATED, Outcome.IGNORED):
                 return decision
-            self.events.put(decision.event)
+            if decision.may_be_repeated and not line_is_ours:
+                line_is_ours = self.events.put_if_new(decision.event)
+            else:
+                self.events.put(decision.event)
             if decision.job is job:
                 return decision
             try:

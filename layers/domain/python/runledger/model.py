@@ -171,7 +171,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One line of a job's history."""
+    """One line of a job's history. `version` is the job's after it, so lines in that order replay the job."""
 
     installation_id: int
     job_id: int
@@ -181,6 +181,7 @@ class Event:
     source: Source
     delivery_id: str
     status: Status
+    version: int
     action: str | None = None
     changes: Mapping[str, Mapping[str, Any]] | None = None
     duplicate: bool | None = None
@@ -260,7 +261,7 @@ class Job(Facts):
             return {"webhooks": (*self.webhooks, receipt.token)}
         return {"inputs": (*self.inputs, receipt.token)[-INPUTS_KEPT:]}
 
-    def _may_have_forgotten(self, receipt: Receipt) -> bool:
+    def may_have_forgotten(self, receipt: Receipt) -> bool:
         """A repeated internal input has the time of the first: once tokens were dropped, a late input may be one."""
         forgets = receipt.body_digest is None and len(self.inputs) >= INPUTS_KEPT
         return forgets and receipt.received_at < self.last_updated_at
@@ -278,7 +279,7 @@ class Job(Facts):
         name is the plan's.
         """
         facts = receipt.facts
-        fresh = not self._may_have_forgotten(receipt)
+        fresh = not self.may_have_forgotten(receipt)
         leads = fresh and receipt.status is not None and receipt.status.rank >= self.status.rank
         learnt = {}
         for name, value in vars(facts).items():
@@ -293,7 +294,7 @@ class Job(Facts):
     def is_changed_by(self, receipt: Receipt) -> bool:
         """Whether a message about a machine is news: it is about the job's own, and not known yet."""
         if receipt.is_state_of_machine:
-            after = self._machine_after(receipt, fresh=not self._may_have_forgotten(receipt))
+            after = self._machine_after(receipt, fresh=not self.may_have_forgotten(receipt))
             return any(getattr(self, name) != value for name, value in after.items())
         return self.instance_id is not None and receipt.facts.instance_id == self.instance_id
 
@@ -375,7 +376,7 @@ class Job(Facts):
             return False
         plan_at = receipt.facts.scheduled_at
         if plan_at is None:
-            return not self._may_have_forgotten(receipt)
+            return not self.may_have_forgotten(receipt)
         return plan_at >= (self.scheduled_at or "") and not self._runs_on(self.instance_id)
 
     def _status_after(self, receipt: Receipt) -> dict[str, Any]:
@@ -385,7 +386,7 @@ class Job(Facts):
             return self._reported(Status.QUEUED, receipt.received_at) if loses else {}
         if receipt.is_plan and self.instance_id is None and not self._follows(receipt.facts):
             return {}
-        if receipt.status is None or receipt.status.rank < self.status.rank or self._may_have_forgotten(receipt):
+        if receipt.status is None or receipt.status.rank < self.status.rank or self.may_have_forgotten(receipt):
             return {}
         return self._reported(receipt.status, receipt.received_at)
 

@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime
 from runledger.reports import RunStatus
 from runledger.tables.pages import Span
+from runledger.tables.runs import as_its_jobs_tell
 
 from runledger_api.answers import checked, shown
 from runledger_api.models.runs import RerunRequested, RerunWanted, RunWithJobs
@@ -28,10 +29,11 @@ PAGE = 100
 )
 def run(installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = None) -> RunWithJobs:
     attempts, wanted = _attempts(installation_id, run_id, run_attempt)
+    jobs = _jobs(installation_id, run_id, wanted)
     return checked(
         {
-            "run": _fresh(installation_id, attempts[wanted]),
-            "jobs": _jobs(installation_id, run_id, wanted),
+            "run": as_its_jobs_tell(_fresh(installation_id, attempts[wanted]), (job["created_at"] for job in jobs)),
+            "jobs": jobs,
             "attempts": list(attempts),
         }
     )

@@ -1,8 +1,8 @@
-"""workflow_job_events: what happened. Lines are put, never changed by anybody but a retry of the same receipt."""
+"""workflow_job_events: what happened. A line is replaced only by a later decision on the same receipt."""
 
 import dataclasses
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 NOTHING_THERE = "attribute_not_exists(PK)"
+# The newest decision on a receipt is the one that was saved; a process that lost the race may write an older one later.
+NOT_NEWER = f"{NOTHING_THERE} OR #version <= :version"
 FIELDS = tuple(each.name for each in dataclasses.fields(Event) if each.name != "short_id")
 _fields = attrgetter(*FIELDS)
 
@@ -27,14 +29,22 @@ class EventsTable:
 
     @reaching("workflow_job_events")
     def put(self, event: Event) -> None:
-        """The key follows from the receipt alone, so doing it again changes nothing."""
-        self._client.put_item(TableName=self._name, Item=self._item(event))
+        """The key follows from the receipt alone, so repeating it changes nothing."""
+        self._put_if(
+            event,
+            ConditionExpression=NOT_NEWER,
+            ExpressionAttributeNames={"#version": "version"},
+            ExpressionAttributeValues={":version": {"N": str(event.version)}},
+        )
 
     @reaching("workflow_job_events")
     def put_if_new(self, event: Event) -> bool:
-        """False if a line stands there already: then it may be the true one, and a guess must not replace it."""
+        """False if the line exists already: then it may be the true one, and a guess must not replace it."""
+        return self._put_if(event, ConditionExpression=NOTHING_THERE)
+
+    def _put_if(self, event: Event, **condition: Any) -> bool:
         try:
-            self._client.put_item(TableName=self._name, Item=self._item(event), ConditionExpression=NOTHING_THERE)
+            self._client.put_item(TableName=self._name, Item=self._item(event), **condition)
         except ClientError as error:
             if is_refusal(error):
                 return False

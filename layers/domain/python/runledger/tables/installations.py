@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from runledger.reports import InstallationReport, InstallationStatus
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, is_refusal, reaching, to_attributes
+from runledger.tables.attributes import from_attributes, reaching
 from runledger.tables.updates import update_if
 
 if TYPE_CHECKING:
@@ -15,7 +13,9 @@ if TYPE_CHECKING:
 
 REGISTRY = "installations"
 REPOSITORIES = "repositories"
+WITHOUT_NAME = ""
 NOT_REGISTERED = "attribute_not_exists(PK)"
+WITHOUT_ORG = f"{NOT_REGISTERED} OR attribute_not_exists(#org_name)"
 # The later change counts. GitHub writes the time of the suspension on both `suspend` and `unsuspend`: of two changes at
 # the same time, the suspension was the first. A reported deletion is reversed only by a change after it, because GitHub
 # sends nothing about a deleted installation. A deletion that GitHub confirmed is final: it never reuses an id.
@@ -26,9 +26,9 @@ ACTIVATES = f"{DELETES} OR {REVERSES}"
 # The same report again changes nothing, and asks for no second confirmation.
 IS_NEWS = "(attribute_not_exists(#status) OR #status <> :status OR #changed_at <> :changed_at)"
 CONDITIONS = {
-    InstallationStatus.ACTIVE: ACTIVATES,
-    InstallationStatus.SUSPENDED: SUSPENDS,
-    InstallationStatus.DELETED: DELETES,
+    InstallationStatus.ACTIVE: f"{IS_NEWS} AND ({ACTIVATES})",
+    InstallationStatus.SUSPENDED: f"{IS_NEWS} AND ({SUSPENDS})",
+    InstallationStatus.DELETED: f"{IS_NEWS} AND ({DELETES})",
 }
 AS_REPORTED = "#status = :reported AND #changed_at = :reported_change AND attribute_not_exists(#confirmed_at)"
 # The SDK repeats a write whose answer was lost.
@@ -47,23 +47,24 @@ class InstallationsRegistry:
     def register(
         self, *, installation_id: int, org_name: str | None, repo_full_name: str | None, first_seen_at: str
     ) -> None:
-        """Because a job of it was seen; what was reported of it stays."""
+        """Because a job of it was seen; what was reported of it stays. A launcher may not know the organisation."""
         seen = {"installation_id": installation_id, "first_seen_at": first_seen_at}
-        if (installation_id, None) not in self._registered:
-            self._put(_key(installation_id), seen | {"org_name": org_name})
-            self._registered.add((installation_id, None))
+        known = {(installation_id, None), (installation_id, org_name or WITHOUT_NAME)}
+        if not known & self._registered:
+            condition = WITHOUT_ORG if org_name else NOT_REGISTERED
+            self._fill(_key(installation_id), seen | {"org_name": org_name}, condition)
+            self._registered.add((installation_id, None if org_name else WITHOUT_NAME))
         if repo_full_name and (installation_id, repo_full_name) not in self._registered:
-            self._put(_repository_key(installation_id, repo_full_name), seen | {"repo_full_name": repo_full_name})
+            self._fill(
+                _repository_key(installation_id, repo_full_name),
+                seen | {"repo_full_name": repo_full_name},
+                NOT_REGISTERED,
+            )
             self._registered.add((installation_id, repo_full_name))
 
     @reaching("installations")
-    def _put(self, key: dict[str, str], values: dict[str, Any]) -> None:
-        item = to_attributes(key | values)
-        try:
-            self._client.put_item(TableName=self._name, Item=item, ConditionExpression=NOT_REGISTERED)
-        except ClientError as error:
-            if not is_refusal(error):
-                raise
+    def _fill(self, key: dict[str, str], values: dict[str, Any], condition: str) -> None:
+        update_if(self._client, self._name, key, fill=values, condition=condition)
 
     @reaching("installations")
     def absorb(self, report: InstallationReport) -> None:
@@ -82,7 +83,7 @@ class InstallationsRegistry:
             },
             fill={"first_seen_at": report.reported_at},
             remove=("confirmed_at",),
-            condition=f"({CONDITIONS[report.status]}) AND {IS_NEWS}",
+            condition=CONDITIONS[report.status],
             given={"deleted": InstallationStatus.DELETED},
         )
 

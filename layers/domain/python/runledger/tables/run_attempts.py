@@ -10,8 +10,10 @@ from runledger.tables.reads import by_key
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-# Half a read unit each, whether it is there or not: most runs have one attempt, and few have more than three.
+# Half a read unit each, whether it exists or not: most runs have one attempt, and few have more than three.
 ATTEMPTS_AT_ONCE = 3
+# The ledger may have begun in the middle of a run, so a gap is no end. A run that is not there at all costs this much.
+ATTEMPTS_AT_LEAST = 30
 
 
 class RunAttempts:
@@ -21,18 +23,26 @@ class RunAttempts:
 
     def of(self, installation_id: int, run_id: int) -> dict[int, dict[str, Any]]:
         """By their numbers, lowest first; the ledger may have begun in the middle of a run."""
-        found: dict[int, dict[str, Any]] = {}
-        first = 1
-        while more := self._known(installation_id, run_id, range(first, first + ATTEMPTS_AT_ONCE)):
-            found |= more
+        found = self._known(installation_id, run_id, range(1, 1 + ATTEMPTS_AT_ONCE))
+        first = 1 + ATTEMPTS_AT_ONCE
+        if not found:
+            found = self._known(installation_id, run_id, range(first, 1 + ATTEMPTS_AT_LEAST))
+            first = 1 + ATTEMPTS_AT_LEAST
+        while max(found, default=0) >= first - ATTEMPTS_AT_ONCE:
+            found |= self._known(installation_id, run_id, range(first, first + ATTEMPTS_AT_ONCE))
             first += ATTEMPTS_AT_ONCE
         return found
 
     def first_known(self, installation_ids: Iterable[int], run_id: int) -> int | None:
-        """Which of these installations has the run."""
-        keys = {(_key(each, run_id, attempt), schema.ONLY): each for each in installation_ids for attempt in (1, 2)}
-        found = self._read(keys)
-        return next((keys[key] for key in keys if key in found), None)
+        """Which of these installations has the run. Later attempts are looked for only if none has an early one."""
+        known = tuple(installation_ids)
+        for attempts in (range(1, 3), range(3, 1 + ATTEMPTS_AT_LEAST)):
+            keys = {(_key(each, run_id, attempt), schema.ONLY): each for each in known for attempt in attempts}
+            found = self._read(keys)
+            owner = next((keys[key] for key in keys if key in found), None)
+            if owner is not None:
+                return owner
+        return None
 
     def _known(self, installation_id: int, run_id: int, attempts: range) -> dict[int, dict[str, Any]]:
         keys = {(_key(installation_id, run_id, attempt), schema.ONLY): attempt for attempt in attempts}

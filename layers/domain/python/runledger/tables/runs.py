@@ -5,7 +5,7 @@ a second try is a refused condition, which is success, and no transaction is nee
 that the item grows by one id a job and not by two; only a failed job is in a third.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ COUNTED_AS_FAILED = "contains(failed_job_ids, :job_id)"
 NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
+REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
 _IDENTITY = (
@@ -84,7 +85,9 @@ class RunsTable:
         news: dict[str, Any] = {"put": identity | progress, "add": _COUNTERS, "returning": "ALL_NEW"}
         changed = advance(self._client, self._name, key, report.status, dated="updated_at", **news)
         if changed is None:
-            changed = update(self._client, self._name, key, **news | {"put": identity})
+            # A job may have led to a further status before the first report.
+            first = {"updated_at": report.updated_at}
+            changed = update(self._client, self._name, key, **news | {"put": identity, "fill": first})
         return _news(changed)
 
     @reaching("workflow_runs")
@@ -187,6 +190,21 @@ def _state(installation_id: int, status: RunStatus) -> str:
 def _known_from(job: Job) -> dict[str, Any]:
     """A run may be known from its jobs alone, until a report of its own fills in the rest."""
     return {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
+
+
+def as_its_jobs_tell(run: Mapping[str, Any], created: Iterable[str]) -> dict[str, Any]:
+    """A run without a report of its own has the status that its counters imply and is as old as its oldest job.
+
+    That follows from the jobs when the run is read, because storing it would cost a write for each of them.
+    """
+    if run.keys() & REPORTED_ONLY:
+        return dict(run)
+    total, completed = run.get("total_jobs", 0), run.get("completed_jobs", 0)
+    status = run["status"]
+    if completed:
+        status = RunStatus.COMPLETED if completed == total else RunStatus.IN_PROGRESS
+    known = [each for each in (run.get("created_at"), *created) if each]
+    return {**run, "status": status, **({"created_at": min(known)} if known else {})}
 
 
 def key_of(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
