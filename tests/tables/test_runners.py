@@ -13,6 +13,7 @@ from runledger import interruption, lookups, times
 from runledger.errands import Errands
 from runledger.instances import Instance, Lifecycle
 from runledger.ledger import Ledger
+from runledger.ownership import Ruling
 from runledger.reports import Kind, Price, RunnerLookup
 from runledger.runner_names import INSTANCE_ID, TASK_ID
 from runledger.runners import Runners
@@ -23,7 +24,7 @@ from tests import runner_events
 from tests.beds import empty, items
 from tests.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
 from tests.runner_events import INSTANCE
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -257,6 +258,24 @@ def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDB
     assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
     assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
     assert not locks.claim(INSTANCE, suspected_at=suspected_at, owner="another pass", at=at)
+
+
+def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
+    def claimed(_: Ledger, runners: Runners) -> None:
+        tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "somebody-else"}
+        machine = Instance(runner_id=INSTANCE, kind=Kind.EC2, state="running", tags=tags)
+        lookup = RunnerLookup(
+            installation_id=INSTALLATION,
+            job_id=JOB,
+            runner_id=INSTANCE,
+            kind="ec2",
+            repo_full_name=REPO,
+            at="2025-01-15T10:02:31.000Z",
+        )
+        assert lookups.look_up(lookup, runners, lambda *_: machine, no_price) is Ruling.REJECT
+
+    assert "instance_id" not in play(dynamodb, [LIFE["in_progress"], claimed])
+    assert items(dynamodb, RUNNERS) == []
 
 
 def test_a_job_that_lost_its_runner_does_not_follow_an_older_plan(dynamodb: "DynamoDBClient") -> None:

@@ -81,7 +81,7 @@ class Runners:
                     after = before.owned(**contest, suspected_at=None, suspected_reason=None)
                 elif is_remembered(claim, seen, tags):
                     after = before.claimed(fact)
-            if self.table.save(seen, after):
+            if after is before or self.table.save(seen, after):
                 break
         if recorded:
             self._settle_assigned(after, fact.job, news=news)
