@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,10 +14,11 @@ from tests import runner_events
 from tests.settings import SETTINGS
 from tests.simulation.explore import Flow
 from tests.simulation.world import Process
-from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED, receipt
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, receipt
 
 LOOKUPS = SETTINGS["RUNNER_LOOKUPS_QUEUE"]
 ONE, OTHER = "i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"
+ELSEWHERE = "i-0ccccccccccccccc3"  # EC2 of this account and region doesn't describe it
 FIRST, SECOND = 101, 202
 AWS_PRICES = Price(per_hour=Decimal("0.09"), on_demand_per_hour=Decimal("0.2"))
 
@@ -27,8 +28,14 @@ class Scenario:
     """`inputs` in the order of events. The expected attributes are by job and by machine; None is absent."""
 
     inputs: Mapping[str, Flow]
-    jobs: Mapping[int, Mapping[str, Any]]
+    jobs: Mapping[Any, Mapping[str, Any]]
+    """By job id, or by installation and job id."""
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @staticmethod
+    def key(job: int | tuple[int, int]) -> str:
+        installation_id, job_id = job if isinstance(job, tuple) else (INSTALLATION, job)
+        return f"{installation_id}#{job_id}"
 
 
 def clock(minute: float) -> str:
@@ -37,36 +44,35 @@ def clock(minute: float) -> str:
     return f"2025-01-15T{10 + seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.000Z"
 
 
-def queued(job_id: int, minute: float = 0) -> Flow:
-    received = receipt(QUEUED, at=round(minute * 60), guid=f"queued {job_id}", job_id=job_id, created_at=clock(minute))
-    return lambda process: process.ledger.take(received)
+def queued(job_id: int, minute: float = 0, *, installation_id: int = INSTALLATION) -> Flow:
+    return _webhook(QUEUED, job_id, minute * 60, installation_id, created_at=clock(minute))
 
 
-def started(job_id: int, machine: str, minute: float, *, created: float = 0) -> Flow:
-    received = receipt(
-        IN_PROGRESS,
-        at=round(minute * 60) + 1,
-        guid=f"started {job_id}",
-        job_id=job_id,
-        created_at=clock(created),
-        **_ran(machine, minute),
-    )
-    return lambda process: process.ledger.take(received)
+def started(
+    job_id: int, machine: str, minute: float, *, created: float = 0, installation_id: int = INSTALLATION
+) -> Flow:
+    ran = _ran(machine, minute)
+    return _webhook(IN_PROGRESS, job_id, minute * 60 + 1, installation_id, created_at=clock(created), **ran)
 
 
 def completed(
-    job_id: int, machine: str, start: float, end: float, *, created: float = 0, conclusion: str = "success"
+    job_id: int,
+    machine: str,
+    start: float,
+    end: float,
+    *,
+    created: float = 0,
+    conclusion: str = "success",
+    installation_id: int = INSTALLATION,
 ) -> Flow:
-    received = receipt(
-        COMPLETED,
-        at=round(end * 60) + 1,
-        guid=f"completed {job_id}",
-        job_id=job_id,
-        created_at=clock(created),
-        completed_at=clock(end),
-        conclusion=conclusion,
-        **_ran(machine, start),
-    )
+    ended = {"completed_at": clock(end), "conclusion": conclusion, **_ran(machine, start)}
+    return _webhook(COMPLETED, job_id, end * 60 + 1, installation_id, created_at=clock(created), **ended)
+
+
+def _webhook(step: str, job_id: int, seconds: float, installation_id: int, **changes: Any) -> Flow:
+    guid = f"{step} {job_id} {installation_id}"
+    received = receipt(step, at=round(seconds), guid=guid, job_id=job_id, **changes)
+    received = replace(received, installation_id=installation_id)
     return lambda process: process.ledger.take(received)
 
 
@@ -103,12 +109,20 @@ def look_up_all(process: Process) -> None:
         look_up(message)(process)
 
 
+def look_up_again(process: Process) -> None:
+    """The queue delivers at least once: the messages stay for later."""
+    for message in process.world.queues.messages.get(LOOKUPS, ()):
+        look_up(message)(process)
+
+
 def look_up(message: str) -> Flow:
     lookup = RunnerLookup(**json.loads(message))
     return lambda process: lookups.look_up(lookup, process.runners, _describe, _price)
 
 
-def _describe(runner_id: str, _: Kind) -> Instance:
+def _describe(runner_id: str, _: Kind) -> Instance | None:
+    if runner_id == ELSEWHERE:
+        return None
     return Instance(
         runner_id=runner_id,
         kind=Kind.EC2,

@@ -9,20 +9,22 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import interruption, lookups
+from runledger import interruption, lookups, times
 from runledger.errands import Errands
 from runledger.instances import Instance, Lifecycle
 from runledger.ledger import Ledger
+from runledger.ownership import Ruling
 from runledger.reports import Kind, Price, RunnerLookup
 from runledger.runner_names import INSTANCE_ID, TASK_ID
 from runledger.runners import Runners
+from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.runners import RunnersTable
 
 from tests import runner_events
 from tests.beds import empty, items
 from tests.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
 from tests.runner_events import INSTANCE
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -229,3 +231,61 @@ def test_a_job_that_never_ran_cost_nothing_and_an_unknown_price_is_absent(dynamo
     empty(dynamodb)
     unknown = play(dynamodb, [launcher("runner_scheduled", price_per_hour=None), LIFE["completed"]])
     assert "usage_in_dollars" not in unknown
+
+
+def test_a_runner_expires_after_its_end_and_not_after_its_launch(dynamodb: "DynamoDBClient") -> None:
+    play(dynamodb, [LIFE["scheduled"], LIFE["attached"]])
+    (active,) = items(dynamodb, RUNNERS)
+    assert active["ttl"] == times.expiry("2025-01-15T10:02:00.000Z", 90)
+    play(dynamodb, [LIFE["terminated"]])
+    (gone,) = items(dynamodb, RUNNERS)
+    assert gone["ttl"] == times.expiry("2025-01-15T10:07:00.000Z", 14)
+
+
+def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDBClient") -> None:
+    play(dynamodb, [LIFE["scheduled"]])
+    suspected_at, at = "2025-01-15T11:00:00.000Z", "2025-01-15T11:30:00.000Z"
+    assert RunnersTable(dynamodb, RUNNERS, retention_days=14).suspect(INSTANCE, at=suspected_at, reason="no_job")
+    locks = CleanupLocks(dynamodb, RUNNERS)
+    assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
+    assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
+    assert not locks.claim(INSTANCE, suspected_at=suspected_at, owner="another pass", at=at)
+
+
+def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
+    def claimed(_: Ledger, runners: Runners) -> None:
+        tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "somebody-else"}
+        machine = Instance(runner_id=INSTANCE, kind=Kind.EC2, state="running", tags=tags)
+        lookup = RunnerLookup(
+            installation_id=INSTALLATION,
+            job_id=JOB,
+            runner_id=INSTANCE,
+            kind="ec2",
+            repo_full_name=REPO,
+            at="2025-01-15T10:02:31.000Z",
+        )
+        assert lookups.look_up(lookup, runners, lambda *_: machine, no_price) is Ruling.REJECT
+
+    assert "instance_id" not in play(dynamodb, [LIFE["in_progress"], claimed])
+    assert items(dynamodb, RUNNERS) == []
+
+
+def test_a_job_that_lost_its_runner_does_not_follow_an_older_plan(dynamodb: "DynamoDBClient") -> None:
+    thief, older = JOB + 1, launcher("runner_scheduled", runner_id="i-0bbbbbbbbbbbbbbb0", minute=0)
+
+    def taken(_: Ledger, runners: Runners) -> None:
+        found = RunnerLookup(
+            installation_id=INSTALLATION,
+            job_id=thief,
+            runner_id=INSTANCE,
+            kind="ec2",
+            repo_full_name=None,
+            at="2025-01-15T10:02:31.000Z",
+            started_at="2025-01-15T10:02:30.000Z",
+        )
+        lookups.look_up(found, runners, lambda *_: None, no_price)
+
+    for steps in ([LIFE["scheduled"], taken, older], [older, LIFE["scheduled"], taken]):
+        found = play(dynamodb, steps)
+        assert (found["status"], found.get("instance_id")) == ("queued", None)
+        empty(dynamodb)

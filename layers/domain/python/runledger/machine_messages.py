@@ -110,7 +110,7 @@ def _scheduled(fact: Assignment, *, stolen: bool) -> str:
 
 
 def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING) -> Iterator[Receipt]:
-    """Of these kinds. A job that has lost the machine is told that instead, in any case."""
+    """Of these kinds. A job that seems to have lost the machine is told that first: if it has, it ignores the rest."""
     placement = placements(runner).get(job)
     if placement is None:
         return
@@ -118,7 +118,6 @@ def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING)
         assert placement.plan is not None
         facts = Facts(instance_id=runner.runner_id, scheduled_at=placement.plan.since)
         yield _message(runner, placement, EventType.RUNNER_TAKEN, thief.since, facts)
-        return
     here = Facts(instance_id=runner.runner_id)
     for event_type, causes in CAUSES.items():
         at = runner.first(*causes, life=placement.life, since=placement.since)

@@ -95,7 +95,7 @@ class Runners:
                     after = before.owned(**contest, suspected_at=None, suspected_reason=None)
                 elif is_remembered(claim, seen, tags):
                     after = before.claimed(fact)
-            if self.table.save(seen, after):
+            if after is before or self.table.save(seen, after):
                 break
         if recorded:
             self._settle_assigned(after, fact.job, news=news)
@@ -148,7 +148,10 @@ class Runners:
                 runner.owned(**proven) if runner.installation_id is None and not runner.contested_at else runner
             ),
         )
-        self._describe(after, [each.job for each in after.claims if each.installation_id == installation_id])
+        claimants = [each.job for each in after.claims if each.installation_id == installation_id]
+        after = self._describe(after, claimants)
+        for job in claimants:
+            self._tell(after, job, EVERYTHING)
 
     def _happen(self, runner_id: str, occurrence: Occurrence) -> None:
         """As EC2 or ECS reports."""
@@ -181,7 +184,7 @@ class Runners:
         described = [each for each in beside if is_described_by(runner, each, job)]
         runner = self._describe(runner, [job, *described] if news else described)
         for each in beside:
-            self._tell(runner, each, frozenset())
+            self._tell(runner, each, EVERYTHING if each in described else frozenset())
         self._tell(runner, job, EVERYTHING)
 
     def _describe(self, runner: Runner, jobs: Iterable[Job]) -> Runner:
@@ -192,8 +195,6 @@ class Runners:
             stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
             if stale:
                 runner = self.table.get(runner.runner_id) or runner
-                for job in jobs:
-                    self._tell(runner, job, EVERYTHING)
         return runner
 
     def _tell(self, runner: Runner, job: Job, kinds: frozenset[Happening]) -> None:
