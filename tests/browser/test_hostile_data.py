@@ -18,7 +18,7 @@ HTML = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'&lt;b&gt;"
 RIGHT_TO_LEFT = "\u202eevil\u202c שלום עולם مرحبا"
 LONG = "x" * 500
 NAME = f"{HTML} {RIGHT_TO_LEFT}"
-REPO = "acme/" + "<b>" + "r" * 95
+REPO = "acme/" + "r" * 98
 VIEWS: dict[str, dict[str, Any]] = {
     "overview": {},
     "jobs": {"status": "in_progress"},
