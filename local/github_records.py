@@ -52,7 +52,9 @@ class _State:
             del self.installations[said["id"]]
         else:
             account = {"account": said["account"]["login"], "account_type": said["account"]["type"]}
-            self.installations[said["id"]] = Installation(**_shared(Installation, said) | account)
+            self.installations[said["id"]] = Installation(
+                **_shared(Installation, said) | account | {"repository_selection": "all"}  # else nothing is cleaned up
+            )
 
     def _run(self, said: Payload, repository: str) -> None:
         """Only a finished run says its status: an open one follows its jobs."""

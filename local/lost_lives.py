@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from local.payloads.jobs import job_delivery
-from local.payloads.runners import scheduled
+from local.payloads.runners import instance_state, scheduled
 from local.runner_lives import launched, runs_on
 from local.tale import ON_DEMAND, PAYMENTS, PLATFORM, STOREFRONT
 
@@ -37,12 +37,13 @@ def completed_timed_out(tale: Tale) -> Iterator[Delivery]:
 
 
 def never_started(tale: Tale) -> Iterator[Step]:
-    """A launcher announced an instance that EC2 never gave: the job is still in GitHub's queue."""
+    """EC2 took the instance away before its runner registered: the job is still in GitHub's queue."""
     job = tale.job(STOREFRONT, "Nightly", "visual tests", minutes_ago=85)
     instance_id = tale.instance_id()
     yield job_delivery(job, "queued", job.created_at)
     yield scheduled(job, instance_id, job.created_at + _SOON)
     yield runs_on(job, instance_id, job.created_at + _SOON)
+    yield instance_state(job, instance_id, "running", job.created_at + 2 * _SOON)
 
 
 def outlived(tale: Tale, *, machines: tuple[str, ...]) -> Iterator[Step]:

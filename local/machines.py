@@ -45,15 +45,15 @@ def start(outputs: Outputs) -> Machines:
     def instance(instance_type: str, **tags: str) -> str:
         return aws.start_instance(outputs, instance_type=instance_type, tags=tags)
 
-    def runner() -> str:
-        return instance(LAUNCHED_TYPE, pool=LAUNCHED_POOL, **RUNNER_TAGS)
+    def runner(**tags: str) -> str:
+        return instance(LAUNCHED_TYPE, pool=LAUNCHED_POOL, **RUNNER_TAGS, **tags)
 
     return Machines(
         at_work=runner(),
         warned=runner(),
         by_hand=instance(BY_HAND_TYPE, pool=BY_HAND_POOL, **RUNNER_TAGS),
         outlived=runner(),
-        unclaimed=runner(),
+        unclaimed=runner(**{"ghr:Owner": STOREFRONT.owner}),  # nothing else tells whose it is
         busy=runner(),
         foreign=instance("m7g.large", Name="database"),
     )

@@ -7,12 +7,12 @@ from decimal import Decimal
 import pytest
 from runledger import telemetry
 from runledger.decision import decide
-from runledger.model import Receipt
+from runledger.model import EventType, Facts, Receipt, Source, Status
 
 from tests import runner_events
 from tests.functions.conftest import World
 from tests.functions.test_telemetry import lines, metrics
-from tests.runner_events import batch
+from tests.runner_events import INSTANCE, batch
 from tests.webhooks import COMPLETED, QUEUED, http_event, payload, receipt
 
 SCHEDULED = batch(runner_events.launcher("runner_scheduled", price_per_hour=0.02))
@@ -42,19 +42,26 @@ def test_a_price_that_is_learnt_after_the_job_is_counted_then(world: World, caps
 
 def priced(price: str, *, scheduled_at: str) -> Receipt:
     told = receipt(COMPLETED, guid=f"scheduled at {scheduled_at}")
-    facts = replace(
-        told.facts,
+    facts = Facts(
+        instance_id=INSTANCE,
         scheduled_at=scheduled_at,
         instance_lifecycle="spot",
         price_per_hour=Decimal(price),
         on_demand_price_per_hour=Decimal("0.05"),
     )
-    return replace(told, facts=facts, body_digest=None)
+    return replace(
+        told,
+        event_type=EventType.RUNNER_SCHEDULED,
+        source=Source.INTERNAL,
+        status=Status.SCHEDULED,
+        body_digest=None,
+        facts=facts,
+    )
 
 
 def test_a_price_that_is_corrected_counts_by_the_difference(capsys: pytest.CaptureFixture[str]) -> None:
     first = priced("0.02", scheduled_at="2025-01-15T10:00:01.000Z")
-    decision = decide(None, first)
+    decision = decide(decide(None, receipt(COMPLETED)).job, first)
     telemetry.taken(first, decision)
     told = metrics(lines(capsys.readouterr().out))
     assert (told["Spend"], told["SpotSavings"]) == (SPEND, 0.005125)

@@ -38,7 +38,7 @@ SCENARIOS: dict[str, Scenario] = {module.__name__.rpartition(".")[2]: module.SCE
 # See docs/adr/0001-machines-and-assignments.md for the reasons.
 ORDER_OF_PROCESSING = {
     JOBS: frozenset({"inputs", "version", "last_updated_at", "ttl", "first_seen_at", "org_name"}),
-    EVENTS: frozenset({"changes", "status"}),
+    EVENTS: frozenset({"changes", "status", "version"}),
     RUNS: frozenset({"status", "ttl", "created_at"}),
     RUNNERS: frozenset({"version", "assignments", "claims", "ttl", "confirmed_at"}),
 }

@@ -321,9 +321,10 @@ class Job(Facts):
         if self._is_named_by_github:
             given.pop("runner_name", None)
         if facts.instance_id == self.instance_id:
-            if fresh and given["scheduled_at"] >= (self.scheduled_at or ""):
+            planned_at = facts.scheduled_at or ""
+            if fresh and planned_at >= (self.scheduled_at or ""):
                 # What happened before the newer assignment is not about this one.
-                older = {name: None for name in HAPPENED if (getattr(self, name) or NEVER) < given["scheduled_at"]}
+                older = {name: None for name in HAPPENED if (getattr(self, name) or NEVER) < planned_at}
                 return given | older
             return {name: value for name, value in given.items() if getattr(self, name) is None}
         return self._without_machine() | given if fresh and self._follows(facts) else {}
