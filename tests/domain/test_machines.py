@@ -43,13 +43,27 @@ def warned(minute: int) -> Occurrence:
 
 def plan(job_id: int, minute: int, **facts: object) -> Assignment:
     machine = MachineFacts(**facts)  # type: ignore[arg-type]
-    return Assignment(installation_id=OWNER, job_id=job_id, since=clock(minute), is_plan=True, machine=machine)
+    return Assignment(
+        installation_id=OWNER,
+        job_id=job_id,
+        since=clock(minute),
+        is_plan=True,
+        repo_full_name="acme/web",
+        machine=machine,
+    )
 
 
-def fact(job_id: int, minute: int, *, installation_id: int = OWNER, **facts: object) -> Assignment:
+def fact(
+    job_id: int, minute: int, *, installation_id: int = OWNER, repo: str = "acme/web", **facts: object
+) -> Assignment:
     machine = MachineFacts(**facts)  # type: ignore[arg-type]
     return Assignment(
-        installation_id=installation_id, job_id=job_id, since=clock(minute), is_plan=False, machine=machine
+        installation_id=installation_id,
+        job_id=job_id,
+        since=clock(minute),
+        is_plan=False,
+        repo_full_name=repo,
+        machine=machine,
     )
 
 
@@ -166,6 +180,13 @@ def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launch
 def test_both_copies_of_a_job_that_two_hooks_report_are_told() -> None:
     known = in_any_order(plan(1, 1), fact(1, 3), fact(1, 3, installation_id=HOOK), ended(5))
     assert told(known, 1) == told(known, 1, HOOK) == [("runner_terminated", clock(5))]
+
+
+def test_a_hook_that_names_another_repository_is_told_nothing_and_takes_nothing() -> None:
+    forged = fact(1, 5, installation_id=HOOK, repo="evil/x")
+    known = in_any_order(plan(1, 1), fact(1, 3), forged, plan(2, 4), ended(9))
+    assert told(known, 1, HOOK) == []
+    assert "runner_taken" not in [event_type for event_type, _ in told(known, 2)]
 
 
 def test_a_claim_has_no_effect_until_its_installation_owns_the_machine() -> None:

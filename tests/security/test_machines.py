@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from runledger.instances import describe_tasks
+from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.ledgers import RUNNERS
@@ -350,6 +351,38 @@ def test_a_list_that_changes_while_it_is_read_leaves_no_busy_runner_out(scene: S
     assert scene.state_of(instance) == "running"
 
 
+def test_a_machine_that_registers_again_while_it_is_removed_is_left_alone(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = idle_orphan(scene, {})
+    real = Registrations._delete
+
+    def register_again(self: Registrations, *arguments: Any) -> bool:
+        scene.github.state.put("runners", 11, scope=REPO, name=f"again--{instance}", busy=True)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Registrations, "_delete", register_again)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
+def test_a_machine_that_is_contested_during_the_search_is_left_alone(
+    scene: Scene, mallory: Stranger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = busy_machine(scene, launcher_reports=False)
+    scene.hear(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
+    scene.github.state.put("runners", 9, busy=False)
+    real = Registrations.search
+
+    def claim_meanwhile(self: Registrations, *arguments: Any, **options: Any) -> None:
+        real(self, *arguments, **options)
+        mallory.run_job_on(instance)
+
+    monkeypatch.setattr(Registrations, "search", claim_meanwhile)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
 class Shrinking(dict[int, Any]):
     """Each time it is read, the first runner has gone since the last time."""
 
@@ -395,8 +428,11 @@ def test_a_limited_publisher_that_comes_first_gives_way_to_the_owner_that_a_tag_
     schedule(scene, mallory, instance)
     scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
     look_up(scene)
-    assert scene.runner(instance)["installation_id"] == INSTALLATION
     assert scene.job(1)["instance_id"] == instance
+    assert schedule(scene, mallory, instance)["batchItemFailures"]
+    runner = scene.runner(instance)
+    assert (runner["installation_id"], runner["proven_by"]) == (INSTALLATION, "launcher_tag")
+    assert "contested_at" not in runner
 
 
 @pytest.mark.parametrize("publisher_first", [True, False])
@@ -454,6 +490,10 @@ def test_a_forged_job_id_does_not_describe_a_machine_to_another_repository(scene
     hook = Stranger(scene, installation_id=0, repo=STRANGERS_REPO)
     hook.run_job_on(instance, job_id=1, completed=False)
     assert "instance_id" not in hook.job(1)
+    scene.launch(2, instance)  # the machine's next job, and its end, reach the forged copy neither
+    scene.world.invoke("instance_state", batch(instance_state("terminated", runner_id=instance)))
+    assert not [name for name in (*DESCRIBED, "terminated_at") if name in hook.job(1)]
+    assert "instance_id" in scene.job(2)
 
 
 def test_a_hook_without_an_app_contests_no_machine_of_an_app(scene: Scene) -> None:

@@ -139,7 +139,8 @@ def _thief(runner: Runner, placement: Placement) -> Assignment | None:
     if plan is None or placement.fact is not None:
         return None
     planned = {each.job_id for each in runner.effective if each.is_plan and each.since >= plan.since}
-    others = [each for each in runner.effective if not each.is_plan and each.job_id not in planned]
+    own = [each for each in runner.effective if each.installation_id == runner.installation_id]
+    others = [each for each in own if not each.is_plan and each.job_id not in planned]
     return next(
         (each for each in others if each.since >= plan.since and runner.life_of(each.since) == placement.life), None
     )

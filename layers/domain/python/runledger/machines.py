@@ -17,6 +17,7 @@ OCCURRENCES_KEPT = 30
 ASSIGNMENTS_KEPT = 10
 CLAIMS_KEPT = 5
 BEFORE_ALL, AFTER_ALL = "", "9999"
+NO_INSTALLATION = 0  # hooks without a GitHub App share this id
 
 
 class RunnerStatus(StrEnum):
@@ -77,6 +78,10 @@ class Assignment:
     @property
     def job(self) -> tuple[int, int]:
         return self.installation_id, self.job_id
+
+    @property
+    def named_job(self) -> tuple[int, str]:
+        return self.job_id, (self.repo_full_name or "").lower()
 
     def merged(self, other: "Assignment") -> "Assignment":
         """Of two plans the newer counts; a fact holds since the earlier time."""
@@ -154,7 +159,7 @@ class Runner:
 
     def assigned(self, new: Assignment) -> "Runner":
         """Whoever works on the machine is not an orphan: that takes the suspicion away."""
-        merged = _added(self.assignments, new)[-ASSIGNMENTS_KEPT:]
+        merged = _newest(_added(self.assignments, new), owner=self.installation_id)
         return replace(self, assignments=merged, suspected_at=None, suspected_reason=None)._derived()
 
     def claimed(self, claim: Assignment) -> "Runner":
@@ -182,17 +187,23 @@ class Runner:
 
     @property
     def effective(self) -> tuple[Assignment, ...]:
-        """The owner's, and those of the same jobs that other hooks report, the earliest first."""
-        own = {each.job_id for each in self._of_owner()}
-        every = [each for each in (*self.assignments, *self.claims) if each.job_id in own]
+        """The owner's, and those of the same jobs that other hooks report, the earliest first.
+
+        A job's id is public, so another hook must also name the job's repository, and one of the two have no App.
+        """
+        own = {each.named_job for each in self._of_owner() if each.repo_full_name}
+        every = [
+            each
+            for each in (*self.assignments, *self.claims)
+            if each.installation_id == self.installation_id
+            or (each.named_job in own and NO_INSTALLATION in (each.installation_id, self.installation_id))
+        ]
         return tuple(sorted(every, key=lambda each: (each.since, not each.is_plan, each.job)))
 
     def has_worked_for(self, job_id: int, repo_full_name: str | None) -> bool:
         """For that job of that repository: the holder of a hook's secret can name any job's id."""
-        repo = (repo_full_name or "").lower()
-        return any(
-            each.job_id == job_id and repo and (each.repo_full_name or "").lower() == repo for each in self._of_owner()
-        )
+        wanted = (job_id, (repo_full_name or "").lower())
+        return bool(repo_full_name) and any(each.named_job == wanted for each in self._of_owner())
 
     def life_of(self, since: str) -> Life:
         """An assignment to a machine that has ended is for its next life, which may not have begun."""
@@ -306,6 +317,14 @@ def _added(assignments: Iterable[Assignment], new: Assignment) -> tuple[Assignme
         else:
             others.append(each)
     return tuple(sorted((*others, new), key=lambda each: (each.since, not each.is_plan, each.job)))
+
+
+def _newest(assignments: tuple[Assignment, ...], *, owner: int | None) -> tuple[Assignment, ...]:
+    """Those of other hooks go first, so that none of them can push out the owner's."""
+    kept = list(assignments)
+    while len(kept) > ASSIGNMENTS_KEPT:
+        kept.remove(next((each for each in kept if each.installation_id != owner), kept[0]))
+    return tuple(kept)
 
 
 def _earliest(*instants: str | None) -> str | None:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from runledger.machines import Assignment, Runner
+from runledger.machines import NO_INSTALLATION, Assignment, Runner
 
 Tags = Mapping[str, str]
 
-NO_INSTALLATION = 0  # hooks without a GitHub App share this id
 # Tags by which well-known launchers mark their machines; see docs/security.md.
 LAUNCHER_TAGS = (
     ("ghr:Application", "github-action-runner"),  # terraform-aws-github-runner
@@ -116,13 +115,15 @@ def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags:
 
 def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
     """The tag names the claimant's account. A login may change hands, so a second installation is still a stranger."""
-    if runner is None or runner.installation_id is None or runner.proven_by in (None, Proof.SCOPED_EVENT):
+    if runner is None or runner.installation_id is None or not runner.proven_by:
         return Ruling.ASSIGN
     if NO_INSTALLATION in (claim.installation_id, runner.installation_id):
         # An organisation's own hook reports the same jobs as the App. The App's installation can be queried: keep it.
-        takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by == Proof.TAG
+        takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by != Proof.EVENT
         same = claim.installation_id == runner.installation_id
         return Ruling.ASSIGN if same or takes_over else Ruling.DESCRIBE
+    if runner.proven_by == Proof.SCOPED_EVENT:
+        return Ruling.ASSIGN
     stranger = Ruling.CONTEST if runner.proven_by == Proof.TAG else Ruling.REJECT
     return _rule_by_installation(claim, runner, stranger=stranger)
 

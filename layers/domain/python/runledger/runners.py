@@ -227,9 +227,9 @@ def _claimant(runner: Runner, claim: Claim, owner_name: str | None) -> dict[str,
     owner: dict[str, object] = {"installation_id": claim.installation_id}
     if owner_name:
         owner["owner_name"] = owner_name
-        if runner.proven_by in (None, Proof.TAG):
+        if runner.proven_by != Proof.EVENT:
             owner["proven_by"] = Proof.TAG
-        if not runner.proven_by:
+        if runner.proven_by in (None, Proof.SCOPED_EVENT):
             owner |= {"contested_at": None, "contested_by": None}
     return owner
 

@@ -96,7 +96,20 @@ class Registrations:
         if any(each.get("busy") for _, each in found):
             return False
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
-        return all(self._delete(scope, int(each["id"])) for scope, each in found)
+        if not all(self._delete(scope, int(each["id"])) for scope, each in found):
+            return False
+        self._ensure_not_registered_again(runner, job, listed, found)
+        return True
+
+    def _ensure_not_registered_again(
+        self, runner: Runner, job: Job | None, listed: Sequence[tuple[Scope, Json]], found: Sequence[tuple[Scope, Json]]
+    ) -> None:
+        """What was listed at the beginning of a pass may be minutes old, and runners may register once for each job."""
+        removed = {(scope, each["id"]) for scope, each in found}
+        for scope in {scope for scope, _ in (found or listed)}:
+            for each in self._list(scope):
+                if _is(runner, job, each) and (scope, each["id"]) not in removed:
+                    raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
 
     def _listed(self, installation_ids: Sequence[int], may_ask: Callable[[int], bool]) -> Iterator[tuple[Scope, Json]]:
         for installation_id in installation_ids:

@@ -96,7 +96,7 @@ class Cleanup:
             searched = self._search(runner, instance, may_ask)
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=at):
             return Cleaned.SOMEBODY_ELSES
-        if reason is None:
+        if reason is None or not self._is_unchanged(runner):
             self.locks.release(runner_id, owner=owner, acquitted=True)
             return Cleaned.ALIVE
         if not reason.is_alive:
@@ -137,6 +137,17 @@ class Cleanup:
         # Not later than EC2's or ECS's own report of the end, which is then no correction.
         self.runners.cleaned(runner_id, at=since, reason=f"orphan: {reason}")
         return Cleaned.CLEANED
+
+    def _is_unchanged(self, seen: Runner) -> bool:
+        """The search may take minutes: meanwhile the machine may have got a job, another owner, or two."""
+        current = self.runners.table.get(seen.runner_id)
+        if current is None or current.contested_at:
+            return False
+        return (current.installation_id, current.proven_by, current.job_id) == (
+            seen.installation_id,
+            seen.proven_by,
+            seen.job_id,
+        )
 
     def _search(self, runner: Runner, instance: Instance, may_ask: Callable[[int], bool]) -> list[int]:
         if self.registrations is None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runledger.errors import UnavailableError
-from runledger.machines import Runner
-from runledger.ownership import NO_INSTALLATION, Proof, Tags, account_of, named_owner
+from runledger.machines import NO_INSTALLATION, Runner
+from runledger.ownership import Proof, Tags, account_of, named_owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
