@@ -165,5 +165,8 @@ def _emptied(world: World) -> World:
 
 
 def _timeless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    about_receipt = {"received_at", "last_updated_at", "inputs", "ttl", "first_seen_at", "reported_at"}
+    about_receipt = {
+        *("received_at", "last_updated_at", "inputs", "ttl", "first_seen_at", "reported_at"),
+        *("queued_reported_at", "waiting_reported_at"),
+    }
     return [{name: value for name, value in item.items() if name not in about_receipt} for item in found]
