@@ -123,7 +123,9 @@ def test_a_runner_is_launched_between_the_queue_and_the_start_of_its_job_and_goe
     for job in {each.subject for each in EVENTS if each.detail_type == "runner_scheduled"} - _in_trouble():
         told = {each.payload["action"]: each.happened_at for each in LIVES if each.subject == job and _of_job(each)}
         scheduled, running, *gone = [each.sent_at for each in EVENTS if each.subject == job]
-        assert told["queued"] < scheduled < running < told["in_progress"]
+        assert told["queued"] < scheduled < running
+        if "in_progress" in told:  # the machine of one job is taken away before its runner registers
+            assert running < told["in_progress"]
         assert [told["completed"] < at for at in gone] == [True] * ("completed" in told)
 
 
