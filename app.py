@@ -1,5 +1,6 @@
 """The CDK app: `cdk deploy --all` puts Runledger into your AWS account."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from stacks.api import ApiStack
 from stacks.data import DataStack
 from stacks.events import EventsStack
 from stacks.observability import ObservabilityStack
+from stacks.runner_region import RunnerRegionStack
 from stacks.settings import BadSetting, Settings
-from stacks.watched import Watched
 
 
-def build(app: cdk.App) -> cdk.App:
+def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
+    """`main_region` is where `cdk` deploys to: it is needed only if there are runners in other regions."""
     settings = Settings.read(app.node.try_get_context)
     prefix = f"runledger-{settings.stage}"
     cdk.Tags.of(app).add("application", "runledger")
@@ -24,13 +26,20 @@ def build(app: cdk.App) -> cdk.App:
     data = DataStack(app, f"{prefix}-data", settings=settings)
     events = EventsStack(app, f"{prefix}-events", settings=settings, tables=data.tables)
     api = ApiStack(app, f"{prefix}-api", settings=settings, events=events)
-    watched = Watched.within(events, api, tables=data.tables)
-    ObservabilityStack(app, f"{prefix}-observability", settings=settings, watched=watched)
+    ObservabilityStack(
+        app, f"{prefix}-observability", settings=settings, tables=data.tables, stacks=[data, events, api]
+    )
+    for region in settings.regions_beside(main_region):
+        RunnerRegionStack(app, f"{prefix}-{region}", settings=settings, region=region, main_region=str(main_region))
+    for stack in (each for each in app.node.children if isinstance(each, cdk.Stack)):
+        # Tags of the app reach resources, not stacks, and `make preflight` finds stacks by their tags.
+        stack.add_stack_tag("application", "runledger")
+        stack.add_stack_tag("stage", settings.stage)
     return app
 
 
 if __name__ == "__main__":
     try:
-        build(cdk.App()).synth()
+        build(cdk.App(), main_region=os.environ.get("CDK_DEFAULT_REGION")).synth()
     except BadSetting as bad:
         sys.exit(f"runledger: {bad} (set it in the context of cdk.json, or with -c name=value)")

@@ -1,1 +1,1 @@
-"""What Runledger costs and how fast it is, measured beside what it could be: `make bench`."""
+"""Measures cost and speed of Runledger against baselines: `make bench`."""

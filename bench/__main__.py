@@ -1,4 +1,4 @@
-"""Runs every measurement, writes `.local/bench.json` and prints a table; `docs` puts the counts into the documents."""
+"""Runs every measurement, writes `.local/bench.json` and prints a table; `docs` updates the counts in the documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import bed, capacity, cold_start, counts, cpu, documents, growth, load, packages, query, report, round_trips
-from local import deployment, dynamodb, emulator, simulator
+from local.aws import deployment, dynamodb, emulator
+from local.github import simulator
 from local.processes import LocalError
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ def main() -> None:
         entries = [*_on_dynamodb_local(folder), *_on_a_deployment(folder)]
     report.write(entries, RESULTS)
     print("\n".join(report.lines(entries)))
-    print(f"All of it, and how it was measured: {RESULTS}")
+    print(f"All figures and how they were measured: {RESULTS}")
 
 
 def renew_documents() -> None:
     with tempfile.TemporaryDirectory() as name, dynamodb.running(Path(name)) as url, bed.made(url, "docs") as made:
         documents.renew(counts.count(made))
-    print("Renewed " + " and ".join(document.name for document in documents.DOCUMENTS))
+    print("Updated " + " and ".join(document.name for document in documents.DOCUMENTS))
 
 
 def _on_dynamodb_local(folder: Path) -> list[Entry]:
@@ -42,24 +43,24 @@ def _on_dynamodb_local(folder: Path) -> list[Entry]:
     with dynamodb.running(folder) as url:
         for measurement in ON_DYNAMODB_LOCAL:
             name = measurement.__name__.rpartition(".")[2]
-            with _saying(f"Measuring {name}"), bed.made(url, name) as made:
+            with _timed(f"Measuring {name}"), bed.made(url, name) as made:
                 found += measurement.measure(made)
     return found
 
 
 def _on_a_deployment(folder: Path) -> list[Entry]:
     with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
-        with _saying("Deploying"):
-            outputs = deployment.deploy(aws_url, folder, github_api_url=github_url, say=lambda _: None)
-        with _saying("Measuring load"):
+        with _timed("Deploying"):
+            outputs = deployment.deploy(aws_url, folder, github_api_url=github_url, progress=lambda _: None)
+        with _timed("Measuring load"):
             loaded = load.measure(outputs)
     assembly = folder / "cdk.out"
-    with _saying("Measuring cold starts"):
+    with _timed("Measuring cold starts"):
         return [*loaded, *packages.measure(assembly, folder), *cold_start.measure(assembly, folder)]
 
 
 @contextmanager
-def _saying(what: str) -> Iterator[None]:
+def _timed(what: str) -> Iterator[None]:
     print(what, end="", flush=True)
     started = time.monotonic()
     yield

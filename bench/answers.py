@@ -1,4 +1,4 @@
-"""What AWS answers where no service stands: enough for the functions to go their usual way."""
+"""Canned responses for the AWS services that the bench doesn't run."""
 
 from __future__ import annotations
 

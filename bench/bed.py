@@ -41,32 +41,32 @@ class Bed:
     throttling: bool = False
 
     def measure(self, *steps: tuple[str, dict[str, Any]]) -> Usage:
-        """What these invocations take, one after the other, in warm functions."""
+        """The usage of these invocations, in order, in warm functions."""
         usage = self.meter.reset()
         for function, event in steps:
-            with hushed() as said, patch.object(telemetry, "FUNCTION", function):
+            with captured_log() as log, patch.object(telemetry, "FUNCTION", function):
                 invoke(function, event)
-            usage.log_bytes += len(said.getvalue().encode())
+            usage.log_bytes += len(log.getvalue().encode())
         return usage
 
     def cold(self) -> None:
-        """What a function remembers from one call to the next is gone."""
+        """Clears what a function caches between calls."""
         if aws.client.cache_info().currsize:
             aws.client("dynamodb").close()
         aws.client.cache_clear()
         wirings = [module for name, module in sys.modules.items() if re.fullmatch(r"runledger\.\w*runtime", name)]
         for wired in [wired for wiring in wirings for wired in vars(wiring).values()]:
-            if hasattr(wired, "cache_clear"):
+            if hasattr(wired, "cache_clear") and not isinstance(wired, type):
                 wired.cache_clear()
         for function in FUNCTIONS:
             sys.modules.pop(function, None)
 
 
 @contextmanager
-def hushed() -> Iterator[io.StringIO]:
-    """What is logged meanwhile."""
-    with redirect_stdout(io.StringIO()) as said, patch.object(telemetry.logger.registered_handler, "stream", said):
-        yield said
+def captured_log() -> Iterator[io.StringIO]:
+    """Captures log output."""
+    with redirect_stdout(io.StringIO()) as log, patch.object(telemetry.logger.registered_handler, "stream", log):
+        yield log
 
 
 def invoke(function: str, event: dict[str, Any]) -> Any:
@@ -79,7 +79,7 @@ def invoke(function: str, event: dict[str, Any]) -> Any:
 
 @contextmanager
 def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]:
-    """With tables of its own: the engine keeps them apart by access key, which is the name."""
+    """Creates separate tables: the engine separates them by access key, which is `name`."""
     with patch.dict(os.environ, SETTINGS | {"AWS_ACCESS_KEY_ID": name, "AWS_ENDPOINT_URL_DYNAMODB": url}):
         unmetered = boto3.Session().client("dynamodb")
         create_tables(unmetered, template or synthesise()["data"])

@@ -1,4 +1,4 @@
-"""Units of whole lives, as Amazon's own engine counts them, beside the decision record read literally."""
+"""Capacity units of complete jobs, counted by DynamoDB Local, compared with the original schema (`literal.py`)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from bench.bed import Bed
     from bench.meter import Usage
 
-# What the decision record reckons: neither the counters of runs nor the mapping of runners.
+# The original estimate, which excludes run counters and the runner mapping.
 SAME_WORK = (JOBS, EVENTS)
 HOW = "Amazon DynamoDB Local, ReturnConsumedCapacity=INDEXES, the real functions; "
 
 
 def life(bed: Bed, name: str, example: dict[str, Any] = TYPICAL) -> Usage:
-    """In an installation and a repository that are known; the run is new."""
+    """In a known installation and repository; the run is new."""
     bed.measure(*LIVES[name](Life(example=example)))
     return bed.measure(*LIVES[name](Life(example=example)))
 
@@ -59,7 +59,7 @@ def _same_work(ours: Usage, theirs: Usage) -> list[Entry]:
             value=baseline,
             baseline=prices.CLAIMED_WRITE_UNITS,
             unit="write units",
-            how="the same life, by the decision record's calls on its tables; baseline: what it claims",
+            how="the same life, with the original schema's tables and calls; baseline: its estimate",
         ),
         Entry(key="capacity.ratio", value=units / baseline, baseline=1, unit="of literal", how=how),
         Entry(key="capacity.life.read_units", value=ours.read(), baseline=theirs.read(), unit="read units", how=how),
@@ -67,7 +67,7 @@ def _same_work(ours: Usage, theirs: Usage) -> list[Entry]:
 
 
 def _parts(ours: Usage) -> list[Entry]:
-    """Together, then per table and index; counters and mapping are what the decision record leaves out."""
+    """The total, then per table and index; the original estimate excludes counters and mapping."""
     totals = {"whole": ours.written(), "counters": ours.written(RUNS), "mapping": ours.written(RUNNERS)}
     parts = {
         **{f"capacity.life.{name}.units": units for name, units in totals.items()},
@@ -78,7 +78,7 @@ def _parts(ours: Usage) -> list[Entry]:
 
 
 def _dollars(ours: Usage, theirs: Usage) -> list[Entry]:
-    how = f"write and read units at on-demand prices of {prices.AS_OF}; baseline: S3, as the decision record has it"
+    how = f"write and read units at on-demand prices of {prices.AS_OF}; baseline: the same on S3"
     per_million = {
         "capacity.life.dollars": prices.requests(ours.written(*SAME_WORK), ours.read()),
         "capacity.life.whole.dollars": prices.requests(ours.written(), ours.read()),
@@ -148,7 +148,7 @@ def _other_lives(bed: Bed, ours: Usage) -> list[Entry]:
 
 
 def _examples(bed: Bed) -> list[Entry]:
-    """GitHub's examples, by the length of what they say: an item over 1 KB costs more."""
+    """GitHub's examples, by size: an item over 1 KB costs more."""
     found = sorted(
         (life(bed, "normal", example).written(*SAME_WORK), literal_life(bed, example).written())
         for example in lives.examples()

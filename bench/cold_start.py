@@ -1,7 +1,7 @@
-"""From a fresh interpreter to a function that is ready, beside boto3 with one client, in turns: the least of many.
+"""Start of each function in a new interpreter, compared with boto3 and one client: the minimum of alternating runs.
 
-CPU time and not the clock's, because a start waits for nothing but its own work, and other work must not count.
-The packages are the deployed ones, which Lambda cannot write to: what they bring no bytecode for is compiled each time.
+Measures CPU time, so that other load on the machine doesn't count. Uses the deployed packages, which are read-only on
+Lambda: modules without bytecode are compiled at every start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from bench import packages
 from bench.report import Entry
-from local.emulator import CREDENTIALS, REGION
+from local.aws.emulator import CREDENTIALS, REGION
 from local.processes import clean_environment
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ MS = 1000
 MOST_PACKAGES = 8
 BARE = "import boto3; boto3.client('dynamodb')"
 READY = "; import sys, time; print(time.process_time(), len(sys.modules))"
-# A function that asks GitHub reads the App from its secret when it starts; here it holds none.
+# Functions that call GitHub read the App secret when they start; here it is empty.
 ANSWER_WITH_NO_APP = """
 import io
 from runledger import aws
 from botocore.awsrequest import AWSResponse
 class Body(io.BytesIO):
     def stream(self): yield self.read()
-said = lambda **_: AWSResponse("", 200, {}, Body(b'{"SecretString": "{}"}'))
-aws.session().register("before-send.secrets-manager", said)
+respond = lambda **_: AWSResponse("", 200, {}, Body(b'{"SecretString": "{}"}'))
+aws.session().register("before-send.secrets-manager", respond)
 """
 HOW = f"CPU time of a new process, least of {TURNS}, in turns; baseline: import boto3 and one DynamoDB client"
 STAGES = {
@@ -82,7 +82,7 @@ def measure(assembly: Path, scratch: Path) -> list[Entry]:
 
 
 def _compiled(package: Package, scratch: Path) -> Package:
-    """As it would be if the packages brought their bytecode along."""
+    """The same with bytecode in the packages."""
     copies = []
     for number, folder in enumerate((package.function, *package.layers)):
         copies.append(shutil.copytree(folder, scratch / f"compiled{number}"))
@@ -115,7 +115,7 @@ def _run(code: str, package: Package, *options: str) -> str:
 
 
 def _stages(intake: Package) -> list[Entry]:
-    """What of intake's start botocore takes, and what is left for us."""
+    """The share of botocore in the start of intake."""
     clock = "import time; at = [time.process_time()]; "
     code = clock + "".join(f"{stage}; at.append(time.process_time()); " for stage in STAGES.values()) + "print(*at)"
     turns = []
@@ -130,7 +130,7 @@ def _stages(intake: Package) -> list[Entry]:
 
 
 def _imports(intake: Package) -> list[Entry]:
-    """By package, as the interpreter itself tells; `webhook_intake` itself makes the clients."""
+    """By package, from `-X importtime`; `webhook_intake` itself creates the clients."""
     spent = min((_importing_times(intake) for _ in range(TURNS)), key=Counter.total)
     how = f"-X importtime of webhook_intake: time in the package's own modules, least of {TURNS}"
     return [

@@ -1,4 +1,4 @@
-"""What a normal job takes of each service, counted: the source of every figure in docs/cost.md and docs/scaling.md."""
+"""Usage of each AWS service per job: the source of all figures in docs/cost.md and docs/scaling.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bench.meter import Usage
 
 DAYS_A_MONTH = 30
-# DynamoDB adds this to each item and to each entry of an index when it bills storage.
+# DynamoDB adds this to every item and index entry when it bills storage.
 OVERHEAD_BYTES = 100
 
 
@@ -56,7 +56,7 @@ def count(bed: Bed) -> Counts:
 
 
 def _everything(bed: Bed) -> float:
-    """Bytes that all tables and indexes hold, each for as many months as it is kept."""
+    """Bytes in all tables and indexes, multiplied by the months of retention."""
     return sum(
         _kept_bytes(table, bed.dynamodb.scan(TableName=table.name)["Items"]) * table.retention_days / DAYS_A_MONTH
         for table in schema.TABLES

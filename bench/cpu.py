@@ -1,4 +1,4 @@
-"""CPU of a warm webhook through the real handler, with canned answers in the place of the network.
+"""CPU time of a warm webhook in the real handler, with recorded responses instead of the network.
 
 Beside it, the same bytes through hmac and json alone, and the same calls through a bare boto3. What is ours is what the
 handler takes outside of its calls: so whatever our code and botocore's do to each other's caches is counted.
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench.bed import hushed, invoke
+from bench.bed import captured_log, invoke
 from bench.lives import Life, normal
 from bench.replay import Bare, Stopwatch, canned, recorded
 from bench.report import Entry
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ROUNDS, TIMES = 100, 10
 US = 1_000_000
 PATHS = {"new_job": ("queued", 0), "started": ("in_progress", 2), "completed": ("completed", 3)}
-# Where the time goes, by the functions that enclose each part: none is inside another.
+# Parts of the time, by the functions that contain them; they don't overlap.
 PARTS = {
     ("webhook_intake", "handler"): "all",
     ("client", "_make_api_call"): "aws_calls",
@@ -46,7 +46,7 @@ PARTS = {
 
 
 class Seconds(NamedTuple):
-    """Of one webhook: `calls` and `own` are the parts of `whole`."""
+    """For one webhook; `calls` and `own` add up to `whole`."""
 
     floor: float
     bare: float
@@ -56,7 +56,7 @@ class Seconds(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """The share of each part in the time, and how many functions are called: that is a count."""
+    """The share of each part, and the number of function calls."""
 
     shares: dict[str, float]
     calls: int
@@ -74,7 +74,7 @@ def measure(bed: Bed) -> list[Entry]:
 
 def _webhook(bed: Bed, path: str, step: Step) -> Iterator[Entry]:
     calls, answers = recorded(bed, step)
-    with canned(bed, answers), hushed():
+    with canned(bed, answers), captured_log():
         seconds = _least(step, Bare(calls, answers))
         profile = _profile(partial(invoke, *step))
     return _entries(path, seconds, calls=len(calls), profile=profile)
@@ -86,7 +86,7 @@ def _verify_and_parse(body: bytes) -> None:
 
 
 def _least(step: Step, bare: Bare) -> Seconds:
-    """Of each the least of many, in turns."""
+    """The minimum of many alternating runs."""
     floor = partial(_verify_and_parse, step[1]["body"].encode())
     turns = [_turn(step, floor, bare) for _ in range(ROUNDS)]
     return Seconds(*(min(seconds) / TIMES for seconds in zip(*turns, strict=True)))

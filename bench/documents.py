@@ -1,4 +1,4 @@
-"""Puts the counts into the documents, between their marks: `make bench-docs`. A test fails when they have drifted."""
+"""Updates the counts in the documents, between their markers: `make bench-docs`. A test fails if they are outdated."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def _job(counts: Counts) -> Iterator[tuple[str, ...]]:
         yield f"`{name}`", f"{units:g}", f"{counts.normal.reads[name]:g}", _million(units, counts.normal.reads[name])
     yield "**everything**", *_total(counts.normal.written(), counts.normal.read())
     yield "jobs and history alone", *_total(counts.same_work, counts.normal.read())
-    yield "the same, as the decision record reads literally", *_total(counts.literal.written(), counts.literal.read())
+    yield "the same with the original schema", *_total(counts.literal.written(), counts.literal.read())
     yield (
-        "the same, as the decision record reckons",
+        "the same in the original estimate",
         *_total(prices.CLAIMED_WRITE_UNITS, prices.CLAIMED_READ_UNITS),
     )
-    yield "the same on S3, as the decision record has it", "", "", f"{prices.S3_PER_MILLION_JOBS:.2f}"
+    yield "the same on S3 (four PUT and four GET or HEAD requests)", "", "", f"{prices.S3_PER_MILLION_JOBS:.2f}"
 
 
 def _lives(counts: Counts) -> Iterator[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""A function that does nothing, behind an HTTP API of its own, deployed beside ours: what the emulator itself takes."""
+"""An empty function behind its own HTTP API: the baseline, which measures the emulator itself."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import json
 import zipfile
 from typing import TYPE_CHECKING
 
-from local import aws, github_hook
+from local.aws import clients as aws
+from local.github import webhooks as github_webhooks
 from local.processes import LocalError
 
 if TYPE_CHECKING:
-    from local.outputs import Outputs
+    from local.aws.outputs import Outputs
 
 NAME = "bench-empty"
-# It logs a line, because the emulator waits 50 ms for the log of a function that has written none.
+# Logs a line, because the emulator waits 50 ms for the log of a function that writes none.
 CODE = "def handler(event, context):\n    print('{}')\n    return {'statusCode': 202, 'body': '{}'}\n"
 TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
 ACCEPTED = 202
 
 
 def deploy(outputs: Outputs) -> str:
-    """Return the address that webhooks may be sent to."""
+    """Return the URL for webhooks."""
     gateway = aws.client(outputs, "apigatewayv2")
     api = gateway.create_api(Name=NAME, ProtocolType="HTTP")["ApiId"]
     integration = gateway.create_integration(
@@ -30,9 +31,9 @@ def deploy(outputs: Outputs) -> str:
     gateway.create_route(ApiId=api, RouteKey="POST /webhooks/github", Target=f"integrations/{integration}")
     gateway.create_stage(ApiId=api, StageName="$default", AutoDeploy=True)
     url = f"{outputs.endpoint_url}/_aws/execute-api/{api}/webhooks/github"
-    answer = github_hook.deliver(url, outputs.webhook_secret, "ping", b"{}")
+    answer = github_webhooks.deliver(url, outputs.webhook_secret, "ping", b"{}")
     if answer.status != ACCEPTED:
-        raise LocalError(f"the empty function beside ours answers {answer.status}: {answer.body!r}")
+        raise LocalError(f"the empty function returned {answer.status}: {answer.body!r}")
     return url
 
 

@@ -1,4 +1,4 @@
-"""Does a job cost more when there are more of them? Each size is played beside the smallest."""
+"""Cost per job as the number of jobs grows, compared with the smallest size."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ HOW = "Amazon DynamoDB Local; "
 
 
 def runs(bed: Bed, size: int) -> tuple[Usage, int]:
-    """One job in each of so many runs."""
+    """One job in each run."""
     return _played(bed, [Life() for _ in range(size)])
 
 
 def matrix(bed: Bed, size: int) -> tuple[Usage, int]:
-    """So many jobs in one run: all are queued, then all start, then all are done."""
+    """All jobs in one run: all are queued, then all start, then all complete."""
     first = Life()
     rest = [Life(run_number=first.number) for _ in range(size - 1)]
     return _played(bed, [first, *rest])
 
 
 def history(bed: Bed, size: int) -> tuple[Usage, int]:
-    """One webhook more for a job that has heard so many."""
+    """One more webhook for a job with a long history."""
     job = Life()
     bed.measure(*normal(job)[:2])
     bed.measure(*(job.webhook("waiting", hook=number) for number in range(1, size + 1)))
@@ -37,8 +37,8 @@ def history(bed: Bed, size: int) -> tuple[Usage, int]:
 
 
 def _played(bed: Bed, jobs: list[Life]) -> tuple[Usage, int]:
-    told = zip(*(normal(job) for job in jobs), strict=True)
-    return bed.measure(*(step for together in told for step in together)), len(jobs)
+    steps = zip(*(normal(job) for job in jobs), strict=True)
+    return bed.measure(*(step for together in steps for step in together)), len(jobs)
 
 
 GROWN: dict[str, tuple[Callable[[Bed, int], tuple[Usage, int]], tuple[int, ...]]] = {

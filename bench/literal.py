@@ -1,4 +1,4 @@
-"""The decision record, read literally: its tables, all of whose indexes project everything, and its list of calls.
+"""The original schema as first estimated: its tables, whose indexes project all attributes, and its list of calls.
 
 It is given the same webhooks and the same scheduling, and stores the attributes that it lists, where they are known.
 The keys of its indexes are attributes of their own, as it names them. They are what brings its item over 1 KB one step
@@ -61,7 +61,7 @@ class Literal:
     client: Any
 
     def live(self, life: Life) -> None:
-        """Queued, scheduled, in progress, completed: three reads and eight writes, as its table lists them."""
+        """Queued, scheduled, in progress, completed: three reads and eight writes."""
         self._get(life)
         job = _queued(life)
         self.client.put_item(TableName=JOBS, Item=to_attributes(job), ConditionExpression="attribute_not_exists(PK)")
@@ -153,13 +153,13 @@ def _scheduled(life: Life) -> dict[str, Any]:
 
 def _webhook(life: Life, step: str) -> dict[str, Any]:
     job = life.message(step)["workflow_job"]
-    told = {name: job[name] for name in FACTS_OF[step]}
-    reckoned = (
+    known = {name: job[name] for name in FACTS_OF[step]}
+    computed = (
         {"overall_queue_duration_in_ms": 150_000}
         if step == "in_progress"
         else {"usage_in_seconds": 615, "usage_in_dollars": Decimal(ON_DEMAND_PRICE)}
     )
-    return told | reckoned
+    return known | computed
 
 
 def _metadata(status: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Lives of jobs, as the functions are told of them: every life is another job of another run."""
+"""Events of complete jobs, each in its own run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from local.examples import payloads
+from local.github.examples import payloads
 from tests import runner_events
 from tests.webhooks import RAN_ON, http_event, payload
 
 Step = tuple[str, dict[str, Any]]
 
 TEN_O_CLOCK_MS = 1_736_935_200_123
-# An organisation has custom properties only if it has defined some; each is paid for with its bytes.
+# Only organizations that define custom properties send them; they add to the size of an item.
 WITH_PROPERTIES = payload("queued")
 TYPICAL = copy.deepcopy(WITH_PROPERTIES) | {"repository": WITH_PROPERTIES["repository"] | {"custom_properties": {}}}
 SECONDS = {"queued": 1, "waiting": 5, "queued again": 9, "in_progress": 151, "completed": 766}
@@ -23,14 +23,14 @@ _numbers = itertools.count(1)
 
 
 def examples() -> list[dict[str, Any]]:
-    """GitHub's own, each once: those of GHES repeat each other."""
+    """GitHub's examples without those of GHES, which repeat them."""
     found = {json.dumps(each, sort_keys=True): each for each in payloads("workflow_job")}
     return list(found.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """`number` makes its ids: of one width and never ending in 0, which DynamoDB leaves out: all weigh the same."""
+    """`number` determines the ids. Their width is fixed and they never end in 0, so all items have one size."""
 
     example: dict[str, Any] = field(default_factory=lambda: TYPICAL)
     number: int = field(default_factory=lambda: next(_numbers))
@@ -46,7 +46,7 @@ class Life:
 
     @property
     def installation_id(self) -> int:
-        """Hooks that are not an App's name none."""
+        """Payloads of hooks without an App contain no installation."""
         return int((self.example.get("installation") or {"id": 0})["id"])
 
     @property
@@ -54,7 +54,7 @@ class Life:
         return f"i-0abc{self.number:013x}"
 
     def webhook(self, step: str, *, again: int = 0, hook: int = 0, **changes: Any) -> Step:
-        """`again` is a redelivery, a second later; another `hook` sends another body under an id of its own."""
+        """`again` is a redelivery after a second; another `hook` sends a different body under its own id."""
         if hook:
             changes = {"check_run_url": f"hook {hook}", **changes}
         body = json.dumps(self.message(step, **changes)).encode()
@@ -110,29 +110,29 @@ class Life:
 
 
 def normal(life: Life) -> list[Step]:
-    """The life that the decision record reckons with."""
+    """The job of the original estimate."""
     return [life.webhook("queued"), life.scheduled(), life.webhook("in_progress"), life.webhook("completed")]
 
 
 def without_launcher(life: Life) -> list[Step]:
-    """On a runner whose name leads to no instance."""
+    """On a runner whose name contains no instance id."""
     office: dict[str, Any] = {"runner_name": "office-1"}
     return [life.webhook("queued"), life.webhook("in_progress", **office), life.webhook("completed", **office)]
 
 
 def cancelled(life: Life) -> list[Step]:
-    """In the queue: no runner ever takes it."""
-    nobody: dict[str, Any] = {
+    """Cancelled in the queue, without a runner."""
+    no_runner: dict[str, Any] = {
         "conclusion": "cancelled",
         "runner_id": None,
         "runner_name": None,
         "runner_group_id": None,
     }
-    return [life.webhook("queued"), life.webhook("completed", **nobody)]
+    return [life.webhook("queued"), life.webhook("completed", **no_runner)]
 
 
 def waiting(life: Life) -> list[Step]:
-    """For an approval, as the decision record's second table has it."""
+    """Waits for an approval."""
     return [*normal(life)[:1], life.webhook("waiting"), life.webhook("queued again"), *normal(life)[1:]]
 
 
@@ -145,7 +145,7 @@ def redelivered(life: Life) -> list[Step]:
 
 
 def interrupted(life: Life) -> list[Step]:
-    """The instance is up, is warned, and is gone before the job is done."""
+    """The instance starts, is interrupted, and terminates before the job completes."""
     return [
         life.webhook("queued"),
         life.scheduled(),

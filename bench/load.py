@@ -1,6 +1,6 @@
-"""Signed webhooks over HTTP into the deployed app, beside a function that does nothing, at rising concurrency.
+"""Signed webhooks over HTTP to the deployed app at increasing concurrency, compared with an empty function.
 
-The emulated API Gateway is slow, so the ratio to the empty function tells, and not the rate itself.
+The emulated API Gateway is slow, so only the ratio to the empty function is meaningful.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from bench import empty_function
 from bench.lives import Life, without_launcher
 from bench.report import Entry
-from local import aws, github_hook
+from local.aws import clients as aws
+from local.github import webhooks as github_webhooks
 
 if TYPE_CHECKING:
-    from local.outputs import Outputs
+    from local.aws.outputs import Outputs
 
 CONCURRENCY = (1, 2, 4, 8)
 JOBS = 16
@@ -59,7 +60,7 @@ def _some(jobs: int) -> list[Life]:
 
 
 def _fire(url: str, secret: str, jobs: list[Life], concurrency: int) -> Volley:
-    """All webhooks of all jobs in no order, as GitHub would send them when a matrix starts and ends."""
+    """All webhooks of all jobs in random order."""
     webhooks = [event for job in jobs for _, event in without_launcher(job)]
     random.Random(concurrency).shuffle(webhooks)  # noqa: S311
     started = time.perf_counter()
@@ -74,9 +75,9 @@ def _fire(url: str, secret: str, jobs: list[Life], concurrency: int) -> Volley:
 
 def _post(url: str, secret: str, event: dict[str, Any]) -> tuple[float, int]:
     body, guid = event["body"].encode(), event["headers"]["x-github-delivery"]
-    headers = github_hook.headers("workflow_job", body, secret, delivery_id=guid)
+    headers = github_webhooks.headers("workflow_job", body, secret, delivery_id=guid)
     started = time.perf_counter()
-    status = github_hook.post(url, body, headers).status
+    status = github_webhooks.post(url, body, headers).status
     return time.perf_counter() - started, status
 
 
@@ -96,7 +97,7 @@ def _entries(concurrency: int, ours: Volley, empty: Volley) -> list[Entry]:
 
 
 def _accounts(outputs: Outputs, jobs: list[Life]) -> list[Entry]:
-    """Every delivery is a line of history, and every job is done."""
+    """Checks that every delivery is in the history and every job is completed."""
     dynamodb = aws.client(outputs, "dynamodb")
     lines, done = set(), 0
     for job in jobs:

@@ -1,4 +1,4 @@
-"""Counts what AWS is asked, and what DynamoDB says that it took, from inside botocore: the code is not touched."""
+"""Counts AWS calls and consumed DynamoDB capacity with botocore event handlers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Usage:
 
 class Meter:
     def __init__(self, unmetered: Any) -> None:
-        """`unmetered` is a client of the same engine whose calls do not count."""
+        """`unmetered` is a client of the same engine whose calls aren't counted."""
         self.usage = Usage()
         self._unmetered = unmetered
         self._hooks = {
@@ -66,7 +66,7 @@ class Meter:
         return params
 
     def _count(self, event_name: str, **_: Any) -> None:
-        """Each request on the wire, so that a retry counts too."""
+        """Counts every HTTP request, including retries."""
         self.usage.calls[event_name.removeprefix("request-created.")] += 1
 
     def _take_units(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
@@ -79,14 +79,14 @@ class Meter:
         self.usage.items_read += _items_in(parsed)
 
     def _take_refusal(self, asked: Mapping[str, Any]) -> None:
-        """A refused write is paid as if it had written, and the engine does not say so: by its item's size."""
+        """A failed conditional write is billed like a write. The engine doesn't report it, so it is computed."""
         key = asked.get("Key") or {name: asked["Item"][name] for name in ("PK", "SK")}
         stored = self._unmetered.get_item(TableName=asked["TableName"], Key=key, ConsistentRead=True).get("Item", {})
         self.usage.writes[asked["TableName"]] += max(write_units(stored), write_units(asked.get("Item", {})))
 
 
 def _add(units: Counter[str], consumed: Mapping[str, Any]) -> None:
-    """Per index where it is told; the API counts for itself too, and asks for the sum only."""
+    """Per index if reported. The API has its own meter, which requests only the total."""
     table = consumed["TableName"]
     if "Table" not in consumed and "GlobalSecondaryIndexes" not in consumed:
         units[table] += consumed["CapacityUnits"]

@@ -1,4 +1,4 @@
-"""What was deployed: functions with their layers, as `cdk deploy` left them in its folder."""
+"""Deployed packages: functions and their layers, from the CDK assembly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KILOBYTE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """What the template can only know when it is deployed has another value here."""
+    """Replaces values that are only known at deployment."""
 
     function: Path
     layers: tuple[Path, ...]
@@ -25,7 +25,7 @@ class Package:
 
 
 def deployed(assembly: Path) -> dict[str, Package]:
-    """By the name of the function's file."""
+    """By the file name of the function."""
     found = {}
     for file in sorted(assembly.glob("*.template.json")):
         resources = json.loads(file.read_text())["Resources"]

@@ -1,4 +1,4 @@
-"""What AWS asks for in us-east-1, in dollars, as noted in November 2026: look again before you rely on the cents."""
+"""AWS prices in us-east-1 in dollars, as of November 2026. Check them again before you rely on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET_CALL = 0.05 / 10_000
 SNAPSTART_CACHED_GB_SECOND = 0.0000015046
 SNAPSTART_RESTORED_GB = 0.0001397998
 
-# What the decision record says: four PUT and four GET or HEAD of S3 a job, and that DynamoDB would take 8 writes.
+# The original estimate: four PUT and four GET or HEAD requests to S3 per job, and 8 DynamoDB writes.
 S3_PER_MILLION_JOBS = 21.60
 CLAIMED_WRITE_UNITS = 8
 CLAIMED_READ_UNITS = 1.5

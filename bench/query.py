@@ -1,4 +1,4 @@
-"""What the API reads to answer: read units, items and calls of each question, on a ledger of so many jobs."""
+"""Read units, items and calls of each API request, for a ledger with many jobs."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def measure(bed: Bed) -> list[Entry]:
 
 
 def _asked(bed: Bed, client: Client, question: Question) -> list[Entry]:
-    client.get(question.path, **question.query)  # the function keeps some things from one question to the next
+    client.get(question.path, **question.query)  # warms the function's caches
     usage = bed.meter.reset()
     answer = client.get(question.path, **question.query)
     if answer.status != OK:
-        raise RuntimeError(f"GET {question.path} answers {answer.status}: {answer.body}")
+        raise RuntimeError(f"GET {question.path} returned {answer.status}: {answer.body}")
     how = f"Amazon DynamoDB Local, {JOBS} jobs, {OPEN_JOBS} of them queued; the real handler: {_shown(question)}"
     found = {"read_units": usage.read(), "items": usage.items_read, "calls": usage.round_trips}
     units = {"read_units": "read units", "items": "items", "calls": "calls"}

@@ -1,4 +1,4 @@
-"""A webhook without the network: its calls are played once for true, and then answered with what DynamoDB answered."""
+"""A webhook without the network: its calls are recorded once, then answered with the recorded responses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Call = tuple[str, dict[str, Any]]
 
 
 class Network:
-    """Stands where botocore's HTTP session is: it answers what DynamoDB answered to the same webhook before."""
+    """Replaces botocore's HTTP session and returns the recorded responses."""
 
     def __init__(self, answers: list[bytes]) -> None:
         self._answers = itertools.cycle(answers)
@@ -36,20 +36,20 @@ class Network:
 
 
 def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
-    """The calls of this webhook and what they were answered, by playing it once for true."""
+    """Records the calls of a webhook and their responses."""
     calls: list[Call] = []
     answers: list[bytes] = []
     client = aws.client("dynamodb")
     call = client._make_api_call
 
     def remember_call(name: str, params: dict[str, Any]) -> Any:
-        calls.append((name, dict(params)))  # before anybody adds to them
+        calls.append((name, dict(params)))  # before handlers modify them
         return call(name, params)
 
     def remember_answer(http_response: AWSResponse, **_: Any) -> None:
-        said = json.loads(http_response.content)
-        said.pop("ConsumedCapacity", None)
-        answers.append(json.dumps(said).encode())
+        content = json.loads(http_response.content)
+        content.pop("ConsumedCapacity", None)
+        answers.append(json.dumps(content).encode())
 
     client.meta.events.register("after-call", remember_answer)
     with patch.object(client, "_make_api_call", remember_call):
@@ -60,7 +60,7 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
 
 @contextmanager
 def canned(bed: Bed, answers: list[bytes]) -> Iterator[None]:
-    """Nobody counts meanwhile, for that takes time too."""
+    """Disables the meter, which takes time too."""
     client = aws.client("dynamodb")
     network, client._endpoint.http_session = client._endpoint.http_session, Network(answers)
     bed.meter.detach(client.meta.events)
@@ -72,7 +72,7 @@ def canned(bed: Bed, answers: list[bytes]) -> Iterator[None]:
 
 
 class Bare:
-    """The same calls as a plain boto3 makes them, with nothing of ours around or below."""
+    """The same calls with plain boto3."""
 
     def __init__(self, calls: list[Call], answers: list[bytes]) -> None:
         self._calls = calls
@@ -86,7 +86,7 @@ class Bare:
 
 
 class Stopwatch:
-    """How much of the time is spent in calls to AWS, while our own code runs around them."""
+    """Measures the share of the time in AWS calls."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

@@ -1,4 +1,4 @@
-"""A figure is worth what stands beside it: each has a baseline of the same run where there is one."""
+"""Figures with their baselines from the same run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIGITS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A count is the same in every run; a time is not, and its ratio is what tells."""
+    """A count is the same in every run. A time varies, so compare its ratio."""
 
     key: str
     value: float
@@ -29,9 +29,9 @@ class Entry:
         return round(self.value / self.baseline, DIGITS) if self.baseline else None
 
     def as_json(self) -> dict[str, object]:
-        said = asdict(self) | {"ratio": self.ratio}
-        del said["key"]
-        return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in said.items()}
+        fields = asdict(self) | {"ratio": self.ratio}
+        del fields["key"]
+        return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in fields.items()}
 
 
 def write(entries: Iterable[Entry], file: Path) -> None:

@@ -1,4 +1,4 @@
-"""Calls to AWS on each path through a function: GitHub waits for all of them."""
+"""AWS calls on each path through a function; GitHub waits for them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from bench.bed import Bed
     from bench.meter import Usage
 
-# GetItem, and PutItem or UpdateItem, and PutItem; a scheduling needs no read.
+# GetItem, then two writes; a scheduling event needs no read.
 LITERAL = {"new_job": 3, "scheduled": 2, "started": 3, "completed": 3}
 
 
 def paths(bed: Bed) -> dict[str, Usage]:
-    """In the order in which they happen to one job, after another one has warmed the functions."""
+    """In the order of one job, after another job has warmed the functions."""
     bed.measure(*normal(Life()))
     job, late = Life(), Life()
-    told = {
+    paths = {
         "new_job": job.webhook("queued"),
         "new_job_redelivered": job.webhook("queued", again=1),
         "scheduled": job.scheduled(),
@@ -34,7 +34,7 @@ def paths(bed: Bed) -> dict[str, Usage]:
         "event_not_used": ("webhook_intake", http_event(b"{}", event="star")),
         "bad_signature": ("webhook_intake", http_event(b"{}", signature="sha256=0")),
     }
-    found = {path: bed.measure(step) for path, step in told.items()}
+    found = {path: bed.measure(step) for path, step in paths.items()}
     bed.throttling = True
     found["deferred"] = bed.measure(Life().webhook("queued"))
     bed.throttling = False

@@ -1,4 +1,4 @@
-"""Limits of AWS and of our own in jobs a second: each is a quota over what a job takes of it."""
+"""Limits in jobs per second: each quota divided by the usage of a job."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from bench.counts import Counts
 
 PARTITION_WRITES = 1000
-TABLE_WRITES = 40_000  # of a table or an index, unless AWS is asked for more
+TABLE_WRITES = 40_000  # default quota of a table or index
 NEW_TABLE_WRITES = 4_000
 OUR_REQUESTS = 500  # the setting webhook_rate_limit
 API_REQUESTS = 10_000
 CONCURRENT_FUNCTIONS = 1000
 PUBLISHED_EVENTS = 10_000
-# A job enters the partition of a status and leaves it again.
+# A job enters and leaves the partition of each status.
 UNITS_IN_A_STATUS = 2
 
 
@@ -41,7 +41,7 @@ class Limit:
 
 
 def limits(counts: Counts) -> Iterator[Limit]:
-    """The first to be met comes first."""
+    """Sorted by limit, lowest first."""
     calls = counts.webhooks + counts.scheduling_events
     writes = counts.normal.writes
     busiest = max(writes.values())

@@ -1,4 +1,4 @@
-"""An item's size as DynamoDB reckons it, for what the engine does not tell: a refused write, and what is stored."""
+"""The size of an item as DynamoDB computes it, for failed conditional writes and storage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 UNIT_BYTES = 1024
-NESTED_BYTES = 3  # of a list or map, beside one for each member
+NESTED_BYTES = 3  # per list or map, plus one per member
 
 
 def item_bytes(item: Mapping[str, Any]) -> int:
@@ -30,7 +30,7 @@ def _text_bytes(text: str) -> int:
 
 
 def _number_bytes(number: str) -> int:
-    """One for every two digits that matter, and one more."""
+    """One byte per two significant digits, plus one."""
     return math.ceil(len(number.lstrip("-").replace(".", "").strip("0")) / 2) + 1
 
 

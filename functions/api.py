@@ -1,18 +1,17 @@
-"""The query and admin API, described at /openapi.json and shown at /docs."""
+"""The query and admin API. Its OpenAPI document is at /openapi.json, its reference at /docs."""
 
 from typing import Any
 
 from runledger import api_runtime
-from runledger_api.application import build
-from runledger_api.entrance import Entrance
+from runledger_api.app import Api, build_resolver
 
-entrance = Entrance(
-    build(),
-    doorkeeper=api_runtime.doorkeeper(),
+api = Api(
+    build_resolver(),
+    authenticator=api_runtime.authenticator(),
     installations=api_runtime.installations(),
     meter=api_runtime.meter(),
 )
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    return entrance.take(event, context)
+    return api.handle(event, context)

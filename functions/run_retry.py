@@ -1,12 +1,10 @@
 """Errands of the ledger: a run is over and some of its jobs were cut short; should they run again?"""
 
-import json
 from typing import Any
 
-from runledger import batches, github_runtime, telemetry
-from runledger.reports import RerunCheck
+from runledger import batches, errands, github_runtime, telemetry
 
-reruns = github_runtime.reruns()
+github_runtime.reruns()  # made before the first message
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -14,6 +12,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _take(message: str) -> None:
-    check = RerunCheck(**json.loads(message))
+    check = errands.rerun_check_from(message)
+    reruns = github_runtime.reruns()
     result = reruns.consider(check) if reruns else "no GitHub App"
     telemetry.considered(check, result)

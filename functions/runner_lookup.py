@@ -1,12 +1,10 @@
 """Errands of intake: a job runs on a machine that no launcher told us of; EC2 and ECS know what it is."""
 
-import json
 from typing import Any
 
-from runledger import batches, lookups, runner_runtime
-from runledger.reports import RunnerLookup
+from runledger import batches, errands, lookups, runner_runtime
 
-runners, describe, find_price = runner_runtime.runners(), runner_runtime.describe_runner(), runner_runtime.find_price()
+runners, fleet, find_price = runner_runtime.runners(), runner_runtime.fleet(), runner_runtime.find_price()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -14,4 +12,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _take(message: str) -> None:
-    lookups.look_up(RunnerLookup(**json.loads(message)), runners, describe, find_price)
+    lookups.look_up(errands.lookup_from(message), runners, fleet.find, find_price)

@@ -1,1 +1,5 @@
-"""The whole of Runledger on one machine: the embedded AWS, its deployment, and a demo workload."""
+"""Runledger on one machine: an emulated AWS (`aws`), a simulated GitHub (`github`) and a demo workload (`demo`)."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent

@@ -1,4 +1,4 @@
-"""`python -m local up|down|run`: Runledger on this machine, behind the Makefile's targets of the same names."""
+"""`python -m local up|down|run`: runs Runledger on this machine; the Makefile has targets of the same names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from local import demo, deployment, emulator, simulator
-from local.deployment import ROOT
-from local.outputs import Outputs
+from local import ROOT
+from local.aws import deployment, emulator
+from local.aws.outputs import Outputs
+from local.demo import workload as demo
+from local.github import simulator
 from local.processes import LocalError, Process, Server, free_port
 
 FOLDER = ROOT / ".local"
@@ -24,48 +26,48 @@ GITHUB = Server("simulated GitHub", FOLDER / "github")
 
 
 def up() -> Outputs:
-    """Bring up what is missing, and deploy only when there is something new to deploy."""
+    """Start what isn't running, and deploy if the sources have changed."""
     started = time.monotonic()
     aws = _emulator(_port())
     github = GITHUB.running() or simulator.start(GITHUB, free_port())
-    wanted = f"{deployment.fingerprint()} {aws.pid} {github.port}"
+    fingerprint = f"{deployment.fingerprint()} {aws.pid} {github.port}"
     deployed = Outputs.load(OUTPUTS)
-    if deployed and _last_deployed() == wanted and not deployment.trouble(deployed):
-        print("The deployment is up to date: nothing changed since")
+    if deployed and _last_deployed() == fingerprint and not deployment.problem(deployed):
+        print("The deployment is up to date")
     else:
-        print("Deploying with CDK (half a minute)")
+        print("Deploying with CDK (about 30 seconds)")
         DEPLOYED.unlink(missing_ok=True)
         deployed = deployment.deploy(aws.url, FOLDER, github_api_url=github.url)
-        DEPLOYED.write_text(wanted)
+        DEPLOYED.write_text(fingerprint)
     print(f"Runledger is up after {time.monotonic() - started:.0f} s")
     return deployed
 
 
 def down() -> None:
     if not _stop(EMULATOR, GITHUB):
-        print("Nothing was running")
+        print("Nothing is running")
 
 
 def run() -> None:
-    """Play the demo and stay; Ctrl-C stops what this command started and leaves what an earlier `up` did."""
-    mine = [server for server in (EMULATOR, GITHUB) if not server.running()]
+    """Play the demo and wait. Ctrl-C stops the servers that this command started, not those of an earlier `up`."""
+    started = [server for server in (EMULATOR, GITHUB) if not server.running()]
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
         deployed = up()
         demo.send(deployed, now=datetime.now(UTC))
         _describe(deployed)
-        print("Ctrl-C stops it" if mine else "It was up before: Ctrl-C leaves it running, `make down` stops it")
+        print("Press Ctrl-C to stop" if started else "Press Ctrl-C to leave it running; `make down` stops it")
         with suppress(KeyboardInterrupt):
             threading.Event().wait()
     finally:
-        _stop(*mine)
+        _stop(*started)
 
 
 def _port() -> int:
     given = os.environ.get("RUNLEDGER_PORT", "4566")
     if not given.isdecimal() or not 0 < int(given) < 65536:
-        raise LocalError(f"RUNLEDGER_PORT is {given!r}; it takes the number of a port")
+        raise LocalError(f"RUNLEDGER_PORT is {given!r}: set it to a port number from 1 to 65535")
     return int(given)
 
 
@@ -75,7 +77,7 @@ def _emulator(port: int) -> Process:
         print(f"Starting the emulated AWS on port {port}")
         return emulator.start(EMULATOR, port)
     if aws.port != port:
-        raise LocalError(f"the emulated AWS runs on port {aws.port} already: `make down` stops it")
+        raise LocalError(f"the emulated AWS is already running on port {aws.port}: stop it with `make down`")
     return aws
 
 
@@ -84,7 +86,7 @@ def _stop(*servers: Server) -> int:
     for server in stopped:
         print(f"Stopped the {server.name}")
     if EMULATOR in stopped:
-        OUTPUTS.unlink(missing_ok=True)  # they point at nothing now
+        OUTPUTS.unlink(missing_ok=True)  # no longer valid
     return len(stopped)
 
 
@@ -99,7 +101,7 @@ def _describe(deployed: Outputs) -> None:
     print(f"  API         {deployed.api_url}")
     print(f"  token       {deployed.admin_token}")
     print(f"  GitHub      {deployed.github_api_url}")
-    print(f"  all of it   {OUTPUTS.relative_to(ROOT)}")
+    print(f"  all outputs {OUTPUTS.relative_to(ROOT)}")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""A browser for tests and pictures: the machine's own Chromium, because Playwright would else fetch one."""
+"""The browser for tests and screenshots: the installed Chromium, so that Playwright doesn't download one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-# As the Makefile looks for them.
+# The same names as in the Makefile.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -23,9 +23,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 def running() -> Iterator[Browser]:
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
-        raise LocalError(f"there is no {' or '.join(NAMES)} on the PATH: `make chromium` installs Debian's")
+        raise LocalError(f"no {' or '.join(NAMES)} on the PATH: install Chromium with `make chromium`")
     with sync_playwright() as playwright:
-        # Containers mostly run as root, where Chromium has no sandbox; it is only shown our own page.
+        # Chromium's sandbox doesn't work as root, as in containers. Only the local page is opened.
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         try:
             yield browser

@@ -1,4 +1,4 @@
-"""Starts, finds again and stops the servers that stand in for AWS and GitHub on this machine."""
+"""Starts, finds and stops the local servers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
-# What the servers write (logs, buckets, unpacked functions) may hold secrets, so other users cannot read it.
+# Files of the servers (logs, buckets, unpacked functions) may contain secrets.
 PRIVATE_FOLDER, PRIVATE_UMASK = 0o700, 0o077
 _POLL_SECONDS = 0.05
 
 
 class LocalError(RuntimeError):
-    """Something on this machine kept Runledger from running; the message says what to do."""
+    """An error to show to the user, without a traceback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ class Process:
 
 
 class Server:
-    """A child that may outlive this command: a later one finds it by the pid file in its folder.
+    """A child process that may outlive this command. Later commands find it by the pid file in its folder.
 
-    The child inherits a lock on that file. The lock falls when the child ends, however it ends, so a held lock
-    proves that the pid is still the child's and not that of a stranger who got the same number.
+    The child inherits a lock on that file, which is released when the child ends. A held lock therefore proves that
+    the pid still belongs to the child and hasn't been reused.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -71,15 +71,15 @@ class Server:
         health_path: str,
         environment: Mapping[str, str],
         working_folder: Path | None = None,
-        patience_seconds: float = 60,
+        timeout_seconds: float = 60,
     ) -> Process:
-        """Return once the server answers on its port."""
-        if _answers(port):
-            raise LocalError(f"port {port} is in use by something that is not ours: set RUNLEDGER_PORT or stop it")
+        """Return when the server responds on its port."""
+        if _accepts_connections(port):
+            raise LocalError(f"port {port} is in use by another program: stop it, or set RUNLEDGER_PORT")
         self.folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         with self._pid_file.open("a+") as pid_file, self.log.open("wb") as log:
             if not _lock(pid_file, fcntl.LOCK_EX):
-                raise LocalError(f"the {self.name} is running already: `make down` stops it")
+                raise LocalError(f"the {self.name} is already running: stop it with `make down`")
             self._child = subprocess.Popen(
                 command,
                 cwd=working_folder,
@@ -87,22 +87,22 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C must not reach it, and its own children must end with it
+                start_new_session=True,  # so that Ctrl-C doesn't reach it, and its children end with it
                 pass_fds=[pid_file.fileno()],
                 umask=PRIVATE_UMASK,
             )
             process = Process(pid=self._child.pid, port=port)
             pid_file.truncate(0)
             json.dump({"pid": process.pid, "port": process.port}, pid_file)
-        self._wait_until_healthy(self._child, port, health_path, patience_seconds)
+        self._wait_until_healthy(self._child, port, health_path, timeout_seconds)
         return process
 
-    def stop(self, *, patience_seconds: float = 10) -> bool:
-        """End the server and its children; say whether there was one."""
+    def stop(self, *, timeout_seconds: float = 10) -> bool:
+        """Stop the server and its children. Return whether it was running."""
         process = self.running()
         if process:
             _signal_group(process.pid, signal.SIGTERM)
-            deadline = time.monotonic() + patience_seconds
+            deadline = time.monotonic() + timeout_seconds
             while self.running() and time.monotonic() < deadline:
                 time.sleep(_POLL_SECONDS)
             _signal_group(process.pid, signal.SIGKILL)
@@ -111,14 +111,14 @@ class Server:
         self._pid_file.unlink(missing_ok=True)
         return process is not None
 
-    def _wait_until_healthy(self, child: subprocess.Popen[bytes], port: int, path: str, patience: float) -> None:
-        deadline = time.monotonic() + patience
+    def _wait_until_healthy(self, child: subprocess.Popen[bytes], port: int, path: str, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
         while not _is_healthy(port, path):
             if child.poll() is not None:
                 raise LocalError(f"the {self.name} ended with exit code {child.returncode}:\n{tail(self.log)}")
             if time.monotonic() > deadline:
                 self.stop()
-                raise LocalError(f"the {self.name} did not answer within {patience:.0f} s:\n{tail(self.log)}")
+                raise LocalError(f"the {self.name} didn't respond within {timeout:.0f} s:\n{tail(self.log)}")
             time.sleep(_POLL_SECONDS)
 
 
@@ -130,18 +130,18 @@ def free_port() -> int:
 
 
 def tail(log: Path, lines: int = 15) -> str:
-    """Return the end of a log with its path, for the message of the error that it explains."""
+    """Return the last lines of a log and its path, for an error message."""
     end = log.read_text(errors="replace").splitlines()[-lines:]
-    return "\n".join([*(f"  {line}" for line in end), f"  (all of it: {log})"])
+    return "\n".join([*(f"  {line}" for line in end), f"  (full log: {log})"])
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """Return this environment without settings of AWS, so that nothing here can reach a real account by mistake.
+    """Return the environment without AWS settings, so that no process can reach a real account by mistake.
 
-    Nor those of Python: a function must find its modules in its layers, as on Lambda.
+    Python settings are removed too: functions must find their modules in their layers, as on Lambda.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTHON"))}
-    tools = os.path.join(sys.prefix, "tools")  # Node.js and Java where the machine has none
+    tools = os.path.join(sys.prefix, "tools")  # Node.js and Java, if the machine has none
     return {
         **kept,
         "PATH": os.pathsep.join([tools, kept.get("PATH", os.defpath)]),
@@ -161,7 +161,7 @@ def _lock(file: TextIO, kind: int) -> bool:
     return True
 
 
-def _answers(port: int) -> bool:
+def _accepts_connections(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0
 

@@ -1,4 +1,4 @@
-"""`python -m local.screenshots`: the pictures in docs/images, from a deployment and a demo of their own."""
+"""`python -m local.screenshots`: takes the screenshots in docs/images, from a new deployment with the demo."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from local import browser, demo, deployment, emulator, simulator
-from local.deployment import ROOT
+from local import ROOT
+from local.aws import deployment, emulator
+from local.browser import running as running_browser
+from local.demo import workload as demo
+from local.demo.generator import STOREFRONT
+from local.demo.steps import bus_events
+from local.github import simulator
 from local.processes import LocalError
-from local.steps import bus_events
-from local.tale import STOREFRONT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
 
-    from local.outputs import Outputs
-    from local.steps import Step
+    from local.aws.outputs import Outputs
+    from local.demo.steps import Step
 
 IMAGES = ROOT / "docs" / "images"
 DESK = {"viewport": {"width": 1280, "height": 840}, "device_scale_factor": 1.5}
 PHONE = {"viewport": {"width": 390, "height": 840}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 DARK = {"color_scheme": "dark"}
-_PATIENCE_MS = 60_000
+_TIMEOUT_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class Picture:
 
 
 def pictures(steps: list[Step]) -> Iterator[Picture]:
-    """Of what went wrong in the demo, because that is what one looks for."""
+    """Views of the demo's incidents."""
     (interrupted,) = {each.subject for each in bus_events(steps) if each.detail.get("stopCode") == "SpotInterruption"}
     at = STOREFRONT.installation_id
     matrix = next(each.subject.run for each in bus_events(steps) if each.subject.run.workflow_name == "Matrix")
@@ -48,9 +51,9 @@ def pictures(steps: list[Step]) -> Iterator[Picture]:
     yield Picture(name="phone", address=f"#/{at}/overview", options=PHONE)
 
 
-def shoot(shown: Browser, outputs: Outputs, picture: Picture) -> None:
-    context = shown.new_context(timezone_id="UTC", locale="en-GB", **picture.options)
-    context.set_default_timeout(_PATIENCE_MS)
+def shoot(browser: Browser, outputs: Outputs, picture: Picture) -> None:
+    context = browser.new_context(timezone_id="UTC", locale="en-GB", **picture.options)
+    context.set_default_timeout(_TIMEOUT_MS)
     page = context.new_page()
     page.goto(f"{outputs.api_url}/{picture.address}")
     page.get_by_label("Access token").fill(outputs.admin_token)
@@ -64,14 +67,14 @@ def shoot(shown: Browser, outputs: Outputs, picture: Picture) -> None:
 
 def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as folder, browser.running() as shown:
+    with TemporaryDirectory() as folder, running_browser() as browser:
         here = Path(folder)
         with emulator.running(here) as aws_url, simulator.running(here) as github_url:
             outputs = deployment.deploy(aws_url, here, github_api_url=github_url)
             steps = demo.send(outputs, now=datetime.now(UTC)).steps
-            print("Taking pictures")
+            print("Taking screenshots")
             for picture in pictures(steps):
-                shoot(shown, outputs, picture)
+                shoot(browser, outputs, picture)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What a container with a GitHub runner starts with: plain Python without dependencies, to be copied into any image."""
+"""The entrypoint of a GitHub runner container: Python without dependencies, to copy into any image."""

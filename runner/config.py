@@ -1,4 +1,4 @@
-"""What the launcher tells the runner; a config that cannot work is refused before GitHub sees anything of it."""
+"""The config from the launcher, validated before the runner starts."""
 
 import base64
 import json
@@ -15,13 +15,13 @@ from runner.log import log
 
 TRIES = 6
 FIRST_PAUSE_SECONDS = 0.2
-ANSWER_SECONDS = 5
+TIMEOUT_SECONDS = 5
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 HTTP_SERVER_ERROR = 500
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A redirect may lead to plain http, or to a host that nobody has checked: it is an error like any other answer."""
+    """A redirect may lead to plain http or to another host, so it is treated as an error."""
 
     def redirect_request(self, *_: object, **__: object) -> Request | None:
         return None
@@ -31,12 +31,12 @@ WITHOUT_REDIRECTS = build_opener(_NoRedirects)
 
 
 class BadConfig(Exception):
-    """Names the field and what is wrong with it, never its value, which may be a token."""
+    """The message names the field and the problem, never the value, which may be a token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Tokens, and addresses that act as tokens, stay out of its repr and so out of every log."""
+    """Tokens, and URLs that act as tokens, are excluded from the repr and thus from logs."""
 
     runner_files: Mapping[str, bytes] = field(repr=False)
     runner_name: str
@@ -51,12 +51,12 @@ def load(environ: Mapping[str, str]) -> Config:
     if text := environ.get("RUNNER_CONFIG"):
         return parse(text)
     if url := environ.get("RUNNER_CONFIG_URL"):
-        return parse(_fetch(_address("RUNNER_CONFIG_URL", url)))
+        return parse(_fetch(_https_url("RUNNER_CONFIG_URL", url)))
     raise BadConfig("RUNNER_CONFIG or RUNNER_CONFIG_URL must be set")
 
 
 def stop_timeout(environ: Mapping[str, str]) -> float:
-    """The default leaves ten of the 120 seconds that ECS gives at most, for a slow machine and a late signal."""
+    """The default is ten seconds below the ECS maximum of 120, for slow machines and late signals."""
     given = environ.get("RUNNER_STOP_TIMEOUT_SECONDS", "110")
     if not given.isdecimal() or not int(given):
         raise BadConfig("RUNNER_STOP_TIMEOUT_SECONDS must be a whole number of seconds above 0")
@@ -64,23 +64,23 @@ def stop_timeout(environ: Mapping[str, str]) -> float:
 
 
 def parse(text: str | bytes) -> Config:
-    """Fields that are not known are left alone: launchers keep their own things in the same file."""
+    """Unknown fields are ignored: launchers may store their own data in the same file."""
     try:
         given = json.loads(text)
     except ValueError:
-        raise BadConfig("the config is not JSON") from None
+        raise BadConfig("the config isn't JSON") from None
     if not isinstance(given, dict):
-        raise BadConfig("the config is not a JSON object")
+        raise BadConfig("the config isn't a JSON object")
     remove_url, remove_token = _optional_text(given, "remove_url"), _optional_text(given, "remove_token")
     if remove_url and remove_token:
-        raise BadConfig("remove_url and remove_token are both set: give the one to use")
+        raise BadConfig("remove_url and remove_token are both set: set only one of them")
     return Config(
         runner_files=_runner_files(given),
         runner_name=_text(given, "runner_name"),
         labels=_labels(given),
         org=_optional_text(given, "org"),
         repo=_optional_text(given, "repo"),
-        remove_url=_address("remove_url", remove_url) if remove_url else None,
+        remove_url=_https_url("remove_url", remove_url) if remove_url else None,
         remove_token=remove_token,
     )
 
@@ -90,7 +90,7 @@ def _text(given: Mapping[str, object], name: str) -> str:
         raise BadConfig(f"{name} is missing")
     value = given[name]
     if not isinstance(value, str) or not value.strip():
-        raise BadConfig(f"{name} must be a text that is not empty")
+        raise BadConfig(f"{name} must be a non-empty string")
     return value.strip()
 
 
@@ -101,14 +101,14 @@ def _optional_text(given: Mapping[str, object], name: str) -> str | None:
 def _labels(given: Mapping[str, object]) -> tuple[str, ...]:
     labels = given.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise BadConfig("labels must be a list of texts")
+        raise BadConfig("labels must be a list of strings")
     return tuple(labels)
 
 
 def _runner_files(given: Mapping[str, object]) -> dict[str, bytes]:
-    """A JIT config is the runner's own files by name: .runner, .credentials and .credentials_rsaparams.
+    """Decode a JIT config into the runner's files: .runner, .credentials and .credentials_rsaparams.
 
-    Checked here because the runner itself ends with exit code 0 when it cannot read it.
+    Validated here, because the runner exits with code 0 if it can't read them.
     """
     encoded = _text(given, "jit_config")
     try:
@@ -117,42 +117,42 @@ def _runner_files(given: Mapping[str, object]) -> dict[str, bytes]:
     except (ValueError, TypeError, AttributeError):
         files = {}
     if ".runner" not in files or not all(re.fullmatch(r"\.\w+", name) for name in files):
-        raise BadConfig("jit_config must be the encoded_jit_config of GitHub's answer, as it stands")
+        raise BadConfig("jit_config must be the unchanged encoded_jit_config from GitHub's response")
     return files
 
 
-def _address(name: str, url: str) -> str:
-    """Plain http would show tokens to the network, so it is for this machine only."""
+def _https_url(name: str, url: str) -> str:
+    """Plain http would expose tokens, so it is only allowed for this machine."""
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise BadConfig(f"{name} is not an address") from None
+        raise BadConfig(f"{name} isn't a URL") from None
     if not parts.hostname or parts.scheme not in ("https", "http"):
-        raise BadConfig(f"{name} must be an https address")
+        raise BadConfig(f"{name} must be an https URL")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
-        raise BadConfig(f"{name} must be an https address: http is for loopback only")
+        raise BadConfig(f"{name} must be an https URL: http is only allowed for loopback")
     return url
 
 
 def _fetch(url: str) -> bytes:
-    """A fresh task's network may need a moment; an answer below 500 will not change by asking again."""
+    """Retries, because the network of a new task may not be ready. Statuses below 500 aren't retried."""
     pause = FIRST_PAUSE_SECONDS
     for tries_left in reversed(range(TRIES)):
         try:
-            with WITHOUT_REDIRECTS.open(url, timeout=ANSWER_SECONDS) as answer:
-                body: bytes = answer.read()
+            with WITHOUT_REDIRECTS.open(url, timeout=TIMEOUT_SECONDS) as response:
+                body: bytes = response.read()
                 return body
         except HTTPError as error:
             error.close()
-            problem = f"answered {error.code}"
+            problem = f"returned {error.code}"
             if error.code < HTTP_SERVER_ERROR:
-                raise BadConfig(f"RUNNER_CONFIG_URL {problem}: has a presigned address expired?") from None
+                raise BadConfig(f"RUNNER_CONFIG_URL {problem}: check whether a presigned URL has expired") from None
         except OSError as error:
             problem = str(error)
         except HTTPException as error:
-            problem = type(error).__name__  # its text may quote the address
+            problem = type(error).__name__  # its message may contain the URL
         if tries_left:
-            log("warning", "the config could not be fetched, trying again", problem=problem, tries_left=tries_left)
+            log("warning", "failed to fetch the config, retrying", problem=problem, tries_left=tries_left)
             time.sleep(pause)
             pause *= 2
-    raise BadConfig(f"RUNNER_CONFIG_URL could not be fetched in {TRIES} tries: {problem}")
+    raise BadConfig(f"RUNNER_CONFIG_URL could not be fetched in {TRIES} attempts: {problem}")

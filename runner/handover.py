@@ -1,8 +1,8 @@
-"""Starts the entrypoint afresh, so that no secret is left in its environment or memory when a job runs.
+"""Restarts the entrypoint, so that its environment and memory contain no secrets while a job runs.
 
-The environment that a process was started with stays readable in /proc/<pid>/environ, whatever it changes later: only
-exec replaces it. The first process loads the config, writes the runner's own files, and becomes the second one. The
-second one gets what it needs to stop the runner through a file in memory that it closes at once.
+The initial environment of a process stays readable in /proc/<pid>/environ; only exec replaces it. The first process
+loads the config, writes the runner's files, and executes itself again. The second process reads what it needs to stop
+the runner from an in-memory file and closes it immediately.
 """
 
 import json
@@ -22,7 +22,7 @@ DESCRIPTOR = "RUNLEDGER_CONFIG_DESCRIPTOR"
 
 
 def write_runner_files(files: Mapping[str, bytes], home: Path) -> None:
-    """Write what the runner would write itself if it got the JIT config as an argument or in its environment."""
+    """Write the files that the runner itself would write from a JIT config."""
     for name, content in files.items():
         file = home / name
         try:
@@ -30,11 +30,11 @@ def write_runner_files(files: Mapping[str, bytes], home: Path) -> None:
             with open(file, "xb", opener=_private) as new:
                 new.write(content)
         except OSError as error:
-            raise BadConfig(f"{name} cannot be written to RUNNER_HOME: {error.strerror}") from None
+            raise BadConfig(f"{name} can't be written to RUNNER_HOME: {error.strerror}") from None
 
 
-def start_afresh(config: Config, environ: Mapping[str, str]) -> NoReturn:
-    """Block stop signals, so that one that arrives meanwhile waits for the second process instead of being lost."""
+def restart(config: Config, environ: Mapping[str, str]) -> NoReturn:
+    """Blocks stop signals until the second process has started, so that none is lost."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     remaining = {name: value for name, value in asdict(config).items() if name != "runner_files"}
     descriptor = os.memfd_create("config", 0)

@@ -1,4 +1,4 @@
-"""The duties of the first process of a container: start the runner, hear every signal, reap every zombie."""
+"""The tasks of a container's first process: start the runner, handle signals, and reap zombies."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ KILL_ROUND_SECONDS = 0.1
 
 
 def become_init() -> None:
-    """Orphans come to us even where we are not PID 1, and steps of a job cannot read the config from our memory."""
+    """Adopt orphaned processes even if not PID 1, and prevent a job's steps from reading this process's memory."""
     libc = ctypes.CDLL(None)
     zero, one = ctypes.c_ulong(0), ctypes.c_ulong(1)
     libc.prctl(PR_SET_CHILD_SUBREAPER, one, zero, zero, zero)
@@ -25,7 +25,7 @@ def become_init() -> None:
 
 
 class Signals:
-    """Keeps signals until someone waits for them, so that none is lost between looking and waiting."""
+    """Queues signals, so that none is lost between a check and a wait."""
 
     def __init__(self) -> None:
         self._reader, self._writer = socket.socketpair()
@@ -40,23 +40,23 @@ class Signals:
 
 
 class Child:
-    """The runner, in a process group of its own, so that a signal to ours (Ctrl-C) does not cancel its job."""
+    """The runner, in a process group of its own, so that Ctrl-C doesn't cancel its job."""
 
     def __init__(self, program: Path, environ: Mapping[str, str], signals: Signals) -> None:
         self._signals = signals
         self._exit_code: int | None = None
-        # Not Popen: it wants to reap its child itself, and we reap whatever there is.
+        # Not Popen, which reaps its child itself: this process reaps all children.
         python_ignores = (signal.SIGPIPE, signal.SIGXFSZ)
         self._pid = os.posix_spawn(program, [str(program)], environ, setpgroup=0, setsigdef=python_ignores)
 
     @property
     def exit_code(self) -> int:
-        """128+n after signal n, as shells say it; a runner that outlives SIGKILL counts as killed."""
+        """128+n after signal n, as in shells. A runner that survives SIGKILL counts as killed."""
         code = -signal.SIGKILL if self._exit_code is None else self._exit_code
         return code if code >= 0 else 128 - code
 
     def wait(self, until: float | None = None) -> bool:
-        """Say whether it has ended; without a time to wait until, a stop signal ends the wait too."""
+        """Return whether it has ended. Without `until`, a stop signal also ends the wait."""
         while not self._has_ended():
             seconds = None if until is None else until - time.monotonic()
             if seconds is not None and seconds <= 0:
@@ -70,7 +70,7 @@ class Child:
         os.killpg(self._pid, signal.SIGINT)
 
     def kill(self, until: float) -> None:
-        """Kill round after round, as a process may fork while we look; `sudo` makes some that we may not kill."""
+        """Kill all descendants repeatedly, because processes may fork. Processes of `sudo` can't be killed."""
         while living := descendants():
             for pid in living:
                 with suppress(ProcessLookupError, PermissionError):
@@ -89,10 +89,10 @@ class Child:
 
 
 def descendants() -> dict[int, str]:
-    """Names by pid of all that runs below us; not by group or session, because jobs make their own."""
+    """The names of all descendants by pid. Groups and sessions don't identify them, because jobs create their own."""
     children: dict[int, dict[int, str]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it ended while we looked
+        with suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
             head, _, tail = stat.read_text(errors="replace").rpartition(")")
             pid, _, name = head.partition(" (")
             state, parent = tail.split()[:2]

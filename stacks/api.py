@@ -5,21 +5,21 @@ from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
-from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
+from runledger.deliveries import WEBHOOK_PATH
 
 from stacks import compliance
 from stacks.api_function import ApiFunction
 from stacks.events import EventsStack
 from stacks.function import LedgerFunction, log_group
 from stacks.layer import domain_layer
-from stacks.parts import queue_with_dead_letters, secret
+from stacks.parts import export, queue_with_dead_letters, secret
+from stacks.resource_alarms import watch
 from stacks.settings import Settings
 
-WEBHOOK_PATH = "/webhooks/github"
 API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
 # They need no token. The last one is everything else, which the function answers with a problem.
 PAGE_PATHS = ("/", "/docs", "/openapi.json", "/assets/{proxy+}", "/{proxy+}")
@@ -34,6 +34,11 @@ ACCESS_LOG = {
     "latencyMs": "$context.responseLatency",
     "error": "$context.integrationErrorMessage",
 }
+
+
+def access_log_name(settings: Settings) -> str:
+    """API Gateway adds each log group to a policy of at most 5,120 characters, except below this prefix."""
+    return f"/aws/vendedlogs/runledger/{settings.stage}/api"
 
 
 class ApiStack(cdk.Stack):
@@ -73,6 +78,7 @@ class ApiStack(cdk.Stack):
             self, settings=settings, events=events, layer=self._layer, api_tokens=self._api_tokens, beside=self
         )
         self._http_api(intake, api)
+        watch(self, settings=settings)
 
     def _webhook_intake(self) -> LedgerFunction:
         intake = self._recorder.function(
@@ -82,6 +88,7 @@ class ApiStack(cdk.Stack):
             # GitHub hangs up after 10 seconds.
             timeout=cdk.Duration.seconds(10),
             snap_start=self._settings.snap_start,
+            reserved_concurrency=self._settings.intake_reserved_concurrency or None,
             environment={
                 "WEBHOOK_SECRETS": self._webhook_secrets,
                 "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
@@ -93,12 +100,17 @@ class ApiStack(cdk.Stack):
 
     def _webhook_retry(self) -> None:
         retry = self._recorder.function(self, "webhook_retry", layers=[self._layer], timeout=cdk.Duration.minutes(1))
-        retry.function.add_event_source(
-            event_sources.SqsEventSource(self._retries, batch_size=10, report_batch_item_failures=True)
-        )
+        retry.feed(self._retries)
 
     def _http_api(self, intake: LedgerFunction, queries: LedgerFunction) -> None:
-        api = apigateway.HttpApi(self, "HttpApi", create_default_stage=False, description="Runledger")
+        api = apigateway.HttpApi(
+            self,
+            "HttpApi",
+            api_name=f"runledger-{self._settings.stage}",
+            create_default_stage=False,
+            description="Runledger",
+        )
+        export(api, api.api_id)
         webhooks = api.add_routes(
             path=WEBHOOK_PATH,
             methods=[apigateway.HttpMethod.POST],
@@ -125,7 +137,9 @@ class ApiStack(cdk.Stack):
                 (pages, settings.page_rate_limit, settings.page_burst_limit),
             ],
         )
-        access_logs: logs.LogGroup = log_group(self, "AccessLogs", settings=self._settings)
+        access_logs: logs.LogGroup = log_group(
+            self, "AccessLogs", name=access_log_name(self._settings), settings=self._settings
+        )
         deployed = stage.node.default_child
         assert isinstance(deployed, apigateway.CfnStage)
         deployed.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(

@@ -5,7 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
-from runledger.tables import passes, schema
+from runledger.tables import schema
 
 from stacks.events import EventsStack
 from stacks.function import LedgerFunction
@@ -84,7 +84,7 @@ class ApiFunction(LedgerFunction):
             iam.PolicyStatement(
                 actions=["dynamodb:UpdateItem"],
                 resources=[runners_arn],
-                conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [passes.PASSES]}},
+                conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [schema.PASSES]}},
             )
         )
 

@@ -8,7 +8,8 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks import compliance
-from stacks.parts import removal_policy
+from stacks.parts import export
+from stacks.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
 
 TARGET_UTILIZATION_PERCENT = 70
@@ -20,9 +21,13 @@ class DataStack(cdk.Stack):
         self.tables: Mapping[str, dynamodb.Table] = {
             table.name: self._table(table, settings) for table in schema.TABLES
         }
+        watch_tables(self, self.tables, settings=settings)
 
     def _table(self, table: schema.Table, settings: Settings) -> dynamodb.Table:
         name = _camel(table.name)
+        # Without it CDK begins with 5 units, whatever the least is, until auto-scaling acts minutes later.
+        reads = settings.provisioned.read_min if settings.provisioned else None
+        writes = settings.provisioned.write_min if settings.provisioned else None
         deployed = dynamodb.Table(
             self,
             name,
@@ -38,8 +43,12 @@ class DataStack(cdk.Stack):
             ),
             stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if settings.streams else None,
             deletion_protection=not settings.throw_away,
-            removal_policy=removal_policy(settings),
+            # A protected table cannot be deleted, not even when the stack's first deployment fails.
+            removal_policy=cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN,
+            read_capacity=reads,
+            write_capacity=writes,
         )
+        export(deployed, deployed.table_name, deployed.table_arn)
         for index in table.indexes:
             deployed.add_global_secondary_index(
                 index_name=index.name,
@@ -47,6 +56,8 @@ class DataStack(cdk.Stack):
                 sort_key=_text(index.sort),
                 projection_type=dynamodb.ProjectionType.INCLUDE if index.include else dynamodb.ProjectionType.KEYS_ONLY,
                 non_key_attributes=list(index.include) or None,
+                read_capacity=reads,
+                write_capacity=writes,
             )
         if settings.provisioned:
             _scale(deployed, table, settings.provisioned)

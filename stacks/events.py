@@ -1,25 +1,27 @@
 """What happens without a request: launchers and AWS speak on buses, errands wait in queues, schedules look around."""
 
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
-from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger import publishers
 from runledger.model import EventType
-from runledger.reports import AwsEvent
+from runledger.reports import GOING, SPOT_INTERRUPTION, AwsEvent
 
 from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.github_requests import GitHubRequestsFunction
 from stacks.layer import domain_layer, github_layer
 from stacks.parts import queue_with_dead_letters, secret
-from stacks.reconciler import ReconcilerFunction, describes_runners
+from stacks.reconciler import ReconcilerFunction, describes_runners, scope
 from stacks.recorder import KNOWS_RUNNERS, Recorder
+from stacks.resource_alarms import watch
 from stacks.settings import Settings
 
 FROM_LAUNCHERS = (
@@ -32,6 +34,8 @@ DESCRIBES_RUNNERS = (
     *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"),
 )
 TIMEOUT = cdk.Duration.minutes(1)
+# Every event that a rule lets through costs a message, an invocation and a read, also for machines that are no runners.
+STATES = {"running", *GOING}
 
 
 class EventsStack(cdk.Stack):
@@ -77,6 +81,10 @@ class EventsStack(cdk.Stack):
         ).function
         cdk.CfnOutput(self, "EventBusName", value=self._bus.event_bus_name)
         cdk.CfnOutput(self, "GitHubAppSecretArn", value=self.github_app)
+        # Two stages must not both stop the same machines: whoever deploys the second one can compare.
+        policy = {"orphans": settings.orphans, "runner_tags": dict(settings.runner_tags)}
+        cdk.CfnOutput(self, "OrphanPolicy", value=json.dumps(policy, sort_keys=True))
+        watch(self, settings=settings)
 
     def _make_bus(self) -> events.EventBus:
         bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{self._settings.stage}")
@@ -99,7 +107,8 @@ class EventsStack(cdk.Stack):
 
     def _scheduling_events(self) -> None:
         waiting = queue_with_dead_letters(self, "SchedulingEvents", settings=self._settings)
-        self._route(waiting, "FromLaunchers", FROM_LAUNCHERS, bus=self._bus)
+        launchers = events.EventPattern(detail_type=list(FROM_LAUNCHERS))
+        self._route(waiting, "FromLaunchers", launchers, bus=self._bus)
         function = self.recorder.function(
             self,
             "scheduling_events",
@@ -108,25 +117,33 @@ class EventsStack(cdk.Stack):
             more=KNOWS_RUNNERS,
             environment={
                 **describes_runners(self._settings),
-                "OWN_ACCOUNT": self.account,
                 "EVENT_PUBLISHERS": publishers.to_json(self._settings.event_publishers),
             },
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
-        _feed(function, waiting)
+        function.feed(waiting)
 
     def _instance_events(self) -> None:
-        for name, words, source, kinds in (
-            ("spot_interruption", "SpotInterruptions", "aws.ec2", (AwsEvent.WARNING, AwsEvent.REBALANCE)),
-            ("instance_state", "InstanceStates", "aws.ec2", (AwsEvent.INSTANCE_STATE,)),
+        for name, words, patterns in (
+            ("spot_interruption", "SpotInterruptions", {"SpotInterruptions": warnings()}),
+            ("instance_state", "InstanceStates", {"InstanceStates": states(), "TaskStates": tasks(self._settings)}),
         ):
             waiting = queue_with_dead_letters(self, words, settings=self._settings)
-            self._route(waiting, f"From{words}", kinds, source=source)
-            if name == "instance_state":
-                self._route(waiting, "FromTaskStates", (AwsEvent.TASK_STATE,), source="aws.ecs")
-            _feed(
-                self.recorder.function(self, name, layers=[self._domain], timeout=TIMEOUT, more=KNOWS_RUNNERS), waiting
+            for rule, pattern in patterns.items():
+                self._route(waiting, f"From{rule}", pattern)
+                if self._settings.runner_regions:
+                    # Other regions forward their events to our bus: on the default one, rules of others would see them.
+                    # EventBridge lets no publisher use a source that begins with `aws.`.
+                    self._route(waiting, f"Forwarded{rule}", pattern, bus=self._bus)
+            function = self.recorder.function(
+                self,
+                name,
+                layers=[self._domain],
+                timeout=TIMEOUT,
+                more=KNOWS_RUNNERS,
+                environment=scope(self._settings),
             )
+            function.feed(waiting)
 
     def _runner_lookup(self) -> None:
         function = self.recorder.function(
@@ -138,7 +155,7 @@ class EventsStack(cdk.Stack):
             environment=describes_runners(self._settings),
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
-        _feed(function, self.recorder.runner_lookups)
+        function.feed(self.recorder.runner_lookups)
 
     def _run_retry(self) -> None:
         function = self.recorder.function(
@@ -154,34 +171,43 @@ class EventsStack(cdk.Stack):
             },
         )
         function.allow(self.github_app, "secretsmanager:GetSecretValue")
-        _feed(function, self.recorder.rerun_checks)
+        function.feed(self.recorder.rerun_checks)
 
     def _asks_github(self) -> dict[str, str]:
         return {"GITHUB_APP": self.github_app, "GITHUB_API_URL": self._settings.github_api_url}
 
     def _route(
-        self,
-        waiting: sqs.Queue,
-        name: str,
-        kinds: Sequence[str],
-        *,
-        bus: events.IEventBus | None = None,
-        source: str | None = None,
+        self, waiting: sqs.Queue, name: str, pattern: events.EventPattern, *, bus: events.IEventBus | None = None
     ) -> None:
-        """Without a bus of ours it is the default one, on which AWS speaks."""
-        events.Rule(
-            self,
-            name,
-            event_bus=bus,
-            event_pattern=events.EventPattern(detail_type=list(kinds), source=[source] if source else None),
-            targets=[targets.SqsQueue(waiting)],
-        )
+        """Without a bus of ours it is the default one, on which AWS publishes."""
+        events.Rule(self, name, event_bus=bus, event_pattern=pattern, targets=[targets.SqsQueue(waiting)])
 
 
-def _feed(function: LedgerFunction, waiting: sqs.IQueue) -> None:
-    function.function.add_event_source(
-        event_sources.SqsEventSource(waiting, batch_size=10, report_batch_item_failures=True)
+def warnings() -> events.EventPattern:
+    return events.EventPattern(source=["aws.ec2"], detail_type=[AwsEvent.WARNING, AwsEvent.REBALANCE])
+
+
+def states() -> events.EventPattern:
+    return events.EventPattern(
+        source=["aws.ec2"], detail_type=[AwsEvent.INSTANCE_STATE], detail={"state": sorted(STATES)}
     )
+
+
+def tasks(settings: Settings) -> events.EventPattern:
+    return events.EventPattern(
+        source=["aws.ecs"], detail_type=[AwsEvent.TASK_STATE], detail=task_pattern(settings.ecs_event_clusters)
+    )
+
+
+def task_pattern(clusters: Sequence[str]) -> dict[str, Any]:
+    """Tasks that run or have stopped, and those that spot takes away; of these clusters, if any are named."""
+    of_interest = [
+        {"lastStatus": ["STOPPED"]},
+        {"lastStatus": ["RUNNING"], "desiredStatus": ["RUNNING"]},
+        {"stopCode": [SPOT_INTERRUPTION]},
+    ]
+    named = {"clusterArn": [{"suffix": f":cluster/{name}"} for name in clusters]} if clusters else {}
+    return {**named, "$or": of_interest}
 
 
 def _allow_everywhere(function: LedgerFunction, *actions: str) -> None:

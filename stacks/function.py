@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from stacks import compliance
@@ -27,9 +29,12 @@ class LedgerFunction(Construct):
         timeout: cdk.Duration,
         memory_mb: int = 512,
         snap_start: bool = False,
+        reserved_concurrency: int | None = None,
+        retry_attempts: int | None = None,
     ) -> None:
         super().__init__(scope, "".join(word.capitalize() for word in name.split("_")))
-        written = log_group(self, "Logs", settings=settings)
+        self._settings = settings
+        written = log_group(self, "Logs", name=log_group_name(settings, name), settings=settings)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         written.grant_write(role)
         self.role = role
@@ -43,6 +48,7 @@ class LedgerFunction(Construct):
             layers=list(layers),
             environment={
                 "FUNCTION": name,
+                "STAGE": settings.stage,
                 "POWERTOOLS_LOG_LEVEL": settings.log_level,
                 **environment,
             },
@@ -51,7 +57,11 @@ class LedgerFunction(Construct):
             log_group=written,
             role=role,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
+            reserved_concurrent_executions=reserved_concurrency,
+            retry_attempts=retry_attempts,
         )
+        # An export would keep the function from ever being removed, only because a graph shows it.
+        cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)
         # What events and requests are sent to: a snapshot is taken of a published version, and never of $LATEST.
         self.live: lambda_.IFunction = (
             lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
@@ -65,12 +75,28 @@ class LedgerFunction(Construct):
         )
         cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
 
+    def feed(self, waiting: sqs.IQueue) -> None:
+        """Without a limit, one queue takes up to 1,000 instances, and webhooks need some of the account's."""
+        self.function.add_event_source(
+            event_sources.SqsEventSource(
+                waiting,
+                batch_size=10,
+                max_concurrency=self._settings.queue_max_concurrency,
+                report_batch_item_failures=True,
+            )
+        )
+
     def allow(self, resource_arn: str, *actions: str) -> None:
         self.function.add_to_role_policy(iam.PolicyStatement(actions=list(actions), resources=[resource_arn]))
 
 
-def log_group(scope: Construct, name: str, *, settings: Settings) -> logs.LogGroup:
-    group = logs.LogGroup(scope, name, removal_policy=cdk.RemovalPolicy.DESTROY)
+def log_group_name(settings: Settings, function: str) -> str:
+    """Known before anything is deployed: saved queries in another stack name it without a reference."""
+    return f"/runledger/{settings.stage}/{function}"
+
+
+def log_group(scope: Construct, construct_id: str, *, name: str, settings: Settings) -> logs.LogGroup:
+    group = logs.LogGroup(scope, construct_id, log_group_name=name, removal_policy=cdk.RemovalPolicy.DESTROY)
     deployed = group.node.default_child
     assert isinstance(deployed, logs.CfnLogGroup)
     # CDK names the periods in words, of which our setting would need a table.

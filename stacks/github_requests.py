@@ -12,8 +12,9 @@ from stacks.function import LedgerFunction
 from stacks.recorder import TABLES, table_environment
 from stacks.settings import Settings
 
-# The API waits for it, and has 29 seconds itself, of which it may have waited 12 for another reader's claim.
-TIMEOUT = cdk.Duration.seconds(14)
+# The API waits for it, and has 29 seconds itself, of which it may have waited 12 for another reader's claim. It needs
+# some of the rest to connect, to check the token and to read the tables.
+TIMEOUT = cdk.Duration.seconds(12)
 SECONDS_FOR_THE_API_TO_WAIT = math.ceil(TIMEOUT.to_seconds()) + 1
 GITHUB_PATIENCE_SECONDS = 5
 REFRESHES = {

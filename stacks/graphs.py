@@ -1,61 +1,109 @@
-"""One CloudWatch dashboard, from the front door to the bill: what comes in, what waits, what runs, what it costs."""
+"""One CloudWatch dashboard, from the front door to the bill: what comes in, what waits, what runs, what it costs.
 
-from collections.abc import Sequence
+Its body names each function, queue and table of other stacks many times. Each of them is one variable of `Fn::Sub`, so
+that there is one reference for each resource, however many graphs show it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 from runledger.model import Status
 
-from stacks.own_metrics import own
+from stacks.own_metrics import OwnMetrics
 from stacks.settings import Settings
-from stacks.watched import Watched
+from stacks.watched import Watched, recording_operations, throttled
 
 FULL_WIDTH = 24
 OPEN = [status for status in Status if status is not Status.COMPLETED]
+PERCENTILES = ("p50", "p90", "p99")
 
 Graph = tuple[str, Sequence[cloudwatch.IMetric]]
 Row = list[cloudwatch.IWidget]
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names that are known only once other stacks are deployed: variables, and the references that they stand for."""
+
+    references: dict[str, str] = field(default_factory=dict)
+
+    def variables(self, suffix: str, physical: Mapping[str, str]) -> dict[str, str]:
+        """What a graph puts in the place of each name."""
+        named = {each: "".join(filter(str.isalnum, each.title())) + suffix for each in physical}
+        self.references.update({named[each]: reference for each, reference in physical.items()})
+        return {each: f"${{{variable}}}" for each, variable in named.items()}
+
+
 def dashboard(
-    scope: Construct, *, settings: Settings, watched: Watched, alarms: Sequence[cloudwatch.IAlarm]
+    scope: Construct,
+    *,
+    settings: Settings,
+    watched: Watched,
+    tables: Mapping[str, dynamodb.Table],
+    alarms: Sequence[cloudwatch.IAlarm],
 ) -> cloudwatch.Dashboard:
-    return cloudwatch.Dashboard(
+    names, own = Names(), OwnMetrics(stage=settings.stage)
+    functions = names.variables("Function", {name: each.function_name for name, each in watched.functions.items()})
+    queues = names.variables("Queue", {name: each.queue_name for name, each in watched.queues.items()})
+    dead_letters = names.variables(
+        "DeadLetters", {name: each.queue_name for name, each in watched.dead_letters.items()}
+    )
+    (api,) = names.variables("", {"api": watched.apis[0].api_id}).values()
+    shown = names.variables("Table", {name: each.table_name for name, each in tables.items()})
+    made = cloudwatch.Dashboard(
         scope,
         "Dashboard",
-        dashboard_name=f"runledger-{settings.stage}",
+        # The names of dashboards are shared by all regions of an account.
+        dashboard_name=f"runledger-{settings.stage}-{cdk.Aws.REGION}",
         default_interval=cdk.Duration.hours(12),
         widgets=[
             [cloudwatch.AlarmStatusWidget(title="Alarms", alarms=list(alarms), width=FULL_WIDTH, height=5)],
-            _intake(watched),
-            _functions(watched),
-            _queues(watched),
-            _jobs(),
-            _runners(),
-            _orphans(),
-            _passes(),
-            _tables(watched),
+            _intake(own, api, functions["webhook_intake"]),
+            _functions(functions),
+            _queues(own, queues, dead_letters, watched.fed_by_queues),
+            _jobs(own),
+            _runners(own),
+            _orphans(own),
+            _passes(own),
+            _tables(shown),
         ],
     )
+    deployed = made.node.default_child
+    assert isinstance(deployed, cloudwatch.CfnDashboard)
+    body = _as_template(cdk.Stack.of(made).resolve(deployed.dashboard_body))
+    deployed.dashboard_body = cdk.Fn.sub(body, names.references)
+    return made
 
 
-def _intake(watched: Watched) -> Row:
-    api, intake = watched.api, watched.functions["webhook_intake"]
+def _as_template(body: Any) -> str:
+    """Text with variables, of text that is joined with references to the region and account of this stack."""
+    parts = body["Fn::Join"][1]
+    return "".join(part if isinstance(part, str) else f"${{{part['Ref']}}}" for part in parts)
+
+
+def _intake(own: OwnMetrics, api: str, intake: str) -> Row:
     return _row(
         (
             "Requests",
             [
-                api.metric_count(statistic="Sum", label="all"),
-                api.metric_client_error(label="4xx"),
-                api.metric_server_error(label="5xx"),
+                _aws("ApiGateway", "Count", "Sum", label="all", ApiId=api),
+                _aws("ApiGateway", "4xx", "Sum", label="4xx", ApiId=api),
+                _aws("ApiGateway", "5xx", "Sum", label="5xx", ApiId=api),
             ],
         ),
-        ("Latency of requests (ms)", [api.metric_latency(statistic=at, label=at) for at in ("p50", "p90", "p99")]),
-        ("Duration of intake (ms)", [intake.metric_duration(statistic=at, label=at) for at in ("p50", "p90", "p99")]),
+        ("Latency of requests (ms)", [_aws("ApiGateway", "Latency", at, label=at, ApiId=api) for at in PERCENTILES]),
+        (
+            "Duration of intake (ms)",
+            [_aws("Lambda", "Duration", at, label=at, FunctionName=intake) for at in PERCENTILES],
+        ),
         (
             "Deliveries",
-            _sums(
+            own.sums(
                 *("DuplicateDeliveries", "DeferredDeliveries", "WebhooksRedelivered", "RejectedEvents"),
                 *("DeliveriesOutOfScope", "InvalidWebhookSecrets"),
             ),
@@ -63,103 +111,113 @@ def _intake(watched: Watched) -> Row:
     )
 
 
-def _functions(watched: Watched) -> Row:
-    functions = watched.functions.items()
+def _functions(functions: Mapping[str, str]) -> Row:
+    def each(metric: str, statistic: str) -> list[cloudwatch.Metric]:
+        return [
+            _aws("Lambda", metric, statistic, label=name, FunctionName=variable) for name, variable in functions.items()
+        ]
+
     return _row(
-        ("Errors of functions", [each.metric_errors(label=name) for name, each in functions]),
-        ("Functions throttled", [each.metric_throttles(label=name) for name, each in functions]),
-        (
-            "Duration of functions, p90 (ms)",
-            [each.metric_duration(statistic="p90", label=name) for name, each in functions],
-        ),
+        ("Errors of functions", each("Errors", "Sum")),
+        ("Functions throttled", each("Throttles", "Sum")),
+        ("Duration of functions, p90 (ms)", each("Duration", "p90")),
     )
 
 
-def _queues(watched: Watched) -> Row:
-    queues, dead_letters = watched.queues.items(), watched.dead_letters.items()
+def _queues(own: OwnMetrics, queues: Mapping[str, str], dead_letters: Mapping[str, str], fed: Collection[str]) -> Row:
+    def each(metric: str, shown: Mapping[str, str]) -> list[cloudwatch.Metric]:
+        return [_aws("SQS", metric, "Maximum", label=name, QueueName=variable) for name, variable in shown.items()]
+
+    failed = [own.metric("MessagesFailed", "Sum", function=name).with_(label=name) for name in sorted(fed)]
     return _row(
-        (
-            "Messages waiting",
-            [each.metric_approximate_number_of_messages_visible(label=name) for name, each in queues],
-        ),
-        ("Oldest message (s)", [each.metric_approximate_age_of_oldest_message(label=name) for name, each in queues]),
-        (
-            "Dead letters",
-            [each.metric_approximate_number_of_messages_visible(label=name) for name, each in dead_letters],
-        ),
+        ("Messages waiting", each("ApproximateNumberOfMessagesVisible", queues)),
+        ("Oldest message (s)", each("ApproximateAgeOfOldestMessage", queues)),
+        ("Messages that failed", failed),
+        ("Dead letters", each("ApproximateNumberOfMessagesVisible", dead_letters)),
     )
 
 
-def _jobs() -> Row:
+def _jobs(own: OwnMetrics) -> Row:
     return _row(
-        ("Jobs", _sums("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed")),
-        ("Queue time (ms)", [own("QueueTime", at).with_(label=at) for at in ("p50", "p90")]),
-        ("Duration of jobs (s)", [own("JobDuration", at).with_(label=at) for at in ("p50", "p90")]),
-        ("Cost of jobs by the hour ($)", _sums("Spend", "SpotSavings", minutes=60)),
+        ("Jobs", own.sums("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed")),
+        ("Queue time (ms)", [own.metric("QueueTime", at).with_(label=at) for at in ("p50", "p90")]),
+        ("Duration of jobs (s)", [own.metric("JobDuration", at).with_(label=at) for at in ("p50", "p90")]),
+        ("Cost of jobs by the hour ($)", own.sums("Spend", "SpotSavings", minutes=60)),
     )
 
 
-def _runners() -> Row:
+def _runners(own: OwnMetrics) -> Row:
     return _row(
-        ("Runners", _sums("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersTerminated")),
+        ("Runners", own.sums("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersTerminated")),
         (
             "Trouble with runners",
-            _sums("RunnersInterrupted", "RebalanceRecommendations", "RunnersTaken", "RunnersRequested"),
+            own.sums("RunnersInterrupted", "RebalanceRecommendations", "RunnersTaken", "RunnersRequested"),
         ),
-        ("Re-runs", _sums("RerunsRequested", "RerunsRefused")),
+        ("Re-runs", own.sums("RerunsRequested", "RerunsRefused")),
         (
             "Approvals",
             [
-                *_sums("ApprovalsRequested", "ApprovalsGiven", "ApprovalsRefused"),
-                own("ForgottenApprovals", "Maximum", minutes=60),
+                *own.sums("ApprovalsRequested", "ApprovalsGiven", "ApprovalsRefused"),
+                own.metric("ForgottenApprovals", "Maximum", minutes=60),
             ],
         ),
     )
 
 
-def _orphans() -> Row:
+def _orphans(own: OwnMetrics) -> Row:
     return _row(
         (
             "Orphaned runners",
             [
-                *_sums("OrphanedRunnersDetected", "OrphanedRunnersCleaned"),
-                own("OrphanedRunnersOverdue", "Maximum"),
-                own("ContestedRunners", "Maximum"),
+                *own.sums("OrphanedRunnersDetected", "OrphanedRunnersCleaned"),
+                own.metric("OrphanedRunnersOverdue", "Maximum"),
+                own.metric("ContestedRunners", "Maximum"),
             ],
         ),
-        ("Orphan rate (%)", [own("OrphanedRunnerRate", "Average", minutes=60)]),
-        ("Stuck jobs", [own("StuckJobs", "Maximum", kind=kind.value).with_(label=kind.value) for kind in OPEN]),
+        ("Orphan rate (%)", [own.metric("OrphanedRunnerRate", "Average", minutes=60)]),
+        ("Stuck jobs", [own.metric("StuckJobs", "Maximum", kind=kind.value).with_(label=kind.value) for kind in OPEN]),
     )
 
 
-def _passes() -> Row:
+def _passes(own: OwnMetrics) -> Row:
     return _row(
         (
             "Jobs healed, and long-running",
-            [*_sums("JobsHealed", "JobsReconciled"), own("LongRunningJobs", "Maximum")],
+            [*own.sums("JobsHealed", "JobsReconciled"), own.metric("LongRunningJobs", "Maximum")],
         ),
         (
             "Duration of a pass (ms)",
-            [own("ReconciliationDuration", at).with_(label=at) for at in ("Average", "Maximum")],
+            [own.metric("ReconciliationDuration", at).with_(label=at) for at in ("Average", "Maximum")],
         ),
-        ("Errors of the reconciler", _sums("ReconciliationErrors")),
+        ("Errors of the reconciler", own.sums("ReconciliationErrors")),
     )
 
 
-def _tables(watched: Watched) -> Row:
-    tables = watched.tables.items()
+def _tables(tables: Mapping[str, str]) -> Row:
+    def consumed(metric: str) -> list[cloudwatch.Metric]:
+        return [_aws("DynamoDB", metric, "Sum", label=name, TableName=variable) for name, variable in tables.items()]
+
     return _row(
-        ("Write units consumed", [each.metric_consumed_write_capacity_units(label=name) for name, each in tables]),
-        ("Read units consumed", [each.metric_consumed_read_capacity_units(label=name) for name, each in tables]),
+        ("Write units consumed", consumed("ConsumedWriteCapacityUnits")),
+        ("Read units consumed", consumed("ConsumedReadCapacityUnits")),
         (
             "Requests throttled",
-            [metric.with_(label=" ".join(where)) for where, metric in watched.throttled_requests().items()],
+            [
+                throttled(tables[table], operation).with_(label=f"{table} {operation}")
+                for table, operation in recording_operations()
+            ],
         ),
     )
 
 
-def _sums(*names: str, minutes: int = 5) -> list[cloudwatch.Metric]:
-    return [own(name, "Sum", minutes=minutes) for name in names]
+def _aws(service: str, metric: str, statistic: str, *, label: str, **dimensions: str) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=f"AWS/{service}",
+        metric_name=metric,
+        dimensions_map=dimensions,
+        statistic=statistic,
+        label=label,
+    )
 
 
 def _row(*graphs: Graph) -> Row:

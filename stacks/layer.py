@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -13,10 +14,10 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from stacks import web
-from stacks.parts import removal_policy
 from stacks.settings import Settings
 
 ROOT = Path(__file__).parent.parent
+LAYERS = ROOT / "layers"
 LOCKS = ROOT / "requirements" / "locks"
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ON_LAMBDA_AT = "/opt/python"
@@ -46,22 +47,28 @@ def api_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
 
 def _layer(scope: Construct, name: str, *, settings: Settings, dashboard: str | None = None) -> lambda_.LayerVersion:
     """Made anew in each stack: a layer shared across stacks cannot be updated, for its export is in use."""
-    source = ROOT / "layers" / name
+    source = LAYERS / name
     wheels = () if settings.architecture == "host" else ON_LAMBDA
     bundling = _PipBundling(source / "python", LOCKS / f"{name}.txt", wheels, dashboard)
-    return lambda_.LayerVersion(
+    layer = lambda_.LayerVersion(
         scope,
         f"{name.capitalize()}Layer",
         description=f"runledger: {name}",
         compatible_runtimes=[RUNTIME],
         compatible_architectures=[architecture(settings)],
-        removal_policy=removal_policy(settings),
         code=lambda_.Code.from_asset(
             str(source),
             asset_hash=bundling.fingerprint(),
             bundling=cdk.BundlingOptions(image=cdk.DockerImage.from_registry("never-used"), local=bundling),
         ),
     )
+    if not bundling.compiler():
+        cdk.Annotations.of(layer).add_warning_v2(
+            "runledger:layerNotCompiled",
+            f"There is no {RUNTIME.name} on this machine, so the layer has no compiled files: each cold start compiles "
+            f"them again, which takes 60 ms and more. Install {RUNTIME.name} and deploy again.",
+        )
+    return layer
 
 
 def architecture(settings: Settings) -> lambda_.Architecture:
@@ -87,28 +94,41 @@ class _PipBundling:
         subprocess.run((*pip, *LOCKED, *self._wheels, *files), check=True)  # noqa: S603
         if self._dashboard:
             web.build(target / self._dashboard)
-        if self._runs_on_this_python():
-            self._compile(target)
+        if python := self.compiler():
+            self._compile(python, target)
         return True
 
-    def _runs_on_this_python(self) -> bool:
-        return not self._wheels or f"python{sys.version_info.major}.{sys.version_info.minor}" == RUNTIME.name
+    def compiler(self) -> str | None:
+        """A Python on this machine whose compiled files the function can load: Lambda's version, or the host's own."""
+        return _python_of_lambda() if self._wheels else sys.executable
 
-    def _compile(self, target: Path) -> None:
+    def _compile(self, python: str, target: Path) -> None:
         """A layer is read-only: what is not compiled here is compiled again at every cold start, for 60 ms and more.
 
         Without a check of the source's date, which the zip file does not keep, and under the names that the files have
         on Lambda, so that a traceback finds them.
         """
-        compiling = (sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
+        compiling = (python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
         named = ("-s", str(target), "-p", ON_LAMBDA_AT)
         subprocess.run((*compiling, *named, str(target)), check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
     def fingerprint(self) -> str:
         """Changes when the result would: then pip runs again, and only then."""
-        python = sys.version_info[:2] if self._runs_on_this_python() else None
-        digest = hashlib.sha256(repr((self._wheels, python)).encode())
-        files = (*sorted(self._source.rglob("*.py")), self._lock, Path(__file__))
-        for file in (*files, *(web.sources() if self._dashboard else ())):
+        compiled = (sys.version_info[:2] if not self._wheels else RUNTIME.name) if self.compiler() else None
+        digest = hashlib.sha256(repr((self._wheels, compiled)).encode())
+        for file in sorted(self._source.rglob("*.py")):
+            digest.update(str(file.relative_to(self._source)).encode() + b"\0" + file.read_bytes())
+        for file in (self._lock, Path(__file__), *(web.sources() if self._dashboard else ())):
             digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
         return digest.hexdigest()
+
+
+@cache
+def _python_of_lambda() -> str | None:
+    """Bytecode is the same for all patch releases of a version, and for no other version."""
+    for python in filter(None, (sys.executable, shutil.which(RUNTIME.name))):
+        asked = (python, "-c", "import sys; print('python%d.%d' % sys.version_info[:2])")
+        found = subprocess.run(asked, check=False, capture_output=True, text=True)  # noqa: S603
+        if found.stdout.strip() == RUNTIME.name:
+            return python
+    return None

@@ -1,31 +1,57 @@
-"""What tells the operator before the users do: alarms, one dashboard, and saved questions to the logs."""
+"""What informs the operator before users notice: alarms, one dashboard, and saved queries."""
+
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from stacks import graphs, saved_queries
-from stacks.alarms import Alarms
+from stacks.alarms import Alarms, topic_name
+from stacks.ledger_alarms import watch_ledger
 from stacks.settings import Settings
-from stacks.watched import Watched
+from stacks.watched import Watched, find
 
 
 class ObservabilityStack(cdk.Stack):
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, watched: Watched) -> None:
+    """Alarms on resources are in the stacks of those resources: see `stacks.alarms`."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        tables: Mapping[str, dynamodb.Table],
+        stacks: Sequence[cdk.Stack],
+    ) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
-        # An export would keep a function or queue from ever being removed, only because an alarm looks at it.
-        cdk.CrossStackReferences.of(self).consume(cdk.ReferenceStrength.WEAK)
         topic = self._topic(settings)
-        alarms = Alarms(self, "Alarms", settings=settings, watched=watched, topic=topic)
-        graphs.dashboard(self, settings=settings, watched=watched, alarms=alarms.all)
-        saved_queries.save(self, settings=settings, watched=watched)
+        watch_ledger(Alarms(self, settings=settings), settings=settings)
+        watched = Watched.within(*stacks)
+        graphs.dashboard(self, settings=settings, watched=watched, tables=tables, alarms=self._by_name(*stacks, self))
+        saved_queries.save(self, settings=settings, functions=watched.functions)
         cdk.CfnOutput(self, "AlarmTopicArn", value=topic.topic_arn)
+
+    def _by_name(self, *stacks: cdk.Stack) -> list[cloudwatch.IAlarm]:
+        """All alarms, without references to their stacks."""
+        named = Construct(self, "Shown")
+        names = [_name(alarm) for alarm in find(cloudwatch.Alarm, *stacks)]
+        return [cloudwatch.Alarm.from_alarm_name(named, name, name) for name in names]
 
     def _topic(self, settings: Settings) -> sns.Topic:
         """Not encrypted: CloudWatch cannot use AWS's own key of SNS, and one of ours costs a dollar a month."""
-        topic = sns.Topic(self, "AlarmTopic", display_name=f"Runledger {settings.stage}", enforce_ssl=True)
+        topic = sns.Topic(
+            self,
+            "AlarmTopic",
+            topic_name=topic_name(settings),
+            display_name=f"Runledger {settings.stage}",
+            enforce_ssl=True,
+        )
         # A policy of its own replaces the default one, by which CloudWatch might publish.
         topic.add_to_resource_policy(
             iam.PolicyStatement(
@@ -38,3 +64,10 @@ class ObservabilityStack(cdk.Stack):
         if settings.alarm_email:
             topic.add_subscription(subscriptions.EmailSubscription(settings.alarm_email))
         return topic
+
+
+def _name(alarm: cloudwatch.Alarm) -> str:
+    deployed = alarm.node.default_child
+    assert isinstance(deployed, cloudwatch.CfnAlarm)
+    assert deployed.alarm_name
+    return deployed.alarm_name

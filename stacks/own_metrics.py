@@ -1,5 +1,7 @@
 """The metrics that `runledger.emf` writes, as alarms and dashboard name them."""
 
+from dataclasses import dataclass
+
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
@@ -7,11 +9,20 @@ NAMESPACE = "Runledger"
 SERVICE = "runledger"
 
 
-def own(name: str, statistic: str, *, minutes: int = 5, **dimensions: str) -> cloudwatch.Metric:
-    return cloudwatch.Metric(
-        namespace=NAMESPACE,
-        metric_name=name,
-        dimensions_map={"service": SERVICE, **dimensions},
-        statistic=statistic,
-        period=cdk.Duration.minutes(minutes),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnMetrics:
+    """Of one stage: another stage of the same account and region has metrics of its own."""
+
+    stage: str
+
+    def metric(self, name: str, statistic: str, *, minutes: int = 5, **dimensions: str) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace=NAMESPACE,
+            metric_name=name,
+            dimensions_map={"service": SERVICE, "stage": self.stage, **dimensions},
+            statistic=statistic,
+            period=cdk.Duration.minutes(minutes),
+        )
+
+    def sums(self, *names: str, minutes: int = 5) -> list[cloudwatch.Metric]:
+        return [self.metric(name, "Sum", minutes=minutes) for name in names]

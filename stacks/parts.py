@@ -14,7 +14,7 @@ TRIES_BEFORE_DEAD_LETTER = 5
 
 
 def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) -> sqs.Queue:
-    return sqs.Queue(
+    made = sqs.Queue(
         scope,
         name,
         enforce_ssl=True,
@@ -23,6 +23,8 @@ def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) ->
         removal_policy=removal_policy(settings),
         **options,
     )
+    export(made, made.queue_url, made.queue_arn, made.queue_name)
+    return made
 
 
 def queue_with_dead_letters(scope: Construct, name: str, *, settings: Settings) -> sqs.Queue:
@@ -52,4 +54,15 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
 
 
 def removal_policy(settings: Settings) -> cdk.RemovalPolicy:
-    return cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN
+    """Kept when the stack goes, except when the stack's first deployment fails: then it can be repeated."""
+    return cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+
+
+def export(owner: Construct, *values: str) -> None:
+    """Exported whether or not another stack imports it.
+
+    An export that came and went with its uses would block the update in which the last use is removed: the exporting
+    stack is updated first, while the deployed version of the other stack still imports the value.
+    """
+    for value in values:
+        cdk.Stack.of(owner).export_value(value)

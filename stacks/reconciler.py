@@ -1,5 +1,6 @@
 """The reconciler: a function, its two schedules, and the right to stop what has a runner's tags, and nothing else."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
@@ -8,6 +9,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
+from runledger.ownership import KEEP_TAG
 from runledger.tables import schema
 
 from stacks import compliance
@@ -45,6 +47,8 @@ class ReconcilerFunction(Construct):
             "reconciler",
             layers=layers,
             timeout=cdk.Duration.minutes(10),
+            # The next pass does what this one did not; Lambda would run a failed one twice more.
+            retry_attempts=0,
             more=RECONCILES,
             environment={
                 **thresholds(settings),
@@ -53,6 +57,7 @@ class ReconcilerFunction(Construct):
                 "EVENT_BUS": bus.event_bus_name,
                 **describes_runners(settings),
                 "ORPHANS": settings.orphans,
+                "KEEP_TAGS": _text(settings.keep_tags),
                 "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
                 "REDELIVERIES_AT_MOST": str(settings.redeliveries_at_most),
                 "GITHUB_BUDGET_FOR_OTHERS_PERCENT": str(settings.github_budget_for_others_percent),
@@ -66,7 +71,7 @@ class ReconcilerFunction(Construct):
         self.function: lambda_.Function = ledger_function.function
         _allow_looking(ledger_function)
         if settings.runner_tags:
-            _allow_stopping(ledger_function, settings.runner_tags)
+            _allow_stopping(ledger_function, settings)
         self._schedule(ledger_function, settings)
 
     def _schedule(self, reconciler: LedgerFunction, settings: Settings) -> None:
@@ -93,13 +98,23 @@ def thresholds(settings: Settings) -> dict[str, str]:
     }
 
 
+def scope(settings: Settings) -> dict[str, str]:
+    """Where EC2 and ECS can tell whether a machine is gone."""
+    return {"OWN_ACCOUNT": cdk.Aws.ACCOUNT_ID, "RUNNER_REGIONS": ",".join(settings.runner_regions)}
+
+
 def describes_runners(settings: Settings) -> dict[str, str]:
-    """Which machines are runners, and how they are described."""
+    """Which machines are runners, where they are looked for, and how they are described."""
     return {
+        **scope(settings),
         "POOL_TAGS": settings.pool_tags,
         "ECS_CLUSTER": settings.ecs_cluster,
-        "RUNNER_TAGS": ",".join(f"{name}={value}" for name, value in settings.runner_tags.items()),
+        "RUNNER_TAGS": _text(settings.runner_tags),
     }
+
+
+def _text(tags: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={value}" for name, value in tags.items())
 
 
 def _allow_looking(reconciler: LedgerFunction) -> None:
@@ -111,12 +126,29 @@ def _allow_looking(reconciler: LedgerFunction) -> None:
     )
 
 
-def _allow_stopping(reconciler: LedgerFunction, tags: Mapping[str, str]) -> None:
-    """A second fence around the first, which is in the code: AWS itself refuses to stop what lacks one of the tags."""
+def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
+    """The code checks tags and places, too.
+
+    AWS refuses to stop a machine that lacks one of the tags, has one that keeps it, or is in another region.
+    """
+    keep = settings.keep_tags | {KEEP_TAG: "true"}
+    machines = [
+        cdk.Stack.of(reconciler).format_arn(service=service, region=region, resource=kind, resource_name="*")
+        for region in dict.fromkeys((cdk.Aws.REGION, *settings.runner_regions))
+        for service, kind in (("ec2", "instance"), ("ecs", "task"))
+    ]
     reconciler.function.add_to_role_policy(
         iam.PolicyStatement(
             actions=list(STOPS),
-            resources=["*"],
-            conditions={"StringLike": {f"aws:ResourceTag/{name}": value for name, value in tags.items()}},
+            resources=machines,
+            conditions={
+                "StringLike": {f"aws:ResourceTag/{name}": value for name, value in settings.runner_tags.items()},
+                "StringNotLike": {f"aws:ResourceTag/{name}": value for name, value in keep.items()},
+            },
         )
     )
+    for arn in machines:
+        readable = re.sub(r"\$\{Token\[(AWS\.\w+)\.\d+\]\}", lambda token: f"<{token[1].replace('.', '::')}>", arn)
+        compliance.accept(
+            reconciler.role, f"AwsSolutions-IAM5[Resource::{readable}]", "Only machines with the tags of runners."
+        )

@@ -1,10 +1,19 @@
 """Questions to the logs that an operator asks again and again, saved in CloudWatch Logs Insights."""
 
+from collections.abc import Iterable
+
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from stacks.api import access_log_name
+from stacks.function import log_group_name
 from stacks.settings import Settings
-from stacks.watched import Watched
+
+# Lambda reports what kills a function in plain text and not in JSON: time-outs, exceptions while a handler is imported,
+# processes that exit or exceed their memory, and initialisations that fail.
+PLAIN_TEXT_ERRORS = (
+    r"Task timed out after|^\[ERROR\]|Runtime exited|Runtime\.\w+Error|Status: (error|timeout)|Extension\.Crash"
+)
 
 # By the names that docs/operating.md explains.
 OVER_FUNCTIONS = {
@@ -47,9 +56,10 @@ OVER_FUNCTIONS = {
         | filter message = "reconciliation"
         | sort @timestamp desc
         | limit 50""",
-    "errors": """
-        fields @timestamp, function, message, item, correlation_id, exception_name, exception
-        | filter level in ["ERROR", "CRITICAL"]
+    "errors": f"""
+        fields @timestamp, function, coalesce(message, @message) as text, item, correlation_id, exception_name,
+            exception, @log
+        | filter level in ["ERROR", "CRITICAL"] or @message like /{PLAIN_TEXT_ERRORS}/
         | sort @timestamp desc
         | limit 100""",
     "slow and cold starts": """
@@ -65,10 +75,10 @@ OVER_ACCESS = {
 }
 
 
-def save(scope: Construct, *, settings: Settings, watched: Watched) -> None:
-    functions = [function.log_group.log_group_name for function in watched.functions.values()]
-    access = [watched.access_logs.log_group_name]
-    for queries, groups in ((OVER_FUNCTIONS, functions), (OVER_ACCESS, access)):
+def save(scope: Construct, *, settings: Settings, functions: Iterable[str]) -> None:
+    logged = [log_group_name(settings, function) for function in functions]
+    access = [access_log_name(settings)]
+    for queries, groups in ((OVER_FUNCTIONS, logged), (OVER_ACCESS, access)):
         for name, query in queries.items():
             logs.CfnQueryDefinition(
                 scope,

@@ -42,6 +42,8 @@ class Settings:
     streams: bool
     provisioned: Capacity | None
     snap_start: bool
+    queue_max_concurrency: int
+    intake_reserved_concurrency: int
     webhook_rate_limit: int
     webhook_burst_limit: int
     api_rate_limit: int
@@ -56,12 +58,15 @@ class Settings:
     instance_id_pattern: str
     pool_tags: str
     ecs_cluster: str
+    ecs_event_clusters: tuple[str, ...]
     stuck_queued_minutes: int
     stuck_scheduled_minutes: int
     long_running_hours: int
     runner_requests_at_most: int
     orphans: str
     runner_tags: Mapping[str, str]
+    runner_regions: tuple[str, ...]
+    keep_tags: dict[str, str]
     orphan_grace_minutes: int
     redeliveries_at_most: int
     github_budget_for_others_percent: int
@@ -71,6 +76,13 @@ class Settings:
     log_level: str
     alarm_email: str
     no_webhook_alarm_minutes: int
+    queue_time_alarm_minutes: int
+
+    def regions_beside(self, main_region: str | None) -> tuple[str, ...]:
+        """Regions with runners whose events must be forwarded to the main one."""
+        if self.runner_regions and not main_region:
+            raise BadSetting("runner_regions is set, but the region to deploy to is not known: set AWS_REGION")
+        return tuple(each for each in self.runner_regions if each != main_region)
 
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
@@ -100,13 +112,17 @@ class Settings:
         jwt_audience = read.matching("jwt_audience", "", r"\S*", "the audience that JWTs for this API name, or nothing")
         if bool(jwt_issuer) != bool(jwt_audience):
             raise BadSetting("jwt_issuer and jwt_audience go together: set both, or neither")
+        throw_away = read.boolean("throw_away", default=False)
+        built_for = read.choice("architecture", "arm64", ("arm64", "host"))
+        if built_for == "host" and not throw_away:
+            raise BadSetting("architecture is 'host', which is for local deployments: it needs throw_away = true")
         orphans, runner_tags = read.choice("orphans", "report", ("report", "enforce")), read.tags("runner_tags")
         if orphans == "enforce" and not runner_tags:
             raise BadSetting("orphans is 'enforce', but runner_tags is empty: say which machines are runners")
         return cls(
             stage=read.matching("stage", "prod", r"[a-z][a-z0-9]{0,15}", "a lower-case word of at most 16 characters"),
-            throw_away=read.boolean("throw_away", default=False),
-            architecture=read.choice("architecture", "arm64", ("arm64", "host")),  # type: ignore[arg-type]
+            throw_away=throw_away,
+            architecture=built_for,  # type: ignore[arg-type]
             retention_days={
                 table.name: read.whole(f"{table.name}_retention_days", table.retention_days, at_least=1, at_most=3650)
                 for table in schema.TABLES
@@ -115,6 +131,9 @@ class Settings:
             streams=read.boolean("streams", default=False),
             provisioned=capacity if mode == "provisioned" else None,
             snap_start=read.boolean("snap_start", default=False),
+            # Lambda accepts no less than 2 for a queue.
+            queue_max_concurrency=read.whole("queue_max_concurrency", 2, at_least=2, at_most=1000),
+            intake_reserved_concurrency=read.whole("intake_reserved_concurrency", 0, at_least=0, at_most=1000),
             webhook_rate_limit=read.whole("webhook_rate_limit", 500, at_least=1, at_most=10_000),
             webhook_burst_limit=read.whole("webhook_burst_limit", 1000, at_least=1, at_most=5_000),
             api_rate_limit=read.whole("api_rate_limit", 100, at_least=1, at_most=10_000),
@@ -140,12 +159,15 @@ class Settings:
                 "names of tags, with commas",
             ),
             ecs_cluster=read.matching("ecs_cluster", "default", r"[\w-]{1,255}", "the name of an ECS cluster"),
+            ecs_event_clusters=read.names("ecs_event_clusters", r"[\w-]{1,255}", "names of ECS clusters, with commas"),
             stuck_queued_minutes=read.whole("stuck_queued_minutes", 10, at_least=1, at_most=24 * 60),
             stuck_scheduled_minutes=read.whole("stuck_scheduled_minutes", 10, at_least=1, at_most=24 * 60),
             long_running_hours=read.whole("long_running_hours", 6, at_least=1, at_most=24 * 5),
             runner_requests_at_most=read.whole("runner_requests_at_most", 5, at_least=0, at_most=20),
             orphans=orphans,
             runner_tags=runner_tags,
+            runner_regions=read.regions("runner_regions"),
+            keep_tags=read.tags("keep_tags", "ghr:created_by=pool-lambda"),
             orphan_grace_minutes=read.whole("orphan_grace_minutes", 10, at_least=0, at_most=24 * 60),
             redeliveries_at_most=read.whole("redeliveries_at_most", 6, at_least=0, at_most=10),
             github_budget_for_others_percent=read.whole(
@@ -158,6 +180,7 @@ class Settings:
             alarm_email=read.matching("alarm_email", "", r"([^@\s]+@[^@\s]+)?", "an e-mail address, or nothing"),
             # Longer than a weekend, and shorter than the three days for which GitHub can be asked to send again.
             no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
+            queue_time_alarm_minutes=read.whole("queue_time_alarm_minutes", 30, at_least=0, at_most=24 * 60),
         )
 
 
@@ -201,12 +224,26 @@ class _Reader:
             raise BadSetting(f"{name} is too long for a function's environment: name fewer sources, or use * in them")
         return found
 
-    def tags(self, name: str) -> Mapping[str, str]:
-        given = str(self._given(name, ""))
+    def tags(self, name: str, default: str = "") -> dict[str, str]:
+        given = str(self._given(name, default))
         pairs = [each.strip().partition("=") for each in given.split(",") if each.strip()]
         if not all(key and value for key, _, value in pairs):
             raise BadSetting(f"{name} is {given!r}; it takes tags as name=value, with commas; * is any value")
         return {key: value for key, _, value in pairs}
+
+    def regions(self, name: str) -> tuple[str, ...]:
+        given = str(self._given(name, ""))
+        regions = tuple(dict.fromkeys(each.strip() for each in given.split(",") if each.strip()))
+        if not all(re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", each) for each in regions):
+            raise BadSetting(f"{name} is {given!r}; it takes names of AWS regions, with commas")
+        return regions
+
+    def names(self, name: str, pattern: str, meaning: str) -> tuple[str, ...]:
+        given = str(self._given(name, ""))
+        names = tuple(each.strip() for each in given.split(",") if each.strip())
+        if not all(re.fullmatch(pattern, each) for each in names):
+            raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
+        return names
 
     def pattern(self, name: str, default: str) -> str:
         given = str(self._given(name, default))

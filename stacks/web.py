@@ -9,7 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 WEB = ROOT / "web"
-ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
+ESBUILD = Path("node_modules") / ".bin" / "esbuild"
+# Only what a deployment needs, and only files whose hash is in package-lock.json.
+INSTALL = ("npm", "ci", "--omit=dev", "--ignore-scripts")
 ENTRIES = (WEB / "src" / "app.js", WEB / "styles" / "app.css", WEB / "src" / "docs.js")
 OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--charset=utf8", "--log-level=warning")
 PAGES = ("index.html", "docs.html")
@@ -23,7 +25,7 @@ def build(target: Path) -> None:
     """Write the pages, and the assets that they name by their content; every file is a .gz."""
     assets = target / "assets"
     names = ("--entry-names=[name]-[hash]", f"--outdir={assets}")
-    subprocess.run((ESBUILD, *ENTRIES, *OPTIONS, *names), check=True)  # noqa: S603
+    subprocess.run((bundler(ROOT), *ENTRIES, *OPTIONS, *names), check=True)  # noqa: S603
     built = {entry.name: _only(assets, entry).name for entry in ENTRIES}
     for name, source in SWAGGER_FILES.items():
         built[name] = _copy((_powertools() / SWAGGER / source).read_bytes(), assets, name)
@@ -36,6 +38,13 @@ def build(target: Path) -> None:
 def sources() -> list[Path]:
     """What the result follows from."""
     return [*sorted(file for file in WEB.rglob("*") if file.is_file()), ROOT / "package-lock.json", Path(__file__)]
+
+
+def bundler(root: Path) -> Path:
+    """Return esbuild, installed first where `cdk deploy` runs without `make install`."""
+    if not (root / ESBUILD).exists():
+        subprocess.run(INSTALL, cwd=root, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    return root / ESBUILD
 
 
 def _powertools() -> Path:

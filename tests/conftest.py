@@ -18,7 +18,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from local import dynamodb
+from local.aws import dynamodb
 from local.github import SimulatedGitHub
 from tests.synthesis import Templates, synthesise
 from tests.webhooks import INSTALLATION, REPO

@@ -9,19 +9,25 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from local import aws, demo, deployment, emulator, simulator
-from local.control import Control
-from local.demo import Played
-from local.outputs import Outputs
-from local.steps import Step
+from local.aws import clients as aws
+from local.aws import deployment, emulator
+from local.aws.outputs import Outputs
+from local.demo import workload as demo
+from local.demo.steps import Step
+from local.demo.workload import Played
+from local.github import simulator
+from local.github.control import Control
 
 SHARE_IT = ("tests/e2e/", "tests/browser/")
+UPGRADES_ITS_OWN = "tests/upgrade/"
 
 
 class OneDeployment(LoadScopeScheduling):  # type: ignore[misc]
     """One is enough, however many processes the tests run in: those that share it run in one, and that one first."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(UPGRADES_ITS_OWN):
+            return "upgrade"
         return "deployment" if nodeid.startswith(SHARE_IT) else nodeid
 
 

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from local.examples import payloads
+from local.github.examples import payloads
 from tests.webhooks import DEPLOYMENT, INSTALLATION, REPO, RUN
 
 ENVIRONMENT, JOB_NAME = "production", "test"

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from runledger.instances import Instance
+from runledger.places import Scope
 from runledger.publishers import Publishers
 from runledger.reports import Price
 from runledger.runners import Runners
@@ -13,6 +14,7 @@ from tests.webhooks import INSTALLATION, JOB, REPO, RUN
 
 INSTANCE = "i-0abc1234def567890"
 ACCOUNT = "123456789012"
+SCOPE = Scope(account_id=ACCOUNT, regions=("us-east-1",))
 TASK = f"arn:aws:ecs:us-east-1:{ACCOUNT}:task/runners/" + "0a" * 16
 
 

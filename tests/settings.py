@@ -37,6 +37,7 @@ SETTINGS = {
     "GITHUB_BUDGET_FOR_OTHERS_PERCENT": "50",
     "OWN_ACCOUNT": "123456789012",
     "RUNNER_TAGS": "runner=yes",
+    "KEEP_TAGS": "ghr:created_by=pool-lambda,static=*",
     "ORPHANS": "report",
     "ORPHAN_GRACE_MINUTES": "10",
     "RECONCILER_FUNCTION": "reconciler",
@@ -48,4 +49,5 @@ SETTINGS = {
     "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_SECRET_ACCESS_KEY": "test",
     "FUNCTION": "a-function",
+    "STAGE": "test",
 }

@@ -18,7 +18,7 @@ TELLING = ("telemetry.py", "reconciliation/metrics.py")  # of the modules, those
 SETTINGS = {
     name: value
     for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()
-    if not name.startswith("@aws-cdk/")
+    if not name.startswith("@aws-cdk")
 }
 
 
@@ -30,7 +30,7 @@ def named_in_code() -> set[str]:
 
 def alarms(templates: Templates) -> list[str]:
     """Without the prefix of the stage."""
-    made = of_type(templates["observability"], "AWS::CloudWatch::Alarm").values()
+    made = [each for template in templates.values() for each in of_type(template, "AWS::CloudWatch::Alarm").values()]
     return [alarm["AlarmName"].removeprefix("runledger-prod-") for alarm in made]
 
 
@@ -86,4 +86,9 @@ def test_links_between_the_documents_lead_somewhere(document: Path) -> None:
         linked = (document.parent / file) if file else document
         assert linked.exists(), target
         headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE) if anchor else []
-        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, target
+        assert not anchor or anchor in map(anchor_of, headings), target
+
+
+def anchor_of(heading: str) -> str:
+    """As GitHub makes it: without punctuation, in lower case, with hyphens."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -11,7 +11,7 @@ from runledger.deliveries import Delivery
 from runledger.model import Receipt
 from runledger.reading import webhooks
 
-from local.examples import payloads
+from local.github.examples import payloads
 
 SECRET = "a-webhook-secret-of-the-tests"
 INSTALLATION, JOB, RUN, DEPLOYMENT = 23154469, 12877621891, 4747967848, 875_132

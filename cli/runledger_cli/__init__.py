@@ -1,3 +1,3 @@
-"""The `runledger` command: questions to the ledger's API from a terminal, with Python's standard library alone."""
+"""The `runledger` command, a client of the HTTP API that depends only on Python's standard library."""
 
 __version__ = "0.1.0"

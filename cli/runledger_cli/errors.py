@@ -1,9 +1,9 @@
-"""What ends a command early: each is one line on stderr and an exit code.
+"""Errors that end a command, with one line on stderr and an exit code.
 
 CommandError      1
-├── Refusal       1  the API said no, and why
-├── Misuse        2  the command was called wrongly, as argparse has it too
-└── Unreachable   3  nobody answered, or nobody who speaks our language
+├── ApiError      1  the API returned an error
+├── UsageError    2  the command line is invalid; argparse uses the same code
+└── Unreachable   3  no response, or an invalid one
 """
 
 
@@ -11,13 +11,13 @@ class CommandError(Exception):
     exit_code = 1
 
 
-class Refusal(CommandError):
+class ApiError(CommandError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-class Misuse(CommandError):
+class UsageError(CommandError):
     exit_code = 2
 
 

@@ -1,4 +1,4 @@
-"""From the command line to an exit code; the one place that knows the process it runs in."""
+"""Entry point: parses the command line, runs the command, and returns its exit code."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ import shutil
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from runledger_cli import __version__, connection, options
 from runledger_cli.api import Api
 from runledger_cli.commands import COMMANDS
 from runledger_cli.errors import CommandError, Unreachable
-from runledger_cli.rendering.look import Look
+from runledger_cli.rendering.style import Style
 from runledger_cli.screen import Screen
 from runledger_cli.session import Session
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-# A field is missing, or its value has another type. A traceback would help nobody who typed the command.
-MALFORMED_ANSWER = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+# A field is missing or has an unexpected type; the user gets a message instead of a traceback.
+MALFORMED_RESPONSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,17 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = given.run(_session(given, screen))
         sys.stdout.flush()
     except CommandError as error:
-        screen.remark(f"runledger: {error}")
+        screen.note(f"runledger: {error}")
         return error.exit_code
-    except MALFORMED_ANSWER as error:
-        screen.remark(
-            f"runledger: the API's answer isn't in the expected format ({error!r}); --json prints it as it is"
-        )
+    except MALFORMED_RESPONSE as error:
+        screen.note(f"runledger: the API's response has an unexpected format ({error!r}): use --json to see it")
         return Unreachable.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read has read enough; Python would complain once more when it flushes at exit.
+        # The reader closed the pipe, as `head` does. Without this, Python reports the error again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     return code
@@ -51,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="runledger",
         description="Where is my GitHub Actions job, what happened to it, and what did it cost?",
-        epilog="`runledger COMMAND --help` tells more, with examples. After `make up`, no option is needed here.",
+        epilog="Run `runledger COMMAND --help` for details and examples. No options are needed after `make up`.",
         parents=[options.shared()],
     )
     top.add_argument("--version", action="version", version=f"runledger {__version__}")
@@ -62,22 +61,26 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _session(given: argparse.Namespace, screen: Screen) -> Session:
-    found = connection.find(
-        api_url=given.api_url, token=given.token, environment=os.environ, folder=Path.cwd().resolve()
-    )
-    if found.discovered:
-        screen.remark(f"runledger: using {found.api_url} from {found.discovered}")
-    return Session(options=given, api=Api(found), screen=screen)
+    @cache
+    def connect() -> Api:
+        found = connection.find(
+            api_url=given.api_url, token=given.token, environment=os.environ, folder=Path.cwd().resolve()
+        )
+        if found.discovered:
+            screen.note(f"runledger: using {found.api_url} from {found.discovered}")
+        return Api(found)
+
+    return Session(options=given, connect=connect, screen=screen)
 
 
 def _screen(given: argparse.Namespace) -> Screen:
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a poor locale shall not end a command
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a limited locale must not end the command
     terminal = sys.stdout.isatty()
-    look = Look(
+    style = Style(
         now=datetime.now(UTC),
         colour=terminal and not given.no_color and not os.environ.get("NO_COLOR"),
         width=shutil.get_terminal_size().columns if terminal else None,
         zone=UTC if given.utc else None,
     )
-    return Screen(out=sys.stdout, remarks=sys.stderr, look=look, as_json=given.json)
+    return Screen(out=sys.stdout, notes=sys.stderr, style=style, as_json=given.json)

@@ -1,4 +1,4 @@
-"""Options that every command takes, before or after its name, and the frame of each command's help."""
+"""Options that all commands share, before or after the command's name, and the format of their help."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ DEFAULTS = {
 
 
 def shared() -> argparse.ArgumentParser:
-    """Without defaults, so that a command's parser does not undo what was given before the command."""
+    """Has no defaults: those of the subcommand would override options that precede it."""
     parser = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    group = parser.add_argument_group("options of every command")
+    group = parser.add_argument_group("global options")
     group.add_argument(
-        "--api-url", metavar="URL", help=f"where the API is (or {URL_VARIABLE}; else a local deployment)"
+        "--api-url", metavar="URL", help=f"URL of the API (or {URL_VARIABLE}; default: a local deployment)"
     )
-    group.add_argument("--token", help=f"the token to ask with (better: {TOKEN_VARIABLE})")
-    group.add_argument("--installation", type=int, metavar="ID", help="whose jobs (default: the only one there is)")
-    group.add_argument("--json", action="store_true", help="print the API's answer as one JSON document")
-    group.add_argument("--no-color", action="store_true", help="no colours on a terminal (or NO_COLOR)")
-    group.add_argument("--utc", action="store_true", help="times in UTC (default: in local time)")
+    group.add_argument("--token", help=f"access token (prefer {TOKEN_VARIABLE})")
+    group.add_argument("--installation", type=int, metavar="ID", help="installation to query (default: the only one)")
+    group.add_argument("--json", action="store_true", help="print the API's response as JSON")
+    group.add_argument("--no-color", action="store_true", help="disable colours (or NO_COLOR)")
+    group.add_argument("--utc", action="store_true", help="show times in UTC (default: local time)")
     return parser
 
 
 def add_command(
-    commands: Commands, name: str, run: Callable[[Session], int], *, does: str, examples: str
+    commands: Commands, name: str, run: Callable[[Session], int], *, summary: str, examples: str
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(
         name,
-        help=does,
-        description=f"{does[0].upper()}{does[1:]}.",
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
         epilog="examples:\n" + "\n".join(f"  {line}" for line in examples.splitlines()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[shared()],
@@ -50,14 +50,14 @@ def add_command(
 
 
 def add_span(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", metavar="WHEN", help="an instant (2025-01-15T10:00) or an age (30m, 24h, 7d)")
-    parser.add_argument("--until", metavar="WHEN", help="an instant or an age (default: now)")
+    parser.add_argument("--since", metavar="WHEN", help="start: a time (2025-01-15T10:00) or an age (30m, 24h, 7d)")
+    parser.add_argument("--until", metavar="WHEN", help="end: a time or an age (default: now)")
 
 
 def number_or_url(text: str) -> int | str:
-    """Of a job or run: people have one or the other at hand."""
+    """The id or the GitHub URL of a job or run."""
     if text.isdecimal():
         return int(text)
     if "/" in text:
         return text
-    raise argparse.ArgumentTypeError(f"{text!r} is neither an id nor an address of GitHub")
+    raise argparse.ArgumentTypeError(f"{text!r} is neither an id nor a GitHub URL")

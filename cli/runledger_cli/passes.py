@@ -1,4 +1,4 @@
-"""Passes of the reconciler: they are asked for, run on their own, and tell what they did."""
+"""Waits for a pass of the reconciler and prints its result."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from runledger_cli.errors import CommandError
 
 if TYPE_CHECKING:
-    from runledger_cli.api import Answer
+    from runledger_cli.api import Json
     from runledger_cli.session import Session
 
 POLL_SECONDS = 2.0
-LONGEST_SECONDS = 960  # a function may run for 15 minutes, and is not started at once
-OVER = ("finished", "failed")
+MAX_WAIT_SECONDS = 960  # the function's limit of 15 minutes, plus its start
+FINAL_STATUSES = ("finished", "failed")
 
 
-def conclude(session: Session, requested: Answer, *, wait: bool) -> int:
-    """Say under which id the pass can be found, or wait and say what it did."""
+def report(session: Session, requested: Json, *, wait: bool) -> int:
+    """Prints the id of the pass, or waits and prints its result."""
     screen = session.screen
     if not wait:
         if screen.as_json:
@@ -32,12 +32,12 @@ def conclude(session: Session, requested: Answer, *, wait: bool) -> int:
     return 0 if outcome["status"] == "finished" else 1
 
 
-def _wait(session: Session, pass_id: str) -> Answer:
-    for _ in range(round(LONGEST_SECONDS / POLL_SECONDS)):
+def _wait(session: Session, pass_id: str) -> Json:
+    for _ in range(round(MAX_WAIT_SECONDS / POLL_SECONDS)):
         outcome = session.api.get("admin", "reconciliation", pass_id)
-        if outcome["status"] in OVER:
+        if outcome["status"] in FINAL_STATUSES:
             return outcome
         session.pause(POLL_SECONDS)
     raise CommandError(
-        f"{pass_id} is still {outcome['status']} after {LONGEST_SECONDS // 60} minutes: see its function's log"
+        f"{pass_id} is still {outcome['status']} after {MAX_WAIT_SECONDS // 60} minutes: see the reconciler's log"
     )

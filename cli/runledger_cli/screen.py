@@ -1,7 +1,7 @@
-"""Where output goes: lines for people or a JSON document for programs to stdout, remarks to stderr.
+"""Writes results to stdout, as text or JSON, and notes to stderr.
 
-Every character that the command prints passes through `_printable` below, so no text of a server can reach the terminal
-with its control characters intact, whichever command prints it. A test keeps other modules from printing.
+All output passes through `_print`, which removes control characters: text from the server must not control the
+terminal. A test ensures that no other module prints.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from runledger_cli.rendering.look import COLOUR_CODES
-from runledger_cli.rendering.words import printable
+from runledger_cli.rendering.formatting import printable
+from runledger_cli.rendering.style import COLOUR_CODES
 
 if TYPE_CHECKING:
-    from runledger_cli.rendering.look import Look
+    from runledger_cli.rendering.style import Style
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
     out: TextIO
-    remarks: TextIO
-    look: Look
+    notes: TextIO
+    style: Style
     as_json: bool = False
 
     def show(self, lines: Iterable[str]) -> None:
@@ -30,14 +30,14 @@ class Screen:
             _print(line, self.out)
         self.out.flush()
 
-    def document(self, answer: Any, *, on_one_line: bool = False) -> None:
+    def document(self, response: Any, *, on_one_line: bool = False) -> None:
         """ASCII only: json.dumps escapes every other character, and all control characters but DEL."""
-        text = json.dumps(answer, indent=None if on_one_line else 2).replace("\x7f", "\\u007f")
+        text = json.dumps(response, indent=None if on_one_line else 2).replace("\x7f", "\\u007f")
         self.show(text.split("\n"))
 
-    def remark(self, text: str) -> None:
-        _print(text, self.remarks)
-        self.remarks.flush()
+    def note(self, text: str) -> None:
+        _print(text, self.notes)
+        self.notes.flush()
 
 
 def _print(line: str, stream: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""What every command has at hand, and the questions that several of them ask."""
+"""The context of a command, and requests that several commands share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from runledger_cli.errors import CommandError, Misuse
+from runledger_cli.errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from runledger_cli.api import Api
@@ -18,37 +18,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
+    """`connect` finds the API when a command first asks it: creating a token needs none."""
+
     options: Namespace
-    api: Api
+    connect: Callable[[], Api]
     screen: Screen
     pause: Callable[[float], None] = time.sleep
 
+    @property
+    def api(self) -> Api:
+        return self.connect()
+
     def installation(self) -> int:
-        """The one that was named, or the only one there is: a guess between two would answer another's question."""
+        """The installation from the options, or the only one. Never picks one of several."""
         if self.options.installation is not None:
             return int(self.options.installation)
         visible = self.api.get("installations")["items"]
         if not visible:
-            raise CommandError("no installation is known: the first webhook of one makes it known")
+            raise CommandError("no installations yet: one appears with its first webhook")
         if len(visible) > 1:
             listed = ", ".join(f"{each['installation_id']} ({each.get('org_name') or '-'})" for each in visible)
-            raise Misuse(f"there are {len(visible)} installations, choose one with --installation: {listed}")
+            raise UsageError(f"there are {len(visible)} installations: choose one with --installation: {listed}")
         return int(visible[0]["installation_id"])
 
     def instant(self, text: str | None) -> str | None:
-        """People type the times that they see, so one without a zone is in the zone that is shown.
+        """Interprets a time without a zone in the zone that the output uses.
 
-        Everything else, `24h` and nonsense alike, is the API's to judge.
+        Other values, such as `24h` or an invalid time, are left to the API.
         """
         try:
             moment = datetime.fromisoformat(text or "")
         except ValueError:
             return text
         if moment.tzinfo is None:
-            zone = self.screen.look.zone
+            zone = self.screen.style.zone
             moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
         return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
     def find(self, url: str) -> dict[str, Any]:
-        """What is behind an address of GitHub that somebody pasted."""
+        """The job or run that a GitHub URL identifies."""
         return self.api.get("jobs", "lookup", url=url)

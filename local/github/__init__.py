@@ -1,4 +1,4 @@
-"""A simulated GitHub: the part of its REST API that Runledger uses, its webhooks, and trouble on demand."""
+"""A simulated GitHub: the part of its REST API that Runledger uses, its webhooks, and injected faults."""
 
 from local.github.server import SimulatedGitHub
 

@@ -1,4 +1,4 @@
-"""Runs the simulated GitHub until it is told to stop: `python -m local.github --port 4570`."""
+"""Runs the simulated GitHub until SIGTERM or Ctrl-C: `python -m local.github --port 4570`."""
 
 import argparse
 import signal

@@ -1,4 +1,4 @@
-"""How runs follow their jobs, and what re-running the failed ones makes of them."""
+"""Derives the state of a run from its jobs, and re-runs failed jobs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ def jobs_of(state: State, run: Run, attempt: int | None = None) -> list[Job]:
 
 
 def outcome(run: Run, attempt: int, jobs: Sequence[Job]) -> tuple[str, str | None]:
-    """Status and conclusion of one attempt, from its jobs unless the run was given its own."""
+    """Status and conclusion of one attempt, from its jobs unless the run has its own."""
     if attempt == run.run_attempt and run.status:
         return run.status, run.conclusion
     conclusions = {job.conclusion for job in jobs}
@@ -33,7 +33,7 @@ def outcome(run: Run, attempt: int, jobs: Sequence[Job]) -> tuple[str, str | Non
 
 
 def rerun_failed_jobs(state: State, run: Run) -> None:
-    """Every job of the new attempt gets a new id, the carried-over ones too: that is how GitHub does it."""
+    """Every job of the new attempt gets a new id, including carried-over jobs, as on GitHub."""
     jobs = jobs_of(state, run, run.run_attempt)
     status, _ = outcome(run, run.run_attempt, jobs)
     if status != "completed":

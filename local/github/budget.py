@@ -1,4 +1,4 @@
-"""The hourly budget of calls that GitHub counts for each installation and for the App itself."""
+"""The hourly rate limit of each installation and of the App itself."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ class Budget:
         window.used += 1
 
     def refund(self, caller: str, now: datetime) -> None:
-        """A conditional request that found nothing new is free."""
+        """A conditional request that returns 304 doesn't count."""
         self._window(caller, now).used -= 1
 
     def report(self, caller: str, now: datetime) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Sends webhooks as GitHub does: signed, once, with ten seconds of patience and a row in the log for every attempt."""
+"""Sends webhooks as GitHub does: signed, once, with a timeout of 10 seconds and a row in the log for every attempt."""
 
 import hashlib
 import hmac
@@ -32,7 +32,7 @@ class _Outcome:
 
 
 class Courier:
-    """Never holds the state's lock while it sends, because the receiver may well ask GitHub something meanwhile."""
+    """Doesn't hold the state's lock while it sends, because the receiver may call GitHub."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -44,7 +44,7 @@ class Courier:
         return self._deliver(event, body, guid or str(uuid.uuid4()), redelivery=False)
 
     def redeliver(self, delivery: Delivery) -> None:
-        """GitHub accepts the wish at once and sends later: `settle` waits for it."""
+        """GitHub accepts the request immediately and sends later; `settle` waits for it."""
         self._under_way.append(
             self._threads.submit(self._deliver, delivery.event, delivery.body, delivery.guid, redelivery=True)
         )
@@ -67,7 +67,7 @@ class Courier:
             faults, kinds = self._state.faults, (FaultKind.LOST_DELIVERY,)
             lost = faults.take(kinds, "POST", event) or faults.take(kinds, "POST", guid)
         if settings.webhook_url is None:
-            raise Refusal(422, "No webhook_url is configured: put it into the settings first")
+            raise Refusal(422, "No webhook_url is configured: set it in the settings first")
         headers = _headers(settings, event, body, guid)
         started = time.monotonic()
         if lost:

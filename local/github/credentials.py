@@ -1,4 +1,4 @@
-"""The App's key pair, the JWTs made with it, and the installation tokens given out for them."""
+"""The App's key pair, its JWTs, and installation tokens."""
 
 import base64
 import json
@@ -11,8 +11,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from local.aws.outputs import write_private
 from local.github.messages import Refusal
-from local.private_files import write_private
 
 APP_ID = 1001
 CLIENT_ID = "Iv1.5f3c9d2e8a7b6c10"
@@ -20,7 +20,7 @@ LONGEST_JWT = timedelta(minutes=10)
 
 
 class Credentials:
-    """Who may call; it outlives a reset, because clients keep their key and tokens through one."""
+    """Not affected by a reset, because clients keep their key and tokens."""
 
     def __init__(self, key_file: Path | None = None) -> None:
         self.private_key = _load_or_create(key_file)
@@ -60,7 +60,7 @@ class Credentials:
         try:
             header, claims, signature = jwt.split(".")
             if json.loads(_decoded(header))["alg"] != "RS256" or not isinstance(self._public_key, rsa.RSAPublicKey):
-                raise ValueError("only RS256 is taken")
+                raise ValueError("only RS256 is accepted")
             self._public_key.verify(
                 _decoded(signature), f"{header}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256()
             )
@@ -75,7 +75,7 @@ def _decoded(part: str) -> bytes:
 
 
 def _load_or_create(key_file: Path | None) -> str:
-    """A kept key lets the simulation restart without the deployed App credentials going stale."""
+    """With a stored key, deployed App credentials stay valid when the simulation restarts."""
     if key_file and key_file.exists():
         return key_file.read_text()
     pem = (

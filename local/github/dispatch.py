@@ -1,4 +1,4 @@
-"""The way of a call through GitHub: faults, credentials, budget, endpoint, ETag."""
+"""Handles a call: faults, credentials, rate limit, endpoint, ETag."""
 
 import hashlib
 from collections.abc import Callable
@@ -24,13 +24,13 @@ def dispatch(state: State, courier: Courier, request: Request, pause: Callable[[
         slow = state.faults.take((FaultKind.SLOW,), request.method, request.path)
         answer = _as_github(state, courier, request)
     if slow:
-        # Only the answer is late: the work is done, which is what makes a client's time-out dangerous.
+        # Only the response is delayed: the call is executed even if the client times out.
         pause(slow.seconds)
     return answer
 
 
 def _control(state: State, courier: Courier, request: Request) -> Answer:
-    """Takes no lock, because sending a webhook may call GitHub back before it ends."""
+    """Doesn't take the lock, because the receiver of a webhook may call GitHub."""
     try:
         found = find(CONTROL, request.method, request.path)
         if found is None:

@@ -1,4 +1,4 @@
-"""Trouble on demand: each fault waits for matching calls and is used up after `times` of them."""
+"""Injected faults. Each fault applies to matching calls and expires after `times` of them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,7 +35,7 @@ MESSAGES = {
 
 @dataclass(kw_only=True)
 class Fault:
-    """`times` null lasts until cleared; `path` is a shell pattern, for a lost delivery over its event or GUID."""
+    """Without `times`, it lasts until cleared. `path` is a shell pattern; for a lost delivery, of its event or GUID."""
 
     kind: FaultKind
     times: int | None = 1
@@ -59,7 +59,7 @@ class Fault:
 
 
 class Faults:
-    """The faults that wait for their call, in the order in which they were asked for."""
+    """The active faults, in the order in which they were added."""
 
     def __init__(self) -> None:
         self.waiting: list[Fault] = []

@@ -1,4 +1,4 @@
-"""What goes in and out of an endpoint, free of sockets, so that endpoints stay plain functions."""
+"""Requests, responses and errors of endpoints, independent of the HTTP server."""
 
 import json
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ DOCUMENTATION = "https://docs.github.com/rest"
 
 @dataclass(frozen=True)
 class Request:
-    """One call, its path freed of the GHES prefix so that both kinds of client meet the same routes."""
+    """A call. The GHES prefix is removed from its path, so that both kinds of client use the same routes."""
 
     method: str
     target: str
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Site:
-    """Where the caller found us, so that every address in an answer leads back here."""
+    """The base URL that the caller used, for the URLs in the response."""
 
     html: str
     api: str
@@ -52,7 +52,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an endpoint returns; `document` is absent where GitHub sends no body."""
+    """The result of an endpoint; `document` is None for a response without a body."""
 
     status: int
     document: Any = None
@@ -64,7 +64,7 @@ class Answer:
 
 
 class Refusal(Exception):
-    """A refusal in GitHub's error shape, raised from anywhere below the dispatcher."""
+    """An error response in GitHub's format."""
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)

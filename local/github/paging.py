@@ -17,7 +17,7 @@ def page_size(request: Request) -> int:
 
 
 def page_of(request: Request, items: Sequence[T]) -> tuple[list[T], dict[str, str]]:
-    """One page, and the Link header that clients must follow instead of counting pages themselves."""
+    """One page, and its Link header."""
     size, page = page_size(request), max(_number(request, "page", 1), 1)
     last = max(-(-len(items) // size), 1)
     targets: dict[str, int] = {}
@@ -30,7 +30,7 @@ def page_of(request: Request, items: Sequence[T]) -> tuple[list[T], dict[str, st
 
 
 def link(request: Request, relation: str, **changes: str) -> str:
-    """One part of a Link header: the caller's own address with some of its parameters changed."""
+    """One part of a Link header: the caller's URL with some parameters changed."""
     return f'<{request.site.api}{request.path}?{urlencode(request.query | changes)}>; rel="{relation}"'
 
 

@@ -1,4 +1,4 @@
-"""What the simulation remembers of each thing: only what a test or the demo wants to decide."""
+"""The records of the simulation, with only the fields that tests and the demo control."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A workflow run; without a `status` of its own it follows its jobs, as GitHub's does."""
+    """A workflow run; without its own `status` it follows its jobs."""
 
     id: int
     repository: str
@@ -38,7 +38,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job in one attempt of a run that was put before it."""
+    """A job in one attempt of a run; the run must exist."""
 
     id: int
     run_id: int
@@ -90,7 +90,7 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One attempt to deliver a webhook, with the exact bytes, since a redelivery must send the same."""
+    """One attempt to deliver a webhook, with the exact bytes, because a redelivery sends the same ones."""
 
     id: int
     guid: str

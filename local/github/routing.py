@@ -1,4 +1,4 @@
-"""Routes written the way GitHub documents them, which is also how calls are counted."""
+"""Routes in the notation of GitHub's documentation; calls are counted under the same names."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from local.github.state import State
 
 
 class Needs(Enum):
-    """What a caller has to show."""
+    """The credentials that a route requires."""
 
     NOTHING = auto()
     JWT = auto()
@@ -22,7 +22,7 @@ class Needs(Enum):
 
 @dataclass(frozen=True)
 class Call:
-    """All that an endpoint works with."""
+    """The context of an endpoint."""
 
     state: State
     courier: Courier
@@ -36,14 +36,14 @@ class Call:
         return self.request.site
 
     def number(self, name: str) -> int:
-        """An id from the path; GitHub answers 404, not 422, to one that is no number."""
+        """An id from the path; an id that isn't a number returns 404, as on GitHub."""
         try:
             return int(self.values[name])
         except ValueError:
             raise not_found() from None
 
     def visible(self, owner: str) -> str:
-        """The owner, if the caller's installation may see it; to others GitHub denies that it exists."""
+        """The owner, if the caller's installation has access to it; otherwise 404, as on GitHub."""
         if self.installation is None or self.installation.account.lower() != owner.lower():
             raise not_found()
         return owner
@@ -58,7 +58,7 @@ Endpoint = Callable[[Call], Answer]
 
 @dataclass(frozen=True)
 class Route:
-    """One method on one address; `free` calls do not count against the caller's budget."""
+    """A method and a path; `free` calls don't count towards the rate limit."""
 
     method: str
     template: str
@@ -80,7 +80,7 @@ class Route:
 
 
 class Routes:
-    """Collects endpoints where they are defined."""
+    """A decorator that registers endpoints."""
 
     def __init__(self, needs: Needs, *, free: bool = False) -> None:
         self._needs = needs

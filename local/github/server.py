@@ -1,4 +1,4 @@
-"""The simulated GitHub as a server on the loopback interface, in this process or as its own."""
+"""The HTTP server of the simulated GitHub, on the loopback interface."""
 
 import contextlib
 from collections.abc import Callable
@@ -18,7 +18,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class SimulatedGitHub:
-    """Serves from `with` to its end; `pause` replaces the real wait of slow answers in tests."""
+    """Serves within a `with` block; tests replace `pause`, which delays slow responses."""
 
     def __init__(
         self,
@@ -65,13 +65,13 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     server_version = "SimulatedGitHub"
-    wbufsize = -1  # One packet for each answer: two would wait for each other in the kernel.
+    wbufsize = -1  # buffer each response into one packet, to avoid delayed acknowledgements
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = self.server.answer(Request(self.command, self.path, headers, body))
-        # A client that lost patience is part of the simulation, not a fault of the server.
+        # The client timed out; the simulation provokes that, so it isn't an error.
         with contextlib.suppress(ConnectionError):
             self.send_response(answer.status)
             for name, value in answer.headers.items():
@@ -86,4 +86,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
 
     def log_message(self, *_: object) -> None:
-        """Says nothing: calls are counted, and headers hold credentials."""
+        """Logs nothing: calls are counted, and headers contain credentials."""

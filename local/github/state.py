@@ -1,4 +1,4 @@
-"""All that the simulated GitHub knows, behind one lock, with one way to put things in."""
+"""The state of the simulated GitHub, behind one lock."""
 
 import itertools
 from collections import Counter
@@ -17,12 +17,12 @@ from local.github.messages import Refusal, not_found
 from local.github.records import COLLECTIONS, Delivery, Deployment, Installation, Job, Record, Run, Runner
 
 FIRST_OWN_ID = 90_000_000_000
-"""Ids that the simulation makes up start here, out of the way of those that tests choose."""
+"""Generated ids start here, so that they don't collide with those of tests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the simulation behaves until told otherwise."""
+    """The default settings."""
 
     webhook_url: str | None = None
     webhook_secret: str = ""
@@ -32,7 +32,7 @@ class Settings:
 
 
 class State:
-    """Shared by the server's threads: whoever reads or changes more than one thing holds `lock`."""
+    """Shared by the server's threads: hold `lock` to read or change more than one value."""
 
     def __init__(self, clock: Clock, credentials: Credentials) -> None:
         self.lock = RLock()
@@ -43,7 +43,7 @@ class State:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets what happened, but keeps how it is wired: a reset must not unplug a deployed application."""
+        """Deletes all records but keeps the webhook settings, so that a deployed application stays connected."""
         with self.lock:
             self.settings = Settings(webhook_url=self.settings.webhook_url, webhook_secret=self.settings.webhook_secret)
             self.installations: dict[int, Installation] = {}
@@ -69,7 +69,7 @@ class State:
             return self.settings
 
     def put(self, collection: str, record_id: int, **values: Any) -> Record:
-        """Creates the record, or changes just the named values of the one that is there."""
+        """Creates the record, or updates the given fields of an existing one."""
         record_type = COLLECTIONS[collection]
         with self.lock, _bad_names_refused():
             known: dict[int, Record] = getattr(self, collection)
@@ -80,12 +80,12 @@ class State:
                     values.setdefault("created_at", timestamp(self.now()))
                 record = record_type(id=record_id, **values)
             if isinstance(record, Job) and record.run_id not in self.runs:
-                raise Refusal(422, f"run {record.run_id} of job {record_id} is not known: put the run first")
+                raise Refusal(422, f"run {record.run_id} of job {record_id} doesn't exist: create the run first")
             known[record_id] = record
             return record
 
     def remove(self, collection: str, record_id: int) -> None:
-        """As when an owner uninstalls the App, or deletes a run."""
+        """Deletes a record, as when an owner uninstalls the App or deletes a run."""
         with self.lock:
             if getattr(self, collection).pop(record_id, None) is None:
                 raise not_found()
@@ -110,7 +110,7 @@ class State:
 
 @contextmanager
 def _bad_names_refused() -> Iterator[None]:
-    """A misspelt name in a test must fail there and then, not be ignored."""
+    """Rejects unknown field names, so that a typo in a test fails."""
     try:
         yield
     except (TypeError, ValueError) as error:

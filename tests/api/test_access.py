@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runledger.ledger import Ledger
-from runledger_api.access import FRESH_SECONDS, Tokens
+from runledger_api.authentication import FRESH_SECONDS, Tokens
 
 from tests.api.client import TOKENS, Client, stored
 from tests.api.conftest import ELSEWHERE, Live
@@ -50,7 +50,7 @@ def test_a_reader_can_do_no_admin_action(api: Client, live: Live) -> None:
     for method, path in acted:
         answer = reader.ask(method, path)
         assert answer.status == 403, path
-        assert answer.body["detail"] == "rita has the role reader; this request needs the role operator"
+        assert answer.body["detail"] == "rita has the role reader; this request requires the role operator"
 
 
 def test_a_reader_may_read_everything(api: Client, live: Live) -> None:
@@ -74,7 +74,7 @@ def test_a_token_for_one_installation_sees_nothing_of_another(api: Client, ledge
             assert str(JOB) not in said.replace(f"no job {JOB}", ""), path
         if "/installations/" in path:
             assert answer.status == 404, path
-            assert answer.body["detail"] == f"there is no installation {INSTALLATION}"
+            assert answer.body["detail"] == f"installation {INSTALLATION} was not found"
         else:
             assert answer.status in (200, 403, 404), path
 

@@ -56,7 +56,8 @@ def test_a_cleanup_is_ordered_and_can_be_followed(
     suspect(runners, runner_id)
     answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
     assert answer.status == 202
-    order = {"clean": runner_id, "installations": None, "id": answer.body["id"], "requested_by": "token:olga"}
+    limits = {"clean": runner_id, "installations": None}
+    order = {"version": 1, **limits, "id": answer.body["id"], "requested_by": "token:olga"}
     assert ordered == [order]
     followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "token:olga")
@@ -66,7 +67,7 @@ def test_a_cleanup_is_ordered_and_can_be_followed(
 def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTable) -> None:
     launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=2, at=AT)
     answer = api.post(f"/admin/orphans/{INSTANCE}/cleanup")
-    assert (answer.status, "not suspected" in answer.body["detail"]) == (409, True)
+    assert (answer.status, "isn't a suspected orphan" in answer.body["detail"]) == (409, True)
     assert api.post("/admin/orphans/i-unknown/cleanup").status == 404
 
 
@@ -74,7 +75,7 @@ def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTab
 def test_a_pass_is_ordered(api: Client, ordered: list[Any], body: object, kind: str) -> None:
     answer = api.post("/admin/reconciliation/run", body)
     assert answer.status == 202
-    assert ordered == [{"pass": kind, "id": answer.body["id"], "requested_by": "token:olga"}]
+    assert ordered == [{"version": 1, "pass": kind, "id": answer.body["id"], "requested_by": "token:olga"}]
     found = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 

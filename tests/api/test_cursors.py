@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from runledger_api.cursors import Cursors, Position
-from runledger_api.refusals import BadParameter
+from runledger_api.errors import InvalidParameter
 
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE, Live
@@ -79,7 +79,7 @@ def test_every_changed_letter_is_noticed() -> None:
         changed = cursor[:at] + ("A" if letter != "A" else "B") + cursor[at + 1 :]
         try:
             found = CURSORS.read(changed, bound_to=["a"])
-        except BadParameter:
+        except InvalidParameter:
             continue
         # The last letter may have bits that mean nothing.
         assert (at, found) == (len(cursor) - 1, POSITION)
@@ -88,12 +88,12 @@ def test_every_changed_letter_is_noticed() -> None:
 @pytest.mark.parametrize("key", [b"another key", b""])
 def test_with_another_key_it_ends(key: bytes) -> None:
     cursor = Cursors(lambda: key).write(POSITION, bound_to=["a"])
-    with pytest.raises(BadParameter):
+    with pytest.raises(InvalidParameter):
         CURSORS.read(cursor, bound_to=["a"])
 
 
 def test_what_is_bound_and_what_is_said_cannot_be_shifted_into_one_another() -> None:
     cursor = CURSORS.write(POSITION, bound_to="ab")
     for other in ("a", "abc", json.dumps("ab")):
-        with pytest.raises(BadParameter):
+        with pytest.raises(InvalidParameter):
             CURSORS.read(cursor, bound_to=other)

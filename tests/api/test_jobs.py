@@ -27,7 +27,7 @@ def test_an_unknown_job_is_404_and_says_so(api: Client, live: Live) -> None:
     answer = api.get(f"{JOBS}/5")
     assert answer.status == 404
     assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.body["detail"] == f"there is no job 5 in installation {INSTALLATION}"
+    assert answer.body["detail"] == f"job 5 was not found in installation {INSTALLATION}"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from typing import Any
 
 import jwt
 import pytest
+import urllib3
 from runledger.errors import UnavailableError
-from runledger_api.access import Caller, Role
+from runledger_api.authentication import Caller, Role
 from runledger_api.jwts import Jwts
 
 from tests.api import issuer as issuers
@@ -35,6 +36,12 @@ def test_installation_ids_may_be_strings_because_some_providers_have_no_numbers(
     scoped = jwts.caller(issuer.sign(runledger_installations=["1", "22"]))
     assert scoped is not None
     assert scoped.installations == frozenset({1, 22})
+
+
+def test_keys_are_read_with_the_older_urllib3_of_a_runtime(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Version 1 has no `json()` on a response, and Lambda's botocore allows it."""
+    monkeypatch.delattr(urllib3.response.BaseHTTPResponse, "json")
+    assert Jwts(issuer=issuer.url, audience=AUDIENCE).caller(issuer.sign()) is not None
 
 
 REFUSED: dict[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ from tests.api.client import Client
 from tests.api.conftest import Live
 from tests.functions.conftest import World
 from tests.ledgers import RUNNERS
-from tests.runner_events import launcher, publish
+from tests.runner_events import SCOPE, launcher, publish
 from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, WAITING
 
 HERE = f"/v1/installations/{INSTALLATION}"
@@ -74,7 +74,7 @@ def test_repositories_are_those_with_jobs_in_the_range(api: Client, live: Live) 
 
 def test_a_pool_tells_how_busy_it_is(api: Client, world: World, ledger: Ledger, live: Live) -> None:
     table = RunnersTable(world.dynamodb, RUNNERS, retention_days=14)
-    runners = Runners(table=table, record=ledger.record)
+    runners = Runners(table=table, record=ledger.record, scope=SCOPE)
     for job_id in (1, 2, 3):
         runner_id = f"i-0000000000000000{job_id}"
         live(job_id, until=QUEUED)

@@ -24,9 +24,9 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.prices = Prices(
-            self.stubs.client("ec2"),
+            lambda _: self.stubs.client("ec2"),
             self.stubs.client("pricing"),
-            region="af-south-1",
+            regions=("af-south-1",),
             clock=lambda: self.now,
             warn=self.warnings.append,
         )

@@ -1,6 +1,7 @@
 """Which machines are ours, and how one of them is stopped, whatever it is."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import boto3
@@ -10,21 +11,34 @@ from moto import mock_aws
 from runledger.errors import UnavailableError
 from runledger.fleet import Fleet, cluster_of
 from runledger.instances import Instance
+from runledger.places import Place, Scope
 from runledger.reports import Kind
 
 from tests.aws.stubs import Stubs
+from tests.runner_events import ACCOUNT, SCOPE
 
 TASK = "arn:aws:ecs:us-east-1:123456789012:task/runners/0f9de17a6465404e8b1b2356dc13c2f8"
 INSTANCE = "i-0abc1234def567890"
+HERE = Place(account_id=ACCOUNT, region="us-east-1")
 
 
-def machine(runner_id: str = INSTANCE, **tags: str) -> Instance:
+def machine(runner_id: str = INSTANCE, /, place: Place = HERE, **tags: str) -> Instance:
     kind = Kind.ECS if runner_id == TASK else Kind.EC2
-    return Instance(runner_id=runner_id, kind=kind, state="running", tags=tags)
+    return Instance(
+        runner_id=runner_id, kind=kind, state="running", account_id=place.account_id, region=place.region, tags=tags
+    )
 
 
 def fleet(ec2: Any = None, ecs: Any = None, **tags: str) -> Fleet:
-    return Fleet(ec2=ec2, ecs=ecs, cluster="runners", tags=tags, pool_tags=("pool",))
+    clients = {"ec2": ec2, "ecs": ecs}
+    return Fleet(
+        client=lambda service, _: clients[service], scope=SCOPE, cluster="runners", tags=tags, pool_tags=("pool",)
+    )
+
+
+def fleet_of(*regions: str, client: Any = boto3.client, **tags: str) -> Fleet:
+    scope = Scope(account_id=ACCOUNT, regions=regions)
+    return Fleet(client=client, scope=scope, cluster="default", tags=tags, pool_tags=("pool",))
 
 
 @pytest.fixture
@@ -46,7 +60,7 @@ def aws() -> Iterator[None]:
     ],
 )
 def test_ours_is_what_has_every_tag(tags: dict[str, str], ours: bool) -> None:
-    assert fleet(team="ci", runner="*").is_ours(machine(**tags)) is ours
+    assert fleet(team="ci", runner="*").is_ours(machine(INSTANCE, HERE, **tags)) is ours
 
 
 def test_without_tags_nothing_is_ours() -> None:
@@ -103,3 +117,54 @@ def start(ec2: Any, **tags: str) -> str:
     specification = [{"ResourceType": "instance", "Tags": marks}]
     started = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1, TagSpecifications=specification)
     return str(started["Instances"][0]["InstanceId"])
+
+
+@pytest.mark.usefixtures("aws")
+def test_machines_are_found_and_stopped_in_every_region_of_the_scope() -> None:
+    near, far, outside = (boto3.client("ec2", region) for region in ("us-east-1", "eu-west-1", "ap-southeast-2"))
+    here, there, elsewhere = start(near, team="ci"), start(far, team="ci"), start(outside, team="ci")
+    ours = fleet_of("us-east-1", "eu-west-1", team="ci")
+    found = ours.describe([here, there, elsewhere])
+    assert {each.runner_id: each.place for each in found.values()} == {
+        here: HERE,
+        there: Place(account_id=ACCOUNT, region="eu-west-1"),
+    }
+    assert ours.ours().keys() == {here, there}
+    ours.stop(found[there], reason="orphan")
+    states = ours.describe([here, there])
+    assert (states[here].state, states[there].state) == ("running", "terminated")
+
+
+@pytest.mark.parametrize(
+    "place", [Place(account_id="999999999999", region="us-east-1"), Place(account_id=ACCOUNT, region="eu-west-1")]
+)
+def test_a_machine_of_another_account_or_region_is_never_stopped(place: Place) -> None:
+    with pytest.raises(ValueError, match="not in an account and region"):
+        fleet(team="ci").stop(machine(INSTANCE, place, team="ci"), reason="orphan")
+
+
+def test_a_task_is_looked_for_in_the_region_that_its_arn_names_and_not_in_other_accounts() -> None:
+    asked = []
+
+    def client(service: str, region: str) -> Any:
+        asked.append((service, region))
+        return Nothing()
+
+    class Nothing:
+        def describe_tasks(self, **_: Any) -> dict[str, Any]:
+            return {"tasks": []}
+
+    ours = fleet_of("us-east-1", "eu-west-1", client=client)
+    far = TASK.replace("us-east-1", "eu-west-1")
+    foreign = TASK.replace(ACCOUNT, "999999999999")
+    assert ours.describe([far, foreign, TASK.replace("us-east-1", "ap-southeast-2")]) == {}
+    assert asked == [("ecs", "eu-west-1")]
+
+
+def test_a_lookup_that_must_wait_is_counted(stubs: Stubs) -> None:
+    stubs.refuse("ec2", "describe_instances", "RequestLimitExceeded")
+    troubles: list[UnavailableError] = []
+    ours = replace(fleet(stubs.client("ec2")), postponed=troubles.append)
+    with pytest.raises(UnavailableError):
+        ours.find(INSTANCE, Kind.EC2)
+    assert len(troubles) == 1

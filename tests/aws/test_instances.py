@@ -20,7 +20,7 @@ NOT_FOUND = "InvalidInstanceID.NotFound"
 
 
 def answer(*instances: dict[str, Any]) -> dict[str, Any]:
-    return {"Reservations": [{"Instances": [instance]} for instance in instances]}
+    return {"Reservations": [{"OwnerId": "123456789012", "Instances": [instance]} for instance in instances]}
 
 
 def instance(instance_id: str, **more: Any) -> dict[str, Any]:
@@ -59,6 +59,8 @@ def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
             pool_name="large",
             availability_zone="eu-west-1a",
             launched_at="2025-01-15T10:00:01.000Z",
+            account_id="123456789012",
+            region="us-east-1",
             tags={"runs-on-pool-name": "large", "aws:ec2:fleet-id": "fleet-1"},
         )
     }
@@ -91,9 +93,9 @@ def test_fleet_and_pool_come_from_the_first_tag_that_says_something(stubs: Stubs
     assert (found.fleet_id, found.pool_name) == ("sfr-1", "fast")
 
 
-def test_a_thousand_instances_are_one_call(stubs: Stubs) -> None:
-    ids = [f"i-{number:017x}" for number in range(2001)]
-    for batch in (ids[:1000], ids[1000:2000], ids[2000:]):
+def test_instances_are_described_by_the_hundred_which_takes_less_than_a_time_out(stubs: Stubs) -> None:
+    ids = [f"i-{number:017x}" for number in range(201)]
+    for batch in (ids[:100], ids[100:200], ids[200:]):
         stubs.answer("ec2", "describe_instances", answer(*map(instance, batch)), {"InstanceIds": batch})
     assert list(describe(stubs.client("ec2"), [*ids, ids[0]])) == ids
 

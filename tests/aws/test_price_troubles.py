@@ -1,14 +1,15 @@
 """AWS is asked seldom; what it refuses is never the reason why a job is not recorded."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.errors import UnavailableError
-from runledger.prices import Prices
+from runledger.prices import TROUBLE_FRESH_SECONDS, Prices
 from runledger.reports import Price, Wanted
 
-from tests.aws.desk import HOUR, TYPE, Ask, Desk, on_demand, spot
+from tests.aws.desk import AT, HOUR, TYPE, Ask, Desk, on_demand, spot
 from tests.aws.price_lists import product
 
 DAY_SECONDS = 86_400.0
@@ -56,12 +57,13 @@ def test_a_refusal_for_good_is_warned_of_once_and_unknown(
 
 @pytest.mark.parametrize(("ask", "service", "call"), CALLS)
 @pytest.mark.parametrize("code", ["ThrottlingException", "RequestLimitExceeded"])
-def test_trouble_that_may_pass_is_told_apart_and_not_remembered(
+def test_trouble_that_may_pass_is_told_apart_and_remembered_for_a_minute_only(
     desk: Desk, ask: Ask, service: str, call: str, code: str
 ) -> None:
     desk.stubs.refuse(service, call, code)
     with pytest.raises(UnavailableError, match="prices: .*" + code):
         ask(desk.prices)
+    desk.now += TROUBLE_FRESH_SECONDS
     desk.stubs.refuse(service, call, "AccessDenied")
     assert ask(desk.prices) is None
 
@@ -71,7 +73,7 @@ def test_a_price_service_that_cannot_be_reached_is_trouble_that_may_pass() -> No
         def get_paginator(self, _: str) -> None:
             raise EndpointConnectionError(endpoint_url="https://api.pricing")
 
-    prices = Prices(Unreachable(), Unreachable(), region="af-south-1", clock=lambda: 0.0)
+    prices = Prices(lambda _: Unreachable(), Unreachable(), regions=("af-south-1",), clock=lambda: 0.0)
     with pytest.raises(UnavailableError):
         prices.on_demand(TYPE)
 
@@ -81,5 +83,31 @@ def test_a_job_is_recorded_without_a_price_rather_than_later(desk: Desk) -> None
     wanted = Wanted(
         instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at="2025-01-15T10:00:00.000Z"
     )
-    assert desk.prices.find(wanted) == Price()
+    found = desk.prices.find(wanted)
+    assert (found.per_hour, found.on_demand_per_hour) == (None, None)
+    assert "ThrottlingException" in str(found.trouble)
     assert "ThrottlingException" in desk.warnings[0]
+
+
+def test_after_trouble_other_jobs_do_not_wait_for_the_same_time_out_but_later_ones_ask_again(desk: Desk) -> None:
+    wanted = Wanted(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT)
+    desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
+    assert desk.prices.find(wanted).trouble
+    assert desk.prices.find(wanted).trouble  # from memory: the stub expects one call
+    desk.now += TROUBLE_FRESH_SECONDS
+    desk.list(product("0.4"))
+    assert desk.prices.find(wanted) == Price(per_hour=Decimal("0.4"), on_demand_per_hour=Decimal("0.4"))
+
+
+def test_prices_are_those_of_the_machines_own_region() -> None:
+    asked = []
+
+    def ec2(region: str) -> Any:
+        asked.append(region)
+        raise EndpointConnectionError(endpoint_url=region)
+
+    prices = Prices(ec2, None, regions=("us-east-1", "eu-west-1"), clock=lambda: 0.0)
+    with pytest.raises(UnavailableError):
+        prices.spot(TYPE, "eu-west-1b", AT)
+    assert prices.spot(TYPE, "ap-southeast-2a", AT) is None  # no region of runners
+    assert asked == ["eu-west-1"]

@@ -76,7 +76,9 @@ def test_what_is_not_listed_in_dollars_by_the_hour_is_unknown(desk: Desk, produc
 def test_a_price_list_that_cannot_be_read_for_certain_is_warned_of_and_unknown(desk: Desk, products: list[str]) -> None:
     desk.list(*products)
     assert on_demand(desk.prices) is None
-    assert [warning.partition(":")[0] for warning in desk.warnings] == [f"the price of {TYPE} on-demand is unknown"]
+    assert [warning.partition(":")[0] for warning in desk.warnings] == [
+        f"the price of {TYPE} on-demand af-south-1 is unknown"
+    ]
 
 
 def test_the_spot_price_in_force_at_the_full_hour(desk: Desk) -> None:
@@ -160,5 +162,5 @@ def test_a_task_on_fargate_has_no_price_and_none_is_asked_for(desk: Desk) -> Non
 @mock_aws
 def test_a_spot_price_of_an_emulated_ec2() -> None:
     ec2: Any = boto3.client("ec2", "us-east-1")
-    prices = Prices(ec2, None, region="us-east-1", clock=lambda: 0.0)
+    prices = Prices(lambda _: ec2, None, regions=("us-east-1",), clock=lambda: 0.0)
     assert prices.spot("m5.large", "us-east-1a", AT) == Decimal("0.00001")

@@ -47,6 +47,8 @@ def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
             pool_name="small",
             availability_zone="eu-west-1b",
             launched_at="2025-01-15T10:00:01.123Z",
+            account_id="123456789012",
+            region="eu-west-1",
             tags={"pool": "small"},
         )
     }

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from local import browser
-from local.outputs import Outputs
-from local.steps import Step
+from local.aws.outputs import Outputs
+from local.demo.steps import Step
 from tests.browser.tab import PATIENCE_MS, Tab
 
 expect.set_options(timeout=PATIENCE_MS)

@@ -10,8 +10,8 @@ from runledger.tables.attributes import to_attributes
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
 
-from local import aws
-from local.outputs import Outputs
+from local.aws import clients as aws
+from local.aws.outputs import Outputs
 
 MOST_IN_A_BATCH = 25
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, ConsoleMessage, Response, expect
 
-from local.deployment import ROOT
-from local.outputs import Outputs
+from local import ROOT
+from local.aws.outputs import Outputs
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

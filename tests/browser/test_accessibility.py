@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from local.payloads.subjects import Job
-from local.steps import Step, bus_events
-from local.tale import STOREFRONT
+from local.demo.generator import STOREFRONT
+from local.demo.payloads.subjects import Job
+from local.demo.steps import Step, bus_events
 from tests.browser.conftest import Open
 from tests.browser.tab import PHONE
 
@@ -41,7 +41,7 @@ def test_a_job_is_reached_with_the_keyboard_alone(open_tab: Open, interrupted: J
     tab = open_tab().sign_in().show(ACME, "jobs", repo=interrupted.run.repository.full_name)
     page = tab.page
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     link = page.locator(".row-link").first
     for _ in range(30):

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 from tests.browser.conftest import Open
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from local import github_hook
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
+from local.github import webhooks as github_webhooks
 from tests import webhooks
 from tests.browser.conftest import Open
 from tests.browser.tab import PHONE
@@ -49,7 +49,7 @@ def hostile(outputs: Outputs) -> None:
         message["installation"] = {"id": INSTALLATION}
         message["repository"]["full_name"] = REPO
         message["organization"] = {"login": HTML}
-        answer = github_hook.deliver(
+        answer = github_webhooks.deliver(
             outputs.webhook_url, outputs.webhook_secret, "workflow_job", json.dumps(message).encode()
         )
         assert answer.status == 202

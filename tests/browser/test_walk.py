@@ -9,11 +9,11 @@ from playwright.sync_api import expect
 from runledger import times
 from runledger.tables.runners import RunnersTable
 
-from local import aws
-from local.outputs import Outputs
-from local.payloads.subjects import Job
-from local.steps import Step, deliveries
-from local.tale import PAYMENTS, STOREFRONT
+from local.aws import clients as aws
+from local.aws.outputs import Outputs
+from local.demo.generator import PAYMENTS, STOREFRONT
+from local.demo.payloads.subjects import Job
+from local.demo.steps import Step, deliveries
 from tests.browser.conftest import Open
 from tests.browser.tab import Tab
 
@@ -149,5 +149,5 @@ def test_a_reader_is_offered_nothing_that_changes_anything(tab: Tab, orphan: str
     tab.page.reload()
     page = tab.show(ACME, "reconciler").page
     expect(page.locator("tr", has_text=orphan)).to_be_visible()
-    expect(page.locator("main")).to_contain_text("Cleaning up needs an operator's token")
+    expect(page.locator("main")).to_contain_text("Cleaning up requires an operator token")
     expect(page.locator("main button")).to_have_count(0)

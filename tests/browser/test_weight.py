@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 from tests.browser.conftest import Open
 from tests.browser.ledger_items import fill
 from tests.browser.tab import Tab

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from runledger_cli.connection import Connection, find
-from runledger_cli.errors import Misuse
+from runledger_cli.errors import UsageError
 
 from tests.cli.answers import INSTALLATION, installations
 from tests.cli.canned_api import TOKEN, CannedApi
@@ -39,7 +39,7 @@ def test_a_token_of_the_environment_is_not_sent_where_a_folder_points(tmp_path: 
 
 
 def test_a_token_of_a_folder_is_not_sent_to_an_address_that_was_given(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="no token for https://given"):
+    with pytest.raises(UsageError, match="no token for https://given"):
         find(api_url="https://given", token=None, environment={}, folder=deployed(tmp_path))
 
 
@@ -59,13 +59,13 @@ def test_a_local_deployment_in_the_current_folder_is_used_silently(api: CannedAp
 
 def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
     (deployed(tmp_path) / ".local" / "outputs.json").write_text("{}")
-    with pytest.raises(Misuse, match=r"outputs\.json is not what `make up` writes"):
+    with pytest.raises(UsageError, match=r"outputs\.json isn't valid"):
         find(api_url=None, token=None, environment={}, folder=tmp_path)
 
 
 @pytest.mark.parametrize("address", ["example.com", "file:///etc/passwd", "https://"])
 def test_only_the_web_is_asked(address: str, tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="isn't the address of an API"):
+    with pytest.raises(UsageError, match="isn't an API URL"):
         find(api_url=address, token="t", environment={}, folder=tmp_path)
 
 
@@ -93,5 +93,5 @@ def test_a_ledger_that_knows_nobody_says_so(api: CannedApi, ask: Ask) -> None:
     refused = ask("stuck")
     assert (refused.returncode, refused.stderr) == (
         1,
-        "runledger: no installation is known: the first webhook of one makes it known\n",
+        "runledger: no installations yet: one appears with its first webhook\n",
     )

@@ -33,10 +33,12 @@ def test_only_the_command_is_installed(tmp_path: Path) -> None:
 
 def test_the_command_needs_nothing_but_python() -> None:
     for file in PACKAGE_FOLDER.rglob("*.py"):
+        # It imports boto3 when a token is created, and then says what to do if it is missing.
+        more = {"boto3", "botocore"} if file.name == "secrets_manager.py" else set()
         for node in ast.walk(ast.parse(file.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert {name.partition(".")[0] for name in names} <= {*sys.stdlib_module_names, "runledger_cli"}
+            assert {name.partition(".")[0] for name in names} <= {*sys.stdlib_module_names, "runledger_cli", *more}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,12 +3,12 @@
 import io
 from datetime import UTC, datetime
 
-from runledger_cli.rendering.look import Look, Tone
+from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, Column, pairs, table
 from runledger_cli.screen import Screen
 
 NOW = datetime(2025, 1, 15, 11, tzinfo=UTC)
-PIPE = Look(now=NOW)
+PIPE = Style(now=NOW)
 COLUMNS = (Column(title="NAME", shrinks=True), Column(title="JOBS", right=True), Column(title="WHY"))
 ROWS = [("🚀 deploy to production", 7, None), ("build", Cell(1_200, Tone.BAD), "slow")]
 
@@ -22,7 +22,7 @@ def test_columns_are_aligned_also_below_emoji() -> None:
 
 
 def test_on_a_terminal_the_widest_names_give_way() -> None:
-    assert table(Look(now=NOW, width=26), COLUMNS, ROWS) == [
+    assert table(Style(now=NOW, width=26), COLUMNS, ROWS) == [
         "NAME            JOBS  WHY",
         "🚀 deploy to…      7  -",
         "build           1200  slow",
@@ -32,12 +32,12 @@ def test_on_a_terminal_the_widest_names_give_way() -> None:
 def test_prose_flows_on_and_makes_nobody_give_way() -> None:
     columns = (*COLUMNS[:2], Column(title="WHY", flows=True))
     rows = [("build and test", 7, "because nobody has scheduled a runner for it")]
-    assert table(Look(now=NOW, width=30), columns, rows)[1] == f"build and test     7  {rows[0][2]}"
+    assert table(Style(now=NOW, width=30), columns, rows)[1] == f"build and test     7  {rows[0][2]}"
 
 
 def test_colour_goes_around_the_cell_and_does_not_move_it() -> None:
-    look, out = Look(now=NOW, colour=True), io.StringIO()
-    Screen(out=out, remarks=out, look=look).show(table(look, COLUMNS, ROWS))
+    style, out = Style(now=NOW, colour=True), io.StringIO()
+    Screen(out=out, notes=out, style=style).show(table(style, COLUMNS, ROWS))
     assert out.getvalue().splitlines()[2] == "build                    \x1b[31m1200\x1b[0m  slow"
 
 

@@ -38,7 +38,7 @@ def test_colours_can_be_refused(api: CannedApi, options: list[str], variables: d
 def test_an_orphan_is_cleaned_only_if_somebody_agrees(api: CannedApi, answer: str, cleaned: bool) -> None:
     shown = _on_a_terminal(api, "orphans", "clean", "i-0abc", typed=answer)
     assert "Clean it up? [y/N]" in shown
-    assert ("requested" in shown, "nothing was done" in shown) == (cleaned, not cleaned)
+    assert ("requested" in shown, "nothing was changed" in shown) == (cleaned, not cleaned)
     assert len(api.asked) == cleaned
 
 

@@ -5,18 +5,18 @@ from zoneinfo import ZoneInfo
 
 from runledger.model import EventType
 from runledger_cli.rendering.history import event_line, history
+from runledger_cli.rendering.job_details import job_details
 from runledger_cli.rendering.jobs import ran_seconds
-from runledger_cli.rendering.look import Look
-from runledger_cli.rendering.portrait import portrait
+from runledger_cli.rendering.style import Style
 from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS, timeline
 
 from tests.cli.answers import EVENTS, event, job
 
-LOOK = Look(now=datetime(2025, 1, 15, 11, tzinfo=UTC), zone=UTC)
+STYLE = Style(now=datetime(2025, 1, 15, 11, tzinfo=UTC), zone=UTC)
 
 
 def test_every_step_has_its_time_and_the_gap_before_it_and_what_went_wrong_is_marked() -> None:
-    assert timeline(LOOK, job(), EVENTS) == [
+    assert timeline(STYLE, job(), EVENTS) == [
         "  2025-01-15 10:00:00.000Z  ● created",
         "                            │ 1.2 s",
         "  2025-01-15 10:00:01.200Z  ● received",
@@ -37,14 +37,14 @@ def test_every_step_has_its_time_and_the_gap_before_it_and_what_went_wrong_is_ma
 
 def test_a_job_that_is_not_over_is_still_counting() -> None:
     waiting = {"created_at": "2025-01-15T10:00:00.000Z", "status": "queued"}
-    assert timeline(LOOK, waiting, []) == [
+    assert timeline(STYLE, waiting, []) == [
         "  2025-01-15 10:00:00.000Z  ● created",
         "                            │ 1h 00m until now, queued",
     ]
 
 
 def test_an_interruption_outlives_the_history_that_told_of_it() -> None:
-    assert any(line.endswith("! interrupted") for line in timeline(LOOK, job(), []))
+    assert any(line.endswith("! interrupted") for line in timeline(STYLE, job(), []))
 
 
 def test_a_job_that_was_carried_over_completed_before_it_was_created() -> None:
@@ -53,7 +53,7 @@ def test_a_job_that_was_carried_over_completed_before_it_was_created() -> None:
         "completed_at": "2025-01-15T09:00:00.000Z",
         "status": "completed",
     }
-    assert [line.split()[-1] for line in timeline(LOOK, carried, [])] == ["completed", "00m", "created"]
+    assert [line.split()[-1] for line in timeline(STYLE, carried, [])] == ["completed", "00m", "created"]
 
 
 def test_only_events_that_the_ledger_writes_are_drawn() -> None:
@@ -61,7 +61,7 @@ def test_only_events_that_the_ledger_writes_are_drawn() -> None:
 
 
 def test_history_tells_every_change_of_every_event() -> None:
-    assert history(LOOK, EVENTS[:4]) == [
+    assert history(STYLE, EVENTS[:4]) == [
         "  2025-01-15 10:00:01.200Z  webhook_queued",
         "      status: queued",
         "  2025-01-15 10:00:05.000Z  webhook_queued (duplicate)",
@@ -74,20 +74,20 @@ def test_history_tells_every_change_of_every_event() -> None:
 
 def test_a_field_that_was_taken_back_says_so() -> None:
     taken = event("runner_taken", "2025-01-15T10:00:00.000Z", changes={"instance_id": {"from": "i-0abc"}})
-    assert event_line(LOOK, taken).endswith("runner_taken  instance_id: i-0abc → -")
+    assert event_line(STYLE, taken).endswith("runner_taken  instance_id: i-0abc → -")
 
 
 def test_a_cost_is_known_or_said_to_be_unknown() -> None:
     running = {"installation_id": 42, "job_id": 1, "status": "in_progress", "started_at": "2025-01-15T10:55:00.000Z"}
-    assert portrait(LOOK, running)[-1] == "  cost    5m 00s, price unknown"
-    assert portrait(LOOK, running | {"price_per_hour": 0.0357})[-1] == "  cost    5m 00s, $0.0357 an hour"
+    assert job_details(STYLE, running)[-1] == "  cost    5m 00s, price unknown"
+    assert job_details(STYLE, running | {"price_per_hour": 0.0357})[-1] == "  cost    5m 00s, $0.0357 an hour"
 
 
 def test_a_job_that_never_ran_has_no_cost_and_no_time() -> None:
     cancelled = {"status": "completed", "conclusion": "cancelled", "usage_in_seconds": 0}
-    assert ran_seconds(LOOK, cancelled) is None
+    assert ran_seconds(STYLE, cancelled) is None
 
 
 def test_times_are_in_the_zone_of_the_reader() -> None:
-    berlin = Look(now=LOOK.now, zone=ZoneInfo("Europe/Berlin"))
+    berlin = Style(now=STYLE.now, zone=ZoneInfo("Europe/Berlin"))
     assert berlin.time("2025-01-15T10:00:00.000Z") == "2025-01-15 11:00:00"

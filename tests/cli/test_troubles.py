@@ -45,8 +45,8 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
     [
         (Raw(403, b'{"message": "Forbidden"}'), 1, "403 Forbidden: Forbidden"),
         (Raw(502, b"<html>Bad Gateway</html>"), 1, "502 Bad Gateway"),
-        (Raw(200, b"<html>Sign in</html>"), 3, "is not Runledger's API"),
-        (Raw(200, b'["not", "an", "object"]'), 3, "is not Runledger's API"),
+        (Raw(200, b"<html>Sign in</html>"), 3, "isn't a Runledger API"),
+        (Raw(200, b'["not", "an", "object"]'), 3, "isn't a Runledger API"),
     ],
 )
 def test_what_stands_between_us_and_the_api_is_understood(
@@ -108,7 +108,7 @@ def test_tail_shows_each_event_once_in_order_until_it_is_interrupted(api: Canned
         shown = [process.stdout.readline().split("Z")[0] for _ in range(3)]
         process.send_signal(signal.SIGINT)
         assert process.stdout.read() == ""
-        assert process.stderr.read() == "runledger: Service Unavailable: throttled; trying again\n"
+        assert process.stderr.read() == "runledger: Service Unavailable: throttled; retrying\n"
     assert process.returncode == 130
     assert shown == [f"2025-01-15 10:00:0{number}.000" for number in range(3)]
     assert [each.query["since"] for each in api.asked[1:3]] == ["1m", "2025-01-15T10:00:01.000Z"]

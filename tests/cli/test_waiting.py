@@ -9,7 +9,7 @@ from runledger_cli import passes
 from runledger_cli.api import Api
 from runledger_cli.connection import Connection
 from runledger_cli.errors import CommandError
-from runledger_cli.rendering.look import Look
+from runledger_cli.rendering.style import Style
 from runledger_cli.screen import Screen
 from runledger_cli.session import Session
 
@@ -23,8 +23,8 @@ def session(api: CannedApi, waited: list[float]) -> Session:
     """One whose waiting takes no time."""
     return Session(
         options=Namespace(),
-        api=Api(Connection(api_url=api.url, token=TOKEN)),
-        screen=Screen(out=io.StringIO(), remarks=io.StringIO(), look=Look(now=datetime(2025, 1, 15, tzinfo=UTC))),
+        connect=lambda: Api(Connection(api_url=api.url, token=TOKEN)),
+        screen=Screen(out=io.StringIO(), notes=io.StringIO(), style=Style(now=datetime(2025, 1, 15, tzinfo=UTC))),
         pause=waited.append,
     )
 
@@ -32,7 +32,7 @@ def session(api: CannedApi, waited: list[float]) -> Session:
 def test_it_looks_again_until_the_pass_is_over(api: CannedApi) -> None:
     api.says(ROUTE, *({"id": PASS, "status": status} for status in ("requested", "running", "running", "finished")))
     waited: list[float] = []
-    assert passes.conclude(session(api, waited), {"id": PASS}, wait=True) == 0
+    assert passes.report(session(api, waited), {"id": PASS}, wait=True) == 0
     assert waited == [passes.POLL_SECONDS] * 3
 
 
@@ -40,5 +40,5 @@ def test_a_pass_that_nobody_runs_is_given_up(api: CannedApi) -> None:
     api.says(ROUTE, {"id": PASS, "status": "requested"})
     waited: list[float] = []
     with pytest.raises(CommandError, match="still requested after 16 minutes"):
-        passes.conclude(session(api, waited), {"id": PASS}, wait=True)
-    assert sum(waited) == passes.LONGEST_SECONDS
+        passes.report(session(api, waited), {"id": PASS}, wait=True)
+    assert sum(waited) == passes.MAX_WAIT_SECONDS

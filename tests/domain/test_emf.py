@@ -31,7 +31,7 @@ def test_each_metric_is_a_number_of_the_line_with_its_unit(capsys: pytest.Captur
 def test_dimensions_are_texts_of_the_line_and_what_it_is_about_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     line = written(capsys, {"StuckJobs": 2}, about={"id": "a pass"}, dimensions={"kind": "queued"})
     (directive,) = line["_aws"]["CloudWatchMetrics"]
-    assert directive["Dimensions"] == [["service", "kind"]]
+    assert directive["Dimensions"] == [["service", "stage", "kind"]]
     assert (directive["Namespace"], line["service"], line["kind"]) == ("Runledger", "runledger", "queued")
 
 

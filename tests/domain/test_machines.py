@@ -198,6 +198,16 @@ def test_a_claim_has_no_effect_until_its_installation_owns_the_machine() -> None
     assert (other.job_id, told(other, 1)) == (None, [])
 
 
+def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
+    """A publisher may report about a machine before its owner is known."""
+    foreign, own = (happened(Happening.END_REPORTED, 5, str(each)) for each in (OWNER + 1, OWNER))
+    known = runner(foreign, plan(1, 2), owner=None).owned(installation_id=OWNER)
+    assert list(messages(known, (OWNER, 1))) == []
+    assert known.termination_reported_at is None
+    (told,) = messages(known.after(own), (OWNER, 1))
+    assert told.action == "reported by the launcher"
+
+
 def test_contested_machines_tell_nothing() -> None:
     assert told(runner(fact(1, 3), ended(5)).owned(contested_at=clock(4)), 1) == []
 

@@ -8,7 +8,7 @@ from email.message import Message
 from typing import Any
 from urllib.parse import urlencode
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 
 
 @dataclass(frozen=True, kw_only=True)

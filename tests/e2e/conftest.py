@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.tables.attributes import from_attributes
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

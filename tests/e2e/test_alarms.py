@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local import aws
-from local.outputs import Outputs
+from local.aws import clients as aws
+from local.aws.outputs import Outputs
 
 FROM_TOPICS = {
     "Statement": [
@@ -47,6 +47,9 @@ def test_every_alarm_looks_at_something_that_exists(outputs: Outputs, alarms: li
         "TableName": set(outputs.tables.values()),
         "Operation": {"GetItem", "PutItem", "UpdateItem"},
         "service": {"runledger"},
+        "stage": {"local"},
+        "function": set(outputs.functions),
+        "kind": {"queued", "scheduled", "in_progress"},
     }
     dimensions = [dimension for alarm in alarms for dimension in alarm["Dimensions"]]
     assert {dimension["Name"] for dimension in dimensions} == there.keys()
@@ -56,7 +59,7 @@ def test_every_alarm_looks_at_something_that_exists(outputs: Outputs, alarms: li
 def test_an_alarm_that_rings_is_heard(outputs: Outputs, subscribed: str) -> None:
     with closing(aws.client(outputs, "cloudwatch")) as cloudwatch, closing(aws.client(outputs, "sqs")) as sqs:
         metric = {"MetricName": "OrphanedRunnersOverdue", "Value": 1.0}
-        dimensions = [{"Name": "service", "Value": "runledger"}]
+        dimensions = [{"Name": "service", "Value": "runledger"}, {"Name": "stage", "Value": "local"}]
         cloudwatch.put_metric_data(Namespace="Runledger", MetricData=[{**metric, "Dimensions": dimensions}])
         (message,) = sqs.receive_message(QueueUrl=subscribed, WaitTimeSeconds=20)["Messages"]
     heard = json.loads(json.loads(message["Body"])["Message"])
@@ -66,6 +69,6 @@ def test_an_alarm_that_rings_is_heard(outputs: Outputs, subscribed: str) -> None
 
 def test_the_dashboard_is_there(outputs: Outputs) -> None:
     with closing(aws.client(outputs, "cloudwatch")) as cloudwatch:
-        body = json.loads(cloudwatch.get_dashboard(DashboardName="runledger-local")["DashboardBody"])
+        body = json.loads(cloudwatch.get_dashboard(DashboardName=f"runledger-local-{outputs.region}")["DashboardBody"])
     assert len(body["widgets"]) > 20
     assert outputs.tables["workflow_jobs"] in json.dumps(body)

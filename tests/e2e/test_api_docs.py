@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from runledger.places import Place
 from runledger.tables.runners import RunnersTable
 
-from local.control import Control
+from local.aws.outputs import Outputs
+from local.github.control import Control
 from local.github.records import Installation, Job, Run
-from local.outputs import Outputs
 from tests.documents import DOCS
 from tests.e2e.api import ask
 from tests.e2e.test_webhooks import NOWHERE
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 COMMANDS = re.findall(r"\| `((?:curl|runledger) [^`]+)` \|", (DOCS / "api.md").read_text())
+ACCOUNT = "000000000000"
 INSTALLATION, JOB, RUN, RUNNER = 77_000_001, 7_000_001, 7_100_001, "i-0dead0000000d0c5"
 AT = "2025-01-15T10:00:00.000Z"
 
@@ -45,7 +47,9 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
         github.send("workflow_job", message, delivery if step == LIFE[-1] else str(uuid.uuid4()))
     runners = RunnersTable(dynamodb, outputs.tables["runners"], retention_days=14)
     launched(runners, RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
-    runners.change(RUNNER, at=AT, change=lambda runner: runner.after(confirmed_at=AT))
+    # EC2 has confirmed it and doesn't know it any more, so a pass suspects it as well.
+    place = Place(account_id=ACCOUNT, region=outputs.region)
+    runners.change(RUNNER, at=AT, change=lambda runner: runner.owned(kind="ec2").confirmed(AT, place))
     runners.suspect(RUNNER, at=AT, reason="job_completed")
     ordered = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {

@@ -7,8 +7,8 @@ from typing import Any
 import hypothesis
 import pytest
 import schemathesis
-from runledger_api.application import build
-from runledger_api.description import describe
+from runledger_api import openapi
+from runledger_api.app import build_resolver
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 from tests.e2e.api import ask
 from tests.e2e.test_webhooks import NOWHERE, post
 from tests.webhooks import DEPLOYMENT, INSTALLATION, LIFE, RUN, payload
@@ -28,7 +28,7 @@ CHECKS = [
     *(not_a_server_error, status_code_conformance, content_type_conformance),
     *(response_schema_conformance, response_headers_conformance),
 ]
-DESCRIPTION = describe(build())
+DESCRIPTION = openapi.build(build_resolver())
 OPERATIONS = {
     operation["operationId"]: (method, path)
     for path, methods in DESCRIPTION["paths"].items()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 from tests.cli.command import COMMAND, environment, runledger
 from tests.e2e.test_runners import PATIENCE_SECONDS
 from tests.e2e.test_webhooks import NOWHERE, post

@@ -7,15 +7,15 @@ import pytest
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 
-from local import summary
-from local.control import Control
-from local.demo import Played
-from local.deployment import ROOT
-from local.lives import MATRIX
-from local.machines import BY_HAND_TYPE
-from local.outputs import Outputs
-from local.steps import Awaited, Step, bus_events, deliveries
-from local.trouble_lives import BY_HAND_POOL
+from local import ROOT
+from local.aws.outputs import Outputs
+from local.demo import summary
+from local.demo.machines import BY_HAND_TYPE
+from local.demo.scenarios.catalogue import MATRIX
+from local.demo.scenarios.runner_incidents import BY_HAND_POOL
+from local.demo.steps import Awaited, Step, bus_events, deliveries
+from local.demo.workload import Played
+from local.github.control import Control
 from tests.deployed import reruns
 from tests.e2e.tables import history
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 from tests.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent

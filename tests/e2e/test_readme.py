@@ -4,10 +4,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from local.demo import Played
-from local.outputs import Outputs
-from local.payloads.subjects import Job
-from local.steps import deliveries
+from local.aws.outputs import Outputs
+from local.demo.payloads.subjects import Job
+from local.demo.steps import deliveries
+from local.demo.workload import Played
 
 ROOT = Path(__file__).parent.parent.parent
 ELLIPSIS = "https://github.com/acme/storefront/actions/runs/…/job/…"

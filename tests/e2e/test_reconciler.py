@@ -11,14 +11,15 @@ from botocore.exceptions import ClientError
 from runledger.tables.attributes import from_attributes
 from runledger_github.app import GitHubApp
 
-from local import aws, passes
-from local.control import Control
-from local.demo import Played
-from local.deployment import RUNNER_TAGS
-from local.outputs import Outputs
-from local.payloads.subjects import Job
-from local.steps import bus_events, deliveries
-from local.tale import STOREFRONT
+from local.aws import clients as aws
+from local.aws.deployment import RUNNER_TAGS
+from local.aws.outputs import Outputs
+from local.demo import passes
+from local.demo.generator import STOREFRONT
+from local.demo.payloads.subjects import Job
+from local.demo.steps import bus_events, deliveries
+from local.demo.workload import Played
+from local.github.control import Control
 from tests.e2e.tables import history, job
 from tests.e2e.test_runners import eventually, simulate
 from tests.e2e.test_webhooks import post
@@ -159,7 +160,7 @@ def test_a_launcher_hears_of_a_job_that_is_stuck_in_the_queue(
         UpdateExpression="SET last_updated_at = :long_ago",
         ExpressionAttributeValues={":long_ago": {"S": LONG_AGO}},
     )
-    told = passes.order(outputs, "quick")
+    told = passes.invoke(outputs, "quick")
     assert f"job {STUCK_JOB} of {REPO}: queued, and it has no runner; runner requested (1)" in told.text
     with closing(aws.client(outputs, "sqs")) as sqs:
         received = eventually(lambda: sqs.receive_message(QueueUrl=launchers_queue).get("Messages"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import boto3
 from runledger.retries import to_message
 
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
 from tests.e2e.tables import history, job
 from tests.e2e.test_webhooks import NOWHERE
 from tests.webhooks import COMPLETED, INSTALLATION, receipt

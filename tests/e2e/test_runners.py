@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
-from local import github_hook
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
+from local.github import webhooks as github_webhooks
 from tests import messages, runner_events
 from tests.e2e.tables import history, job
 from tests.e2e.test_webhooks import post
@@ -88,7 +88,7 @@ def test_a_life_on_a_spot_instance(outputs: Outputs, dynamodb: "DynamoDBClient")
     assert post(outputs, started, guid=f"started {job_id}").status == 202
     put_event(outputs, runner_events.interruption(runner_id=runner_id))
     assert eventually(lambda: (job(dynamodb, outputs, key) or {}).get("was_interrupted")) is True
-    assert eventually(lambda: "RunnersInterrupted" in log_of(outputs, "SpotInterruption"))
+    assert eventually(lambda: "RunnersInterrupted" in log_of(outputs, "spot_interruption"))
     put_event(outputs, runner_events.instance_state("terminated", runner_id=runner_id, minute=7))
     wanted = {"runner_scheduled", "runner_interrupted", "runner_terminated"}
     assert eventually(lambda: wanted <= {line["event_type"] for line in history(dynamodb, outputs, key)})
@@ -135,7 +135,7 @@ def test_three_interrupted_jobs_of_a_run_are_run_again_by_one_call(
     def deliver(completion: tuple[dict[str, Any], str]) -> int:
         message, event = completion
         body = json.dumps(message).encode()
-        return github_hook.deliver(outputs.webhook_url, outputs.webhook_secret, event, body).status
+        return github_webhooks.deliver(outputs.webhook_url, outputs.webhook_secret, event, body).status
 
     with ThreadPoolExecutor(max_workers=4) as pool:
         assert set(pool.map(deliver, [*completions, *completions])) == {202}

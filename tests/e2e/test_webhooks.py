@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from local import github_hook
-from local.examples import payloads
-from local.outputs import Outputs
+from local.aws.outputs import Outputs
+from local.github import webhooks as github_webhooks
+from local.github.examples import payloads
 from tests.e2e.tables import history, job
 from tests.webhooks import INSTALLATION, LIFE, QUEUED, payload
 
@@ -23,10 +23,10 @@ NOWHERE = "a-name-that-leads-to-no-instance"
 ROOT = Path(__file__).parent.parent.parent
 
 
-def post(outputs: Outputs, message: object, *, guid: str, **headers: str) -> github_hook.Answer:
+def post(outputs: Outputs, message: object, *, guid: str, **headers: str) -> github_webhooks.Answer:
     body = json.dumps(message).encode()
-    sent = github_hook.headers("workflow_job", body, outputs.webhook_secret, delivery_id=guid) | headers
-    return github_hook.post(outputs.webhook_url, body, sent)
+    sent = github_webhooks.headers("workflow_job", body, outputs.webhook_secret, delivery_id=guid) | headers
+    return github_webhooks.post(outputs.webhook_url, body, sent)
 
 
 def test_every_example_signed_by_octokit_is_accepted_and_found(outputs: Outputs, dynamodb: "DynamoDBClient") -> None:
@@ -42,8 +42,8 @@ def test_every_example_signed_by_octokit_is_accepted_and_found(outputs: Outputs,
     )
     for example, body, signature in zip(examples, bodies, json.loads(signing.stdout), strict=True):
         guid = str(uuid.uuid4())
-        sent = github_hook.headers("workflow_job", body.encode(), "not used", delivery_id=guid)
-        answer = github_hook.post(outputs.webhook_url, body.encode(), sent | {"X-Hub-Signature-256": signature})
+        sent = github_webhooks.headers("workflow_job", body.encode(), "not used", delivery_id=guid)
+        answer = github_webhooks.post(outputs.webhook_url, body.encode(), sent | {"X-Hub-Signature-256": signature})
         assert answer.status == 202, answer.body
         installation = (example.get("installation") or {"id": 0})["id"]
         key = f"{installation}#{example['workflow_job']['id']}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.examples import payloads
+from local.github.examples import payloads
 from tests.beds import items
 from tests.functions.conftest import World
 from tests.ledgers import EVENTS, JOBS

@@ -1,10 +1,12 @@
 """Approvals that nobody gave are found, with what GitHub says now."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from tests.functions.reconciling import Scene, ago
+from tests.ledgers import RUNNERS
 from tests.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, payload
 
 
@@ -48,3 +50,29 @@ def test_one_that_was_given_without_our_hearing_of_it_is_not_listed(scene: Scene
     deployment(scene, "waiting", "in_progress")
     wait(scene, 1, created_at=ago(hours=30))
     assert scene.reconcile()["summary"]["forgotten_approvals"] == (0 if asks else 1)
+
+
+def test_an_approval_that_github_refuses_to_show_hides_no_other(scene: Scene) -> None:
+    deployment(scene, "waiting")
+    wait(scene, 1, created_at=ago(hours=30))
+    wait(scene, 2, created_at=ago(hours=29), deployment_id=DEPLOYMENT + 1)
+    scene.github.state.add_fault(kind="error", status=403, path=f"*/deployments/{DEPLOYMENT}", times=None)
+    answer = scene.reconcile()
+    assert (answer["summary"]["forgotten_approvals"], answer["outcome"]) == (2, "success")
+
+
+@pytest.mark.parametrize("without", ["budget", "time"])
+def test_without_budget_or_time_the_table_counts_and_github_is_not_asked(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    if without == "budget":
+        monkeypatch.setenv("GITHUB_BUDGET_FOR_OTHERS_PERCENT", "100")
+    deployment(scene, "waiting")
+    wait(scene, 1, created_at=ago(hours=30))
+    begin = {"PK": {"S": "next_pass"}, "SK": {"S": "full"}, "begin_with": {"S": "approvals"}}
+    scene.world.dynamodb.put_item(TableName=RUNNERS, Item=begin)
+    left = 600_000 if without == "budget" else 60_000
+    context = SimpleNamespace(aws_request_id="hurried", get_remaining_time_in_millis=lambda: left)
+    answer = scene.world.start("reconciler").handler({"pass": "full"}, context)
+    assert answer["summary"]["forgotten_approvals"] == 1
+    assert scene.calls("deployments") == 0

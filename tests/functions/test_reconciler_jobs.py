@@ -179,8 +179,9 @@ def test_a_job_that_was_closed_is_corrected_when_github_knows_it_again(scene: Sc
     assert not [each for each in absences(scene) if each["SK"].startswith("job")]
 
 
-def test_a_job_of_a_finished_run_is_healed_by_the_next_full_pass(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+@pytest.mark.parametrize("step", [IN_PROGRESS, WAITING])
+def test_a_job_of_a_finished_run_is_healed_by_the_next_full_pass(scene: Scene, step: str) -> None:
+    scene.hear(step, 1, created_at=ago(minutes=50), started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     scene.github.state.put("runs", RUN, status="completed", conclusion="success")
     _, finished = messages.run("completed")
@@ -314,3 +315,73 @@ def test_githubs_budget_is_left_to_others(scene: Scene, monkeypatch: pytest.Monk
     scene.hear(QUEUED, 2, run_id=RUN + 1)
     answer = scene.reconcile()
     assert (answer["summary"]["runs_asked"], answer["summary"]["postponed"]) == (0, 2)
+
+
+def test_no_runner_is_requested_for_a_job_that_its_concurrency_group_holds_back(scene: Scene) -> None:
+    scene.hear(QUEUED, 1)
+    scene.on_github(1, "pending")
+    answer = scene.reconcile("quick")
+    assert (answer["summary"]["stuck_queued"], answer["summary"]["runners_requested"]) == (1, 0)
+    scene.on_github(1, "queued")
+    assert scene.reconcile("quick")["summary"]["runners_requested"] == 1
+
+
+def launched_without(scene: Scene, job_id: int, *unknown: str, **about: Any) -> None:
+    scene.launch(job_id, scene.start_instance(), **dict.fromkeys(unknown), **about)
+
+
+def test_a_job_without_a_repository_is_healed_with_that_of_its_run(scene: Scene) -> None:
+    queued(scene, 1)
+    launched_without(scene, 2, "repo_full_name")
+    scene.on_github(2, "completed", **ended())
+    assert "repo_full_name" not in scene.job(2)
+    scene.reconcile()
+    assert (scene.job(2)["status"], scene.job(2)["repo_full_name"]) == ("completed", REPO)
+
+
+def test_a_job_without_a_run_is_healed_by_itself(scene: Scene) -> None:
+    launched_without(scene, 2, "run_id", "run_attempt")
+    scene.on_github(2, "completed", **ended())
+    scene.reconcile("quick")
+    assert (scene.job(2)["status"], scene.job(2)["run_id"]) == ("completed", RUN)
+
+
+def test_a_job_of_an_unknown_repository_is_closed_after_three_days(scene: Scene) -> None:
+    launched_without(scene, 2, "repo_full_name", "run_id", "run_attempt")
+    scene.reconcile()
+    assert scene.job(2)["status"] == "scheduled"
+    scene.world.dynamodb.update_item(
+        TableName=JOBS,
+        Key={"PK": {"S": f"{INSTALLATION}#2"}, "SK": {"S": "v"}},
+        UpdateExpression="SET created_at = :at",
+        ExpressionAttributeValues={":at": {"S": ago(days=4).replace("Z", ".000Z")}},
+    )
+    assert scene.reconcile()["summary"]["jobs_closed"] == 1
+    assert (scene.job(2)["status"], scene.history(2)[-1]["action"]) == ("completed", "its repository is unknown")
+
+
+def uninstall(scene: Scene) -> None:
+    action, deleted = messages.installation("deleted")
+    assert action
+    event = http_event(json.dumps(deleted).encode(), guid="uninstalled", event="installation")
+    assert scene.world.invoke("webhook_intake", event)["statusCode"] == 202
+    del scene.github.state.installations[INSTALLATION]
+
+
+def test_after_uninstalling_jobs_are_closed_and_machines_become_orphans_that_stay_alive(scene: Scene) -> None:
+    queued(scene, 1)
+    scene.hear(IN_PROGRESS, 2, started_at=ago(minutes=40))
+    instance = scene.start_instance()
+    scene.launch(3, instance)
+    uninstall(scene)
+    assert scene.reconcile()["summary"]["jobs_closed"] == 3
+    for job_id in (1, 2, 3):
+        job, line = scene.job(job_id), scene.history(job_id)[-1]
+        assert (job["status"], job["conclusion"]) == ("completed", "cancelled")
+        assert line["action"] == "the App was uninstalled"
+    assert {run["status"] for run in items(scene.world.dynamodb, RUNS)} == {"completed"}
+    for _ in range(2):
+        answer = scene.reconcile()
+    assert (answer["summary"]["orphans"], answer["summary"]["jobs_closed"]) == (1, 0)
+    assert f"installation {INSTALLATION} does not exist, so its runners cannot be listed" in answer["text"]
+    assert scene.state_of(instance) == "running"

@@ -2,13 +2,21 @@
 
 import io
 import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from runledger import telemetry
-from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS
+from runledger.deliveries import WEBHOOK_PATH
+from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
 from runledger.reconciliation.summary import new_id
+from runledger.tables.passes import PassesTable
+from runledger_github.app import DeliveryPage, GitHubApp
+from runledger_github.errors import NoAnswerError
+from runledger_github.truth import Truth
 
 from tests.beds import items
 from tests.functions.reconciling import Scene, ago, queued
@@ -17,10 +25,12 @@ from tests.ledgers import RUNNERS, RUNS
 from tests.local.webhook_receiver import WebhookReceiver
 from tests.webhooks import QUEUED, REPO, RUN, SECRET, payload
 
+NOWHERE = f"http://127.0.0.1:9{WEBHOOK_PATH}"
+
 
 def lose(scene: Scene, guid: str, job_id: int = 1) -> None:
     """GitHub sends it and nobody answers."""
-    scene.github.state.configure(webhook_url="http://127.0.0.1:9/", webhook_secret=SECRET)
+    scene.github.state.configure(webhook_url=NOWHERE, webhook_secret=SECRET)
     scene.github.state.add_fault(kind="lost_delivery")
     scene.github.courier.send("workflow_job", payload(QUEUED, job_id=job_id), guid)
 
@@ -41,20 +51,113 @@ def test_a_webhook_that_never_arrived_is_redelivered_once_a_pause(scene: Scene) 
 def test_one_that_arrived_meanwhile_is_not_lost_any_more(scene: Scene) -> None:
     lose(scene, "lost")
     with WebhookReceiver() as receiver:
-        scene.github.state.configure(webhook_url=receiver.url)
+        scene.github.state.configure(webhook_url=receiver.url + WEBHOOK_PATH)
         scene.reconcile()
         scene.github.courier.settle()
     assert [each.headers["x-github-delivery"] for each in receiver.received] == ["lost"]
     assert scene.reconcile()["summary"]["webhooks_lost"] == 0
 
 
-def test_only_what_is_new_in_the_log_is_read(scene: Scene) -> None:
+def dated(scene: Scene, **changes: Any) -> None:
+    """Changes the newest row of the log."""
+    log = scene.github.state.deliveries
+    log[-1] = replace(log[-1], **changes)
+
+
+def lost_guids(scene: Scene) -> set[str]:
+    return {item["SK"] for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "lost_deliveries"}
+
+
+def test_only_what_is_new_in_the_log_is_read_with_an_overlap(scene: Scene) -> None:
+    for number in range(150):
+        lose(scene, f"old {number}")
+        dated(scene, delivered_at=ago(hours=2))
+    for number in range(10):
+        lose(scene, f"lost {number}")
+    scene.github.state.add_fault(kind="error", path="*/attempts", times=None)
+    assert scene.reconcile()["summary"]["deliveries_read"] == 160
+    assert scene.reconcile()["summary"]["deliveries_read"] == 10
+
+
+def test_a_row_that_appears_late_and_with_a_lower_id_is_read(scene: Scene) -> None:
+    lose(scene, "first")
+    scene.reconcile()
+    lose(scene, "late")
+    dated(scene, id=1, delivered_at=ago(minutes=5))
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 1
+    assert lost_guids(scene) == {"first", "late"}
+
+
+def test_one_page_out_of_order_does_not_end_the_reading(scene: Scene) -> None:
+    """Rows of one page are older than what was read before; later pages hold newer ones."""
+    lose(scene, "read")
+    scene.reconcile()
+    for number in range(3):
+        lose(scene, f"new {number}")
+    for number in range(99):
+        lose(scene, f"old {number}")
+        dated(scene, delivered_at=ago(hours=5))
+    lose(scene, "newest")
+    scene.reconcile()
+    assert {"new 0", "new 1", "new 2", "newest"} <= lost_guids(scene)
+
+
+def test_a_cursor_that_github_refuses_is_dropped(scene: Scene) -> None:
+    lose(scene, "lost")
+    cursor = {"PK": {"S": "delivery_log"}, "SK": {"S": "v"}, "cursor": {"S": "of-last-year"}}
+    scene.world.dynamodb.put_item(TableName=RUNNERS, Item=cursor)
+    answer = scene.reconcile()
+    assert (answer["summary"]["webhooks_redelivered"], answer["summary"]["errors"]) == (1, 0)
+    (log,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "delivery_log"]
+    assert "cursor" not in log
+
+
+def test_a_walk_that_github_interrupts_goes_on_where_it_was(scene: Scene) -> None:
     for number in range(150):
         lose(scene, f"lost {number}")
-    first = scene.reconcile()["summary"]["deliveries_read"]
-    assert first == 150
-    scene.github.courier.settle()
-    assert scene.reconcile()["summary"]["deliveries_read"] == 150  # the redeliveries, which nobody got either
+    scene.github.state.add_fault(kind="error", status=503, path="*/attempts", times=None)
+    real = GitHubApp.hook_deliveries
+
+    def interrupted(self: GitHubApp, cursor: str | None = None) -> Iterator[DeliveryPage]:
+        for page in real(self, cursor):
+            yield page
+            raise NoAnswerError("GET /app/hook/deliveries: 503", repeatable=True)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(GitHubApp, "hook_deliveries", interrupted)
+        scene.reconcile()
+    assert len(lost_guids(scene)) == 100
+    assert scene.reconcile()["summary"]["deliveries_read"] == 50 + 150  # the rest, then what is new with its overlap
+    assert len(lost_guids(scene)) == 150
+
+
+def test_a_success_that_was_read_in_another_walk_than_its_failure_counts(scene: Scene) -> None:
+    lose(scene, "lost")
+    scene.reconcile()
+    with WebhookReceiver() as receiver:
+        scene.github.state.configure(webhook_url=receiver.url + WEBHOOK_PATH)
+        scene.github.courier.redeliver(scene.github.state.deliveries[0])
+        scene.github.courier.settle()
+    failures = [row for row in scene.github.state.deliveries if row.status_code != 200]
+    scene.reconcile()
+    scene.github.state.deliveries[:] = failures
+    assert scene.reconcile()["summary"]["webhooks_lost"] == 0
+
+
+def test_failures_of_another_applications_webhook_are_not_redelivered(scene: Scene) -> None:
+    lose(scene, "lost")
+    scene.github.state.configure(webhook_url="https://launcher.example.com/webhook")
+    answer = scene.reconcile()
+    assert (answer["summary"]["webhooks_lost"], redeliveries(scene)) == (0, 0)
+    assert "https://launcher.example.com/webhook, does not end with /webhooks/github" in answer["text"]
+
+
+def test_a_pass_after_a_long_outage_does_not_send_everything_at_once(scene: Scene) -> None:
+    for number in range(REDELIVERED_AT_MOST + 5):
+        lose(scene, f"lost {number}")
+    first = scene.reconcile()["summary"]
+    assert (first["webhooks_redelivered"], first["postponed"]) == (REDELIVERED_AT_MOST, 5)
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 5
 
 
 def test_a_pass_that_runs_out_of_time_ends_in_good_order_and_the_next_begins_where_it_stopped(scene: Scene) -> None:
@@ -64,7 +167,7 @@ def test_a_pass_that_runs_out_of_time_ends_in_good_order_and_the_next_begins_whe
     answer: Any = reconciler.handler({"pass": "full"}, hurried)
     assert answer["outcome"] == "unfinished"
     assert answer["summary"]["runs_asked"] == 0
-    assert "Left for the next pass: jobs, runners, approvals, deliveries" in answer["text"]
+    assert "Left for the next pass: jobs, runners, uninstalled, approvals, deliveries" in answer["text"]
     again = scene.reconcile()
     assert (again["outcome"], again["summary"]["runs_asked"]) == ("success", 1)
 
@@ -146,3 +249,48 @@ def test_an_error_is_logged_once_with_its_item(scene: Scene, monkeypatch: pytest
     scene.reconcile()
     (failed,) = [line for line in lines(heard.getvalue()) if line["message"] == "reconciliation failed"]
     assert failed["item"] == f"run {RUN} of {REPO}"
+
+
+def test_a_pass_ends_in_time_and_stores_its_summary_even_when_github_hangs(scene: Scene) -> None:
+    queued(scene, 1)
+    lose(scene, "lost")
+    scene.github.state.add_fault(kind="slow", seconds=4, times=None)
+    left = iter([32_000])  # two seconds before the pass must begin to finish
+    context = SimpleNamespace(aws_request_id="hung", get_remaining_time_in_millis=lambda: next(left, 600_000))
+    reconciler = scene.world.start("reconciler")
+    began = time.monotonic()
+    answer: Any = reconciler.handler({"pass": "full", "id": "hung"}, context)
+    assert time.monotonic() - began < 4
+    assert answer["summary"]["postponed"] > 0
+    (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
+    assert (stored["SK"], stored["status"]) == ("hung", "finished")
+
+
+def test_a_pass_stores_its_summary_if_it_cannot_read_where_the_last_one_ended(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("unreadable")
+
+    monkeypatch.setattr(PassesTable, "begin_with", fail)
+    answer = scene.reconcile()
+    assert (answer["outcome"], answer["summary"]["errors"]) == ("errors", 1)
+    (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
+    assert stored["outcome"] == "errors"
+
+
+def test_a_summary_fits_into_an_item_however_long_its_findings_are(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("ü" * 100_000)
+
+    for number in range(1, 131):
+        scene.github.state.put("runs", RUN + number, repository=REPO)
+        scene.hear(QUEUED, number, run_id=RUN + number)
+    monkeypatch.setattr(Truth, "jobs", fail)
+    answer = scene.reconcile()
+    assert answer["summary"]["errors"] == 130
+    (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
+    assert len(json.dumps(stored, default=str)) < 300_000
+    assert "more, in the log" in stored["text"]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from runledger_github.registrations import Registrations
 
-from tests.functions.reconciling import ORG, Scene, ago
-from tests.runner_events import TASK, batch, task_state
+from tests.functions.reconciling import ORG, TAGGED, Scene, ago
+from tests.runner_events import TASK, batch, instance_state, task_state
 from tests.webhooks import COMPLETED, IN_PROGRESS, REPO
 
 RAN = {"started_at": ago(minutes=50), "runner_id": 9}
@@ -63,6 +64,19 @@ def test_a_busy_runner_is_acquitted(scene: Scene) -> None:
     runner = scene.runner(instance)
     assert runner["status"] == "active"
     assert "suspected_at" not in runner
+
+
+def test_the_runner_of_another_machine_that_took_its_job_says_nothing_of_it(scene: Scene) -> None:
+    """The machine was launched for a job that ran elsewhere, on a runner that is busy with another job by now."""
+    instance, other = scene.start_instance(), scene.start_instance()
+    scene.launch(1, instance)
+    name = f"runner--{other}"
+    scene.hear(COMPLETED, 1, **RAN, runner_name=name, completed_at=ago(minutes=30))
+    scene.github.state.put("runners", 9, scope=REPO, name=name, busy=True)
+    scene.reconcile("quick")
+    scene.reconcile("quick")
+    assert (scene.state_of(instance), scene.state_of(other)) == ("terminated", "running")
+    assert 9 in scene.github.state.runners
 
 
 def test_one_that_is_busy_under_a_name_that_we_were_never_told_is_acquitted(scene: Scene) -> None:
@@ -176,3 +190,117 @@ def test_without_an_app_nobody_can_say_whether_a_runner_is_busy_so_it_stays(
     answer = scene.reconcile()
     assert (answer["summary"]["postponed"], scene.state_of(instance)) == (1, "running")
     assert scene.runner(instance)["status"] == "active"
+
+
+def test_forgetting_a_machine_that_is_gone_counts_as_little_for_a_person_as_for_a_pass(scene: Scene) -> None:
+    gone = [scene.start_instance(), scene.start_instance()]
+    for job_id, instance in enumerate(gone, start=1):
+        scene.launch(job_id, instance)
+        scene.hear(COMPLETED, job_id, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
+    scene.reconcile("quick")
+    scene.world.client("ec2").terminate_instances(InstanceIds=gone)
+    scene.reconcile("quick")
+    by_person = scene.reconcile(clean=gone[0], requested_by="ada")
+    by_pass = scene.reconcile("quick")
+    assert [scene.runner(each)["status"] for each in gone] == ["cleaned", "cleaned"]
+    assert by_person["summary"]["orphans_cleaned"] == by_pass["summary"]["orphans_cleaned"] == 0
+
+
+def test_foreign_instances_are_no_active_mappings(scene: Scene) -> None:
+    foreign, ours = scene.start_instance(tags={}), scene.start_instance()
+    for instance in (foreign, ours):
+        scene.world.invoke("instance_state", batch(instance_state("running", runner_id=instance)))
+    first, second = scene.reconcile()["summary"], scene.reconcile()["summary"]
+    assert (first["active_runners"], first["living_instances"]) == (0, 1)  # its tags make it a runner in this pass
+    assert (second["active_runners"], second["living_instances"]) == (1, 1)
+
+
+def test_runners_are_listed_once_in_a_pass_however_many_orphans_there_are(scene: Scene) -> None:
+    repos = [f"{ORG}/repo-{number}" for number in range(20)]
+    for number, repo in enumerate(repos):
+        scene.github.state.put("runs", 1000 + number, repository=repo)
+        scene.github.state.put("runners", 100 + number, scope=repo, name=f"runner--i-{number:017x}", busy=True)
+    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
+    orphans = [scene.start_instance() for _ in range(5)]
+    scene.reconcile()
+    before = scene.calls("/actions/runners")
+    assert scene.reconcile()["summary"]["orphans_cleaned"] == len(orphans)
+    scopes = {ORG, REPO, *repos}
+    again = len(orphans)  # the organisation once more for each, just before it is stopped
+    assert scene.calls("/actions/runners") - before <= len(scopes) + again
+
+
+def test_a_registration_of_another_repository_with_the_same_name_and_id_is_not_removed(scene: Scene) -> None:
+    instance = scene.start_instance()
+    scene.launch(1, instance)
+    scene.hear(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
+    scene.github.state.put("runners", 9, scope=f"{ORG}/other", name="builder-7", status="offline")
+    for _ in range(3):
+        scene.reconcile()
+    assert scene.state_of(instance) == "terminated"
+    assert 9 in scene.github.state.runners
+
+
+@pytest.mark.parametrize(("name", "number"), [("builder-7", 10), ("builder-8", 9)])
+def test_a_registration_with_the_same_name_or_the_same_id_is_not_removed(scene: Scene, name: str, number: int) -> None:
+    instance = scene.start_instance()
+    scene.launch(1, instance)
+    scene.hear(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
+    scene.github.state.put("runners", number, scope=REPO, name=name, status="offline")
+    for _ in range(3):
+        scene.reconcile()
+    assert scene.state_of(instance) == "terminated"
+    assert number in scene.github.state.runners
+
+
+def test_a_machine_that_is_marked_to_be_kept_during_the_search_is_left_alone(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = outlived(scene)
+    real = Registrations.search
+
+    def marked_meanwhile(self: Registrations, *arguments: Any, **options: Any) -> None:
+        real(self, *arguments, **options)
+        mark = [{"Key": "ghr:bypass-removal", "Value": "true"}]
+        scene.world.client("ec2").create_tags(Resources=[instance], Tags=mark)
+
+    monkeypatch.setattr(Registrations, "search", marked_meanwhile)
+    for _ in range(3):
+        scene.reconcile()
+    assert scene.state_of(instance) == "running"
+    assert 9 in scene.github.state.runners
+
+
+def test_a_machine_that_gets_a_job_while_it_is_taken_off_github_is_left_alone(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = outlived(scene)
+    del scene.github.state.runners[9]
+    real = Registrations.remove
+
+    def taken_meanwhile(self: Registrations, *arguments: Any, **options: Any) -> bool:
+        removed = real(self, *arguments, **options)
+        scene.hear(IN_PROGRESS, 2, started_at=ago(minutes=1), runner_id=11, runner_name=f"again--{instance}")
+        scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
+        return removed
+
+    scene.reconcile()
+    monkeypatch.setattr(Registrations, "remove", taken_meanwhile)
+    scene.reconcile()
+    assert scene.state_of(instance) == "running"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        pytest.param({"ghr:created_by": "pool-lambda"}, id="an idle pool of terraform-aws-github-runner"),
+        pytest.param({"static": "builder"}, id="a tag of the setting with any value"),
+        pytest.param({"ghr:bypass-removal": "true"}, id="the launcher's own mark"),
+    ],
+)
+def test_machines_of_idle_pools_and_static_runners_are_no_orphans(scene: Scene, tag: dict[str, str]) -> None:
+    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
+    kept, orphan = scene.start_instance(TAGGED | tag), scene.start_instance(TAGGED | {"ghr:created_by": "scale-up"})
+    assert scene.reconcile()["summary"]["orphans"] == 1
+    scene.reconcile()
+    assert (scene.state_of(kept), scene.state_of(orphan)) == ("running", "terminated")

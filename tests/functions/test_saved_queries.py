@@ -13,7 +13,7 @@ from runledger.reconciliation.summary import Kind, Report
 from runledger.reconciliation.tally import Tally
 
 from stacks.api import ACCESS_LOG
-from stacks.saved_queries import OVER_ACCESS, OVER_FUNCTIONS
+from stacks.saved_queries import OVER_ACCESS, OVER_FUNCTIONS, PLAIN_TEXT_ERRORS
 from tests import runner_events
 from tests.functions.conftest import World
 from tests.runner_events import batch
@@ -21,7 +21,7 @@ from tests.webhooks import COMPLETED, QUEUED, http_event, payload
 
 WORDS = {
     *("fields", "filter", "stats", "sort", "limit", "by", "as", "and", "in", "asc", "desc"),
-    *("count", "sum", "avg", "max", "pct", "latest", "ispresent"),
+    *("count", "sum", "avg", "max", "pct", "latest", "ispresent", "coalesce", "like", "or"),
 }
 NAME = re.compile(r"(?<![\w@.])[A-Za-z_][\w.]*")
 # What CloudWatch adds, and an alias is what the query itself names.
@@ -37,7 +37,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
 def asked(query: str) -> set[str]:
     """The fields that a query names, without texts, functions and its own names for results."""
-    text = re.sub(r'"[^"]*"', "", query)
+    text = re.sub(r'"[^"]*"|/[^/]*/', "", query)
     return set(NAME.findall(text)) - WORDS - set(ALIAS.findall(text))
 
 
@@ -76,3 +76,33 @@ def test_queries_name_messages_that_are_in_the_log(world: World, log: io.StringI
     world.invoke("webhook_intake", http_event(b"{}", signature="sha256=wrong"))
     refused = json.loads(log.getvalue().splitlines()[-1])
     assert f'"{refused["message"]}"' in OVER_FUNCTIONS["refused and delayed deliveries"]
+
+
+# As Lambda's documentation has them, with the ids of a request.
+REQUEST = "2ba1fc9e-5d0c-4a3b-b0a5-8f0e8d1c2b3a"
+CRASHES = (
+    f"2026-11-17T06:00:10.042Z {REQUEST} Task timed out after 10.01 seconds",
+    "[ERROR] Runtime.ImportModuleError: Unable to import module 'api': No module named 'runledger'",
+    "[ERROR] KeyError: 'JOBS_TABLE' Traceback (most recent call last): File \"/opt/python/runledger/runtime.py\"",
+    f"RequestId: {REQUEST} Error: Runtime exited with error: signal: killed Runtime.ExitError",
+    "INIT_REPORT Init Duration: 10008.23 ms\tPhase: init\tStatus: timeout",
+    "INIT_REPORT Init Duration: 310.20 ms\tPhase: init\tStatus: error\tError Type: Runtime.ImportModuleError",
+    f"REPORT RequestId: {REQUEST}\tDuration: 60000.00 ms\tBilled Duration: 60000 ms\tStatus: timeout",
+)
+NORMAL = (
+    f"START RequestId: {REQUEST} Version: $LATEST",
+    f"REPORT RequestId: {REQUEST}\tDuration: 12.01 ms\tBilled Duration: 13 ms\tMax Memory Used: 90 MB",
+    "INIT_START Runtime Version: python:3.13.v60\tRuntime Version ARN: arn:aws:lambda:us-east-1::runtime:0a",
+    '{"level":"WARNING","message":"delivery refused","reason":"the signature is wrong"}',
+)
+
+
+@pytest.mark.parametrize("line", CRASHES)
+def test_errors_include_crashes_and_time_outs_which_lambda_reports_in_plain_text(line: str) -> None:
+    assert f"@message like /{PLAIN_TEXT_ERRORS}/" in OVER_FUNCTIONS["errors"]
+    assert re.search(PLAIN_TEXT_ERRORS, line)
+
+
+@pytest.mark.parametrize("line", NORMAL)
+def test_errors_leave_out_the_lines_of_a_normal_invocation(line: str) -> None:
+    assert not re.search(PLAIN_TEXT_ERRORS, line)

@@ -28,7 +28,7 @@ def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for line in logged:
         for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
-            assert directive["Dimensions"] == [["service"]]
+            assert directive["Dimensions"] == [["service", "stage"]]
             found |= {metric["Name"]: line[metric["Name"]] for metric in directive["Metrics"]}
     return found
 

@@ -1,9 +1,15 @@
 """The retry queue: one bad message never stops its neighbours."""
 
+from typing import Any
+
+import pytest
+from runledger.errors import NewerMessage
+from runledger.github_requests import Outcome
 from runledger.retries import to_message
 
-from tests.beds import items
+from tests.beds import dump, items
 from tests.functions.conftest import World
+from tests.functions.reconciling import Scene
 from tests.ledgers import JOBS
 from tests.webhooks import QUEUED, receipt
 
@@ -14,3 +20,33 @@ def test_a_poisoned_message_fails_alone(world: World) -> None:
     answer = world.invoke("webhook_retry", {"Records": records})
     assert answer == {"batchItemFailures": [{"itemIdentifier": "bad"}]}
     assert [job["job_id"] for job in items(world.dynamodb, JOBS) if job["SK"] == "v"] == [1, 2]
+
+
+@pytest.mark.parametrize("function", ["webhook_retry", "runner_lookup", "run_retry"])
+def test_a_message_of_a_newer_version_stays_in_the_queue_and_is_logged(
+    scene: Scene, function: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    record = {"messageId": "newer", "body": '{"version": 2, "kind": "Receipt"}', "eventSource": "aws:sqs"}
+    answer = scene.world.invoke(function, {"Records": [record]})
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "newer"}]}
+    (line,) = newer(caplog)
+    assert (line["levelname"], line["version"], line["supported"], line["message_id"]) == ("ERROR", 2, 1, "newer")
+
+
+def test_an_order_of_a_newer_version_runs_no_pass(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(NewerMessage):
+        scene.world.invoke("reconciler", {"version": 2, "sweep": "everything", "id": "an-order"})
+    assert [line["id"] for line in newer(caplog)] == ["an-order"]
+    assert not any(dump(scene.world.dynamodb).values())
+
+
+def test_a_github_request_of_a_newer_version_is_answered_as_unavailable(scene: Scene) -> None:
+    result = scene.world.invoke("github_requests", {"version": 2, "request": "cancel_run"})
+    assert (result["outcome"], result["message"]) == (
+        Outcome.UNAVAILABLE,
+        "the message has version 2; this function reads up to version 1",
+    )
+
+
+def newer(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    return [vars(each) for each in caplog.records if each.getMessage() == "message has a newer version"]

@@ -1,6 +1,7 @@
 """Every call goes where GitHub describes it; the recording holds calls and answers against that description."""
 
 import pytest
+from runledger.errors import UnavailableError
 from runledger_github.app import GitHubApp
 from runledger_github.errors import BadName, NotFound, Refused
 from runledger_github.installation import Installation
@@ -22,7 +23,18 @@ def test_one_installation_of_the_app_or_none(app: GitHubApp, github: RecordedGit
     assert found is not None
     assert (found["account"]["login"], found["suspended_at"]) == ("acme", None)
     assert app.find_installation(8) is None
-    assert github.asked == ["GET /app/installations/7", "GET /app/installations/8", "GET /app"]
+    assert github.asked == [
+        "GET /app/installations/7",
+        "GET /app/installations/8",
+        "GET /app/installations?per_page=100",
+    ]
+
+
+def test_one_404_does_not_make_a_listed_installation_deleted(app: GitHubApp, github: RecordedGitHub) -> None:
+    github.state.add_fault(kind="error", status=404, path="/app/installations/7")
+    with pytest.raises(UnavailableError, match="GitHub lists installation 7, but answers 404 for it"):
+        app.find_installation(7)
+    assert app.find_installation(7) is not None
 
 
 @pytest.mark.usefixtures("finished_run")

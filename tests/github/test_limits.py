@@ -119,3 +119,20 @@ def test_refused_credentials_and_servers_in_trouble_say_nothing_about_our_budget
             acme.pending_deployments("acme/web", 1)
         assert acme.pending_deployments("acme/web", 1) == []
     assert acme.budget is None
+
+
+def test_limit_is_remembered_for_every_call_of_its_caller_until_it_ends(
+    app: GitHubApp, acme: Installation, github: RecordedGitHub, clock: ManualClock
+) -> None:
+    github.state.put("installations", 8, account="globex")
+    github.state.add_fault(kind="secondary_limit", seconds=120, path="/orgs/acme/*")
+    with pytest.raises(RateLimited) as first:
+        list(acme.org_runners("acme"))
+    with pytest.raises(RateLimited) as second:
+        list(acme.repo_runners("acme/web"))
+    assert first.value.until == second.value.until
+    assert github.statuses == [403]
+    assert list(app.installation(8).org_runners("globex")) == []
+    clock.advance(seconds=121)
+    assert list(acme.org_runners("acme")) == []
+    assert github.statuses == [403, 200, 200]

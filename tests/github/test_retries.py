@@ -5,13 +5,14 @@ import socket
 import pytest
 from runledger.errors import UnavailableError
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NoAnswerError
+from runledger_github.errors import NoAnswerError, OutOfTime, RateLimited
 from runledger_github.installation import Installation
 from runledger_github.retries import Patience
 
 from tests.github.canned_server import CannedServer, http
 from tests.github.conftest import Connect
 from tests.github.recorded_github import RecordedGitHub
+from tests.local.github_client import ManualClock
 
 RERUN = "/repos/acme/web/actions/runs/1/rerun-failed-jobs"
 
@@ -123,3 +124,19 @@ def test_page_of_html_is_trouble_whatever_its_status(connect: Connect) -> None:
     with CannedServer(http("200 OK", unicorn), http("502 Bad Gateway", unicorn), http("200 OK", b"[]")) as server:
         assert list(connect(server.url).installations()) == []
     assert len(server.requests) == 3
+
+
+def test_no_call_begins_after_the_deadline_and_none_waits_beyond_it(
+    app: GitHubApp, acme: Installation, github: RecordedGitHub, clock: ManualClock, naps: list[float]
+) -> None:
+    app.deadline.finish_within(10)
+    github.state.add_fault(kind="secondary_limit", seconds=20, path="/orgs/*")
+    with pytest.raises(RateLimited):
+        list(acme.org_runners("acme"))
+    assert naps == []
+    clock.advance(seconds=21)
+    with pytest.raises(OutOfTime, match="time has run out"):
+        list(acme.org_runners("acme"))
+    assert github.statuses == [403]
+    app.deadline.finish_within(10)
+    assert list(acme.org_runners("acme")) == []

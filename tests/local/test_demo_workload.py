@@ -12,19 +12,19 @@ from referencing import Registry, Resource
 from runledger.deliveries import Delivery as Received
 from runledger.reading import webhooks
 
-from local.deployment import ROOT
+from local import ROOT
+from local.demo.github_records import records
+from local.demo.machines import Machines, registrations
+from local.demo.payloads.subjects import Delivery, Job, Run, Subject
+from local.demo.player import chapters
+from local.demo.scenarios.catalogue import all_steps
+from local.demo.steps import Awaited, BusEvent, bus_events, deliveries
 from local.github import records as github
-from local.github_records import records
-from local.lives import lives
-from local.machines import Machines, registrations
-from local.payloads.subjects import Delivery, Job, Run, Subject
-from local.player import chapters
-from local.steps import Awaited, BusEvent, bus_events, deliveries
 from tests.local.webhook_description import faults
 
 NOW = datetime(2025, 1, 15, 10, tzinfo=UTC)
 MACHINES = Machines(**{each.name: f"i-{number:017x}" for number, each in enumerate(fields(Machines))})
-STEPS = lives(NOW, machines=MACHINES)
+STEPS = all_steps(NOW, machines=MACHINES)
 LIVES = deliveries(STEPS)
 EVENTS = bus_events(STEPS)
 SCHEMA = json.loads((ROOT / "docs" / "scheduling-event.v1.schema.json").read_text())
@@ -34,8 +34,8 @@ Kind = TypeVar("Kind", bound=github.Record)
 
 
 def test_the_same_moment_and_seed_give_the_same_lives() -> None:
-    assert lives(NOW, machines=MACHINES) == STEPS
-    assert lives(NOW, seed=2, machines=MACHINES) != STEPS
+    assert all_steps(NOW, machines=MACHINES) == STEPS
+    assert all_steps(NOW, seed=2, machines=MACHINES) != STEPS
 
 
 @pytest.mark.parametrize("event", sorted({each.event for each in LIVES}))

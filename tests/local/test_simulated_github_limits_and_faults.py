@@ -90,7 +90,7 @@ def test_client_may_lose_patience_and_the_server_still_stops_at_once() -> None:
     [
         ("/_simulation/runs/1", {"repository": "acme/web", "stauts": "queued"}, "stauts"),
         ("/_simulation/runs/1", {}, "repository"),
-        ("/_simulation/jobs/1", {"run_id": 99}, "put the run first"),
+        ("/_simulation/jobs/1", {"run_id": 99}, "create the run first"),
         ("/_simulation/settings", {"webhook": "x"}, "webhook"),
     ],
 )

@@ -3,17 +3,21 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from tests.reconciler.watching import Unwatched, Watch
+from tests.runner_events import ACCOUNT
 
 Machine = Mapping[str, Any]
 
 
 class Machines:
     """Has the face of boto3's client; `stops` holds the id of each machine, once for each call that stopped it."""
+
+    meta = SimpleNamespace(region_name="us-east-1")
 
     def __init__(self, watch: Watch | None = None) -> None:
         self._watch = watch or Unwatched()
@@ -48,7 +52,7 @@ class Machines:
         else:
             found = [each for each in seen.values() if all(_passes(each, one) for one in asked["Filters"])]
         self._watch.after("DescribeInstances")
-        return [{"Reservations": [{"Instances": found}]}]
+        return [{"Reservations": [{"OwnerId": ACCOUNT, "Instances": found}]}]
 
     def terminate_instances(self, **asked: Any) -> None:
         self._watch.before("TerminateInstances")

@@ -14,7 +14,7 @@ come late or never; life goes on between any two calls. It holds as long as
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import boto3
 import pytest
@@ -166,18 +166,12 @@ class Greedy(Fleet):
         return True
 
 
-def greedy(cleanup: Cleanup) -> Cleanup:
-    fleet: Any = cleanup.fleet
-    return replace(cleanup, fleet=Greedy(ec2=fleet.ec2, ecs=fleet.ecs, cluster="default", tags=TAGS, pool_tags=()))
-
-
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
         pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", id="GitHub is not asked"),
         pytest.param(lambda cleanup: replace(cleanup, grace_seconds=0), "minutes old", id="nobody waits"),
         pytest.param(credulous, "busy", id="a claim counts as proof"),
-        pytest.param(greedy, "foreign", id="tags do not count"),
     ],
 )
 def test_a_reconciler_that_looks_less_closely_is_found_out(bed: Bed, change: Change, wrong: str) -> None:

@@ -27,7 +27,7 @@ from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.tables.passes import PassesTable
 from runledger_github.truth import Truth
 
-from local import emulator
+from local.aws import emulator
 from local.github import SimulatedGitHub
 from tests.beds import create_tables, empty
 from tests.ledgers import RUNNERS, ledger_on
@@ -139,9 +139,11 @@ class Fleet:
             runners=RunnerCheck(cleanup=cleanup, enforce=True),
             deliveries=DeliveryCheck(log=truth.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
             confirmation=InstallationCheck(registry=self._ledger.installations, github=truth),
-            find_forgotten=lambda _: (),
+            uninstalled=None,
+            find_forgotten=lambda *_: (),
             passes=PassesTable(self._dynamodb, RUNNERS),
             share_left=truth.share_left,
+            finish_within=lambda _: None,
             share_for_others=0,
             warn=lambda item, error: pytest.fail(f"{item}: {error}"),
             time=clock,

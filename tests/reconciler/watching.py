@@ -8,7 +8,7 @@ from runledger_github.app import READ_SECONDS, USUAL_PATIENCE, GitHubApp
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey
 from runledger_github.messages import Answer, Call
-from runledger_github.retries import Retries
+from runledger_github.retries import Deadline, Retries
 
 from tests.functions.test_stopping_points import Stopped
 
@@ -64,17 +64,19 @@ def watch_client(client: Any, watch: Watch) -> Any:
 
 
 def watched_app(secret: str, api_url: str, watch: Watch) -> GitHubApp:
+    deadline = Deadline(time.time)
     return GitHubApp(
         AppKey.from_secret(secret, clock=time.time),
-        connection=_WatchedConnection(api_url, watch),
-        retries=Retries(USUAL_PATIENCE, clock=time.time, sleep=time.sleep),
+        connection=_WatchedConnection(api_url, watch, deadline),
+        retries=Retries(USUAL_PATIENCE, deadline=deadline, clock=time.time, sleep=time.sleep),
+        deadline=deadline,
         clock=time.time,
     )
 
 
 class _WatchedConnection(Connection):
-    def __init__(self, api_url: str, watch: Watch) -> None:
-        super().__init__(api_url, read_seconds=READ_SECONDS)
+    def __init__(self, api_url: str, watch: Watch, deadline: Deadline) -> None:
+        super().__init__(api_url, read_seconds=READ_SECONDS, deadline=deadline)
         self._watch = watch
 
     def send(self, call: Call, headers: Mapping[str, str]) -> Answer:

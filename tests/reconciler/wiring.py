@@ -26,6 +26,7 @@ from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from tests.ledgers import JOBS, RUNNERS, ledger_on
 from tests.reconciler.watching import Watch, watched_app
+from tests.runner_events import SCOPE
 from tests.webhooks import INSTALLATION, REPO
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Clock:
 
 def runners_on(client: "DynamoDBClient") -> Runners:
     table = RunnersTable(client, RUNNERS, retention_days=14)
-    return Runners(table=table, record=ledger_on(client).record, runner_tags=TAGS)
+    return Runners(table=table, record=ledger_on(client).record, runner_tags=TAGS, scope=SCOPE)
 
 
 def cleanup_on(
@@ -74,7 +75,13 @@ def cleanup_on(
         runners=runners_on(client),
         locks=CleanupLocks(client, RUNNERS),
         jobs=ledger_on(client).jobs,
-        fleet=Fleet(ec2=ec2, ecs=ecs, cluster="default", tags=TAGS, pool_tags=("pool",)),
+        fleet=Fleet(
+            client=lambda service, _: {"ec2": ec2, "ecs": ecs}[service],
+            scope=SCOPE,
+            cluster="default",
+            tags=TAGS,
+            pool_tags=("pool",),
+        ),
         owners=Owners(
             accounts=lambda: {each: REPOSITORIES[each].partition("/")[0] for each in installation_ids},
             repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),

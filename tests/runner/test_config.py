@@ -19,28 +19,37 @@ def sleep(monkeypatch: pytest.MonkeyPatch) -> Mock:
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
-        (config()[:-1], "not JSON"),
-        (json.dumps([JIT_CONFIG]), "not a JSON object"),
+        (config()[:-1], "isn't JSON"),
+        (json.dumps([JIT_CONFIG]), "isn't a JSON object"),
         (json.dumps({"runner_name": "i-0abc"}), "jit_config is missing"),
         (json.dumps({"jit_config": JIT_CONFIG}), "runner_name is missing"),
-        (config(jit_config=None), "jit_config must be a text"),
-        (config(jit_config=f"{JIT_CONFIG}!"), "jit_config must be the encoded_jit_config"),
-        (config(jit_config="c2VjcmV0"), "jit_config must be the encoded_jit_config"),
-        (config(jit_config=encoded({})), "jit_config must be the encoded_jit_config"),
-        (config(jit_config=encoded({".runner": 1})), "jit_config must be the encoded_jit_config"),
-        (config(jit_config=encoded({".runner": "not base64"})), "jit_config must be the encoded_jit_config"),
-        (config(jit_config=encoded({".runner": "", "../.bashrc": ""})), "jit_config must be the encoded_jit_config"),
-        (config(jit_config=encoded({".runner": "", "/etc/passwd": ""})), "jit_config must be the encoded_jit_config"),
-        (config(jit_config=encoded({".runner": "", "run.sh": ""})), "jit_config must be the encoded_jit_config"),
-        (config(runner_name=" "), "runner_name must be a text"),
-        (config(labels="self-hosted"), "labels must be a list of texts"),
-        (config(labels=[1]), "labels must be a list of texts"),
-        (config(org=5), "org must be a text"),
-        (config(remove_token=[REMOVE_TOKEN]), "remove_token must be a text"),
+        (config(jit_config=None), "jit_config must be a non-empty string"),
+        (config(jit_config=f"{JIT_CONFIG}!"), "jit_config must be the unchanged encoded_jit_config"),
+        (config(jit_config="c2VjcmV0"), "jit_config must be the unchanged encoded_jit_config"),
+        (config(jit_config=encoded({})), "jit_config must be the unchanged encoded_jit_config"),
+        (config(jit_config=encoded({".runner": 1})), "jit_config must be the unchanged encoded_jit_config"),
+        (config(jit_config=encoded({".runner": "not base64"})), "jit_config must be the unchanged encoded_jit_config"),
+        (
+            config(jit_config=encoded({".runner": "", "../.bashrc": ""})),
+            "jit_config must be the unchanged encoded_jit_config",
+        ),
+        (
+            config(jit_config=encoded({".runner": "", "/etc/passwd": ""})),
+            "jit_config must be the unchanged encoded_jit_config",
+        ),
+        (
+            config(jit_config=encoded({".runner": "", "run.sh": ""})),
+            "jit_config must be the unchanged encoded_jit_config",
+        ),
+        (config(runner_name=" "), "runner_name must be a non-empty string"),
+        (config(labels="self-hosted"), "labels must be a list of strings"),
+        (config(labels=[1]), "labels must be a list of strings"),
+        (config(org=5), "org must be a non-empty string"),
+        (config(remove_token=[REMOVE_TOKEN]), "remove_token must be a non-empty string"),
         (config(remove_token=REMOVE_TOKEN, remove_url="https://launcher.test/7"), "remove_url and remove_token"),
-        (config(remove_url=f"http://launcher.test/7?{SIGNATURE}"), "remove_url must be an https address"),
-        (config(remove_url=f"file:///runners/7?{SIGNATURE}"), "remove_url must be an https address"),
-        (config(remove_url=f"https://[launcher/7?{SIGNATURE}"), "remove_url is not an address"),
+        (config(remove_url=f"http://launcher.test/7?{SIGNATURE}"), "remove_url must be an https URL"),
+        (config(remove_url=f"file:///runners/7?{SIGNATURE}"), "remove_url must be an https URL"),
+        (config(remove_url=f"https://[launcher/7?{SIGNATURE}"), "remove_url isn't a URL"),
     ],
 )
 def test_a_config_that_cannot_work_is_refused_by_the_name_of_its_field(text: str, refusal: str) -> None:
@@ -70,13 +79,13 @@ def test_the_stop_timeout_ends_before_the_two_minutes_of_ecs() -> None:
 
 @pytest.mark.parametrize("url", [f"http://bucket.test/?{SIGNATURE}", f"s3://bucket/runner-config.json?{SIGNATURE}"])
 def test_only_https_is_asked_for_the_config(url: str) -> None:
-    with pytest.raises(BadConfig, match="RUNNER_CONFIG_URL must be an https address"):
+    with pytest.raises(BadConfig, match="RUNNER_CONFIG_URL must be an https URL"):
         load({"RUNNER_CONFIG_URL": url})
 
 
 def test_an_answer_that_will_not_change_is_not_asked_for_again(launcher: Launcher, sleep: Mock) -> None:
     launcher.failures = [403]
-    with pytest.raises(BadConfig, match="RUNNER_CONFIG_URL answered 403"):
+    with pytest.raises(BadConfig, match="RUNNER_CONFIG_URL returned 403"):
         load({"RUNNER_CONFIG_URL": launcher.config_url})
     assert (len(launcher.requests), sleep.call_count) == (1, 0)
 
@@ -85,7 +94,7 @@ def test_a_server_that_stays_broken_is_asked_a_few_times_with_longer_and_longer_
     launcher: Launcher, sleep: Mock
 ) -> None:
     launcher.failures = [503] * 100
-    with pytest.raises(BadConfig, match="could not be fetched in 6 tries: answered 503"):
+    with pytest.raises(BadConfig, match="could not be fetched in 6 attempts: returned 503"):
         load({"RUNNER_CONFIG_URL": launcher.config_url})
     assert len(launcher.requests) == 6
     assert [call.args[0] for call in sleep.call_args_list] == [0.2, 0.4, 0.8, 1.6, 3.2]
@@ -93,7 +102,7 @@ def test_a_server_that_stays_broken_is_asked_a_few_times_with_longer_and_longer_
 
 def test_a_server_that_is_not_there_is_tried_again(launcher: Launcher, sleep: Mock) -> None:
     launcher.server_close()
-    with pytest.raises(BadConfig, match=r"could not be fetched in 6 tries: .*refused"):
+    with pytest.raises(BadConfig, match=r"could not be fetched in 6 attempts: .*refused"):
         load({"RUNNER_CONFIG_URL": launcher.config_url})
     assert sleep.call_count == 5
 
@@ -103,7 +112,7 @@ def test_a_server_that_is_not_there_is_tried_again(launcher: Launcher, sleep: Mo
     [
         ({"RUNNER_CONFIG": ""}, "RUNNER_CONFIG or RUNNER_CONFIG_URL must be set"),
         ({"RUNNER_CONFIG": json.dumps({"jit_config": JIT_CONFIG})}, "runner_name is missing"),
-        ({"RUNNER_HOME": "/nowhere"}, "RUNNER_HOME has no run.sh that can be started"),
+        ({"RUNNER_HOME": "/nowhere"}, "RUNNER_HOME has no executable run.sh"),
     ],
 )
 def test_a_container_that_cannot_start_says_why_with_exit_code_78(

@@ -3,7 +3,7 @@ import pytest
 from tests.runner.container import REMOVE_TOKEN, Container, config
 from tests.runner.launcher import Launcher
 
-NOT_DEREGISTERED = "not deregistered, GitHub forgets it after a day"
+NOT_DEREGISTERED = "not deregistered; GitHub removes the runner after a day"
 
 
 def test_an_idle_runner_that_was_stopped_is_taken_back_by_the_launcher(
@@ -47,7 +47,7 @@ def test_a_runner_that_is_gone_already_is_no_failure(container: Container, launc
     assert "deregistered" in container.messages()
 
 
-@pytest.mark.parametrize(("status", "problem"), [(422, "remove_url answered 422"), (500, "remove_url answered 500")])
+@pytest.mark.parametrize(("status", "problem"), [(422, "remove_url returned 422"), (500, "remove_url returned 500")])
 def test_a_refusal_is_a_warning_and_leaves_the_exit_code(
     container: Container, launcher: Launcher, status: int, problem: str
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_failing_removal_is_a_warning(container: Container) -> None:
     container.start_listening(RUNNER_CONFIG=config(remove_token=REMOVE_TOKEN), FAKE_REMOVAL_EXIT_CODE="1")
     container.process.terminate()
     assert container.exit_code() == 0
-    assert warning(container) == "config.sh ended with 1"
+    assert warning(container) == "config.sh exited with 1"
 
 
 def test_a_launcher_that_does_not_answer_is_not_waited_for_beyond_the_timeout(
@@ -91,7 +91,7 @@ def test_a_removal_that_does_not_end_is_not_waited_for_beyond_the_timeout(contai
     )
     container.process.terminate()
     container.exit_code()
-    assert warning(container) == "config.sh did not end in time"
+    assert warning(container) == "config.sh timed out"
 
 
 def warning(container: Container) -> str:

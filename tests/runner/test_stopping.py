@@ -19,7 +19,7 @@ def test_an_idle_runner_is_asked_to_stop_at_once(container: Container, number: s
     container.process.send_signal(number)
     assert container.exit_code() == 5
     assert container.marked("interrupted")
-    assert "stop requested and there is no job, asking the runner to stop" in container.messages()
+    assert "stop requested without a job, stopping the runner" in container.messages()
 
 
 def test_a_busy_runner_may_finish_its_job(container: Container, launcher: Launcher) -> None:
@@ -27,7 +27,7 @@ def test_a_busy_runner_may_finish_its_job(container: Container, launcher: Launch
         RUNNER_CONFIG=config(remove_url=launcher.remove_url), FAKE_EXIT_CODE="4", RUNNER_STOP_TIMEOUT_SECONDS="3600"
     )
     container.process.terminate()
-    container.wait_for_message("stop requested, the job may go on")
+    container.wait_for_message("stop requested, waiting for the job")
     container.process.terminate()
     container.mark("finish_job")
     assert container.exit_code() == 4
@@ -37,7 +37,7 @@ def test_a_busy_runner_may_finish_its_job(container: Container, launcher: Launch
 
 
 def test_a_job_that_takes_too_long_is_cancelled_by_the_runner(container: Container, launcher: Launcher) -> None:
-    container.command = impatient(ASK_SHARE=0)
+    container.command = impatient(INTERRUPT_SHARE=0)
     container.start_working(
         RUNNER_CONFIG=config(remove_url=launcher.remove_url),
         FAKE_EXIT_CODE="6",
@@ -50,7 +50,7 @@ def test_a_job_that_takes_too_long_is_cancelled_by_the_runner(container: Contain
 
 
 def test_a_runner_that_does_not_stop_is_killed_with_all_its_processes(container: Container, launcher: Launcher) -> None:
-    container.command = impatient(ASK_SHARE=0, KILL_SHARE=0)
+    container.command = impatient(INTERRUPT_SHARE=0, KILL_SHARE=0)
     container.start_working(
         RUNNER_CONFIG=config(remove_url=launcher.remove_url),
         FAKE_STUBBORN="1",
@@ -69,9 +69,9 @@ def test_the_stop_timeout_is_the_end_of_every_patience(container: Container) -> 
     container.process.terminate()
     assert container.exit_code() == 128 + signal.SIGKILL
     assert container.messages()[1:4] == [
-        "stop requested, the job may go on",
-        "the job takes too long, asking the runner to cancel it",
-        "the runner did not stop, killing it",
+        "stop requested, waiting for the job",
+        "the job didn't finish in time, cancelling it",
+        "the runner didn't stop, killing it",
     ]
 
 

@@ -205,7 +205,7 @@ def test_an_unavailable_github_does_not_keep_the_table_from_answering(
 ) -> None:
     live(1, until=IN_PROGRESS)
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
-    assert api.get(f"{HERE}/runs/{RUN}").body["run"]["status"] == "queued"
+    assert api.get(f"{HERE}/runs/{RUN}").body["run"]["status"] == "in_progress"
 
 
 def test_without_an_app_the_function_is_not_invoked_for_every_answer(world: World, api: Client, live: Live) -> None:
@@ -230,7 +230,7 @@ def test_an_order_reaches_github_and_its_refusal_reaches_the_operator(
     app.state.put("jobs", 1, run_id=RUN, status="completed", conclusion="failure")
     assert api.post(f"{HERE}/runs/{RUN}/rerun").status == 202
     again = api.post(f"{HERE}/runs/{RUN}/rerun")
-    assert (again.status, again.body["detail"].startswith("GitHub refuses: ")) == (409, True)
+    assert (again.status, again.body["detail"].startswith("GitHub rejected the request: ")) == (409, True)
     missing = api.post("/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
     assert missing.status == 404
     assert calls(app, "rerun-failed-jobs") == 2

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from runledger_cli import main, passes
 from runledger_cli.connection import find
-from runledger_cli.errors import Misuse
-from runledger_cli.rendering.look import COLOUR_CODES
+from runledger_cli.errors import UsageError
+from runledger_cli.rendering.style import COLOUR_CODES
 
 from tests.cli.answers import INSTALLATION, Answer, installations
 from tests.cli.canned_api import TOKEN, CannedApi, Raw
@@ -47,7 +47,7 @@ def on_a_terminal(api: CannedApi, monkeypatch: pytest.MonkeyPatch) -> Run:  # no
     monkeypatch.setenv("RUNLEDGER_API_URL", api.url)
     monkeypatch.setenv("RUNLEDGER_TOKEN", TOKEN)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    for name in ("POLL_SECONDS", "LONGEST_SECONDS"):  # a pass with a hostile status never ends
+    for name in ("POLL_SECONDS", "MAX_WAIT_SECONDS"):  # a pass with a hostile status never ends
         monkeypatch.setattr(passes, name, 0.001)
 
     def run(*arguments: str) -> str:
@@ -153,7 +153,7 @@ def test_a_cursor_can_be_pasted_into_a_shell(api: CannedApi, on_a_terminal: Run)
     ],
 )
 def test_a_token_is_never_sent_unencrypted_to_another_machine(address: str, tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="would send the token unencrypted: use https"):
+    with pytest.raises(UsageError, match="would send the token unencrypted: use https"):
         find(api_url=address, token=TOKEN, environment={}, folder=tmp_path)
 
 
@@ -169,7 +169,7 @@ def test_https_and_this_machine_are_allowed(address: str, tmp_path: Path) -> Non
     "address", ["http://localhost@evil.test", "http://evil.test\\@localhost/", "https://[localhost", "//localhost"]
 )
 def test_an_address_that_two_parsers_read_differently_is_rejected(address: str, tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="isn't the address of an API"):
+    with pytest.raises(UsageError, match="isn't an API URL"):
         find(api_url=address, token=TOKEN, environment={}, folder=tmp_path)
 
 
@@ -208,12 +208,12 @@ def test_a_file_in_a_parent_folder_is_named_before_it_is_used(tmp_path: Path) ->
 def test_a_discovered_file_cannot_name_another_machine(address: str, tmp_path: Path) -> None:
     """`make up` writes loopback addresses only. A cloned repository could contain anything."""
     outputs(tmp_path, address)
-    with pytest.raises(Misuse, match=f"names {address}, which isn't on this machine: pass --api-url"):
+    with pytest.raises(UsageError, match=f"names {address}, which isn't on this machine: pass --api-url"):
         find(api_url=None, token="my-own", environment={}, folder=tmp_path)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_a_discovered_file_of_another_user_is_rejected(tmp_path: Path) -> None:
     os.chown(outputs(tmp_path, "http://127.0.0.1:9"), 65_534, 65_534)
-    with pytest.raises(Misuse, match=r"outputs\.json belongs to another user"):
+    with pytest.raises(UsageError, match=r"outputs\.json belongs to another user"):
         find(api_url=None, token="my-own", environment={}, folder=tmp_path)

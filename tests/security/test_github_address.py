@@ -1,7 +1,10 @@
 """Tokens for GitHub never travel unencrypted, except to the simulated GitHub on this machine."""
 
+import time
+
 import pytest
 from runledger_github.connection import Connection
+from runledger_github.retries import Deadline
 
 from stacks.settings import BadSetting, Settings
 
@@ -36,10 +39,10 @@ def test_the_setting_must_be_https(address: str) -> None:
 def test_the_client_must_use_https(address: str) -> None:
     """Its address is an environment variable of the functions, which can be changed without the settings."""
     with pytest.raises(ValueError, match="must be an https URL"):
-        Connection(address, read_seconds=1)
+        Connection(address, read_seconds=1, deadline=Deadline(time.time))
 
 
 @pytest.mark.parametrize("address", ENCRYPTED_OR_LOCAL)
 def test_https_and_this_machine_are_allowed(address: str) -> None:
     assert Settings.read({"github_api_url": address}.get).github_api_url == address
-    assert Connection(address, read_seconds=1)
+    assert Connection(address, read_seconds=1, deadline=Deadline(time.time))

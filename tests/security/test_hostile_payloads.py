@@ -19,7 +19,7 @@ from runledger.model import Receipt
 from runledger.reading import webhooks
 from runledger.reading.webhooks import READERS
 
-from local.examples import payloads
+from local.github.examples import payloads
 from tests import messages, runner_events
 from tests.api.client import Client
 from tests.beds import dump

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
+from local.aws.outputs import Outputs, write_private
 from local.github.credentials import Credentials
-from local.outputs import Outputs
-from local.private_files import write_private
 from local.processes import Server, free_port
 
 OUTPUTS = Outputs(

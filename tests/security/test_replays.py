@@ -10,7 +10,7 @@ import pytest
 from runledger.decision import WEBHOOKS_KEPT
 from runledger.reading.webhooks import READERS
 
-from local.examples import payloads
+from local.github.examples import payloads
 from tests import messages
 from tests.beds import dump, items
 from tests.functions.conftest import World

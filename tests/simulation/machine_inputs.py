@@ -1,14 +1,12 @@
 """Inputs about jobs and machines, as flows: webhooks, launcher events, AWS events, and the lookups that follow."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from runledger import interruption, lookups
+from runledger import errands, interruption, lookups
 from runledger.instances import Instance, Lifecycle
-from runledger.reports import Kind, Price, RunnerLookup, Wanted
+from runledger.reports import Kind, Price, Wanted
 
 from tests import runner_events
 from tests.settings import SETTINGS
@@ -21,21 +19,6 @@ ONE, OTHER = "i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"
 ELSEWHERE = "i-0ccccccccccccccc3"  # EC2 of this account and region doesn't describe it
 FIRST, SECOND = 101, 202
 AWS_PRICES = Price(per_hour=Decimal("0.09"), on_demand_per_hour=Decimal("0.2"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scenario:
-    """`inputs` in the order of events. The expected attributes are by job and by machine; None is absent."""
-
-    inputs: Mapping[str, Flow]
-    jobs: Mapping[Any, Mapping[str, Any]]
-    """By job id, or by installation and job id."""
-    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    @staticmethod
-    def key(job: int | tuple[int, int]) -> str:
-        installation_id, job_id = job if isinstance(job, tuple) else (INSTALLATION, job)
-        return f"{installation_id}#{job_id}"
 
 
 def clock(minute: float) -> str:
@@ -116,7 +99,7 @@ def look_up_again(process: Process) -> None:
 
 
 def look_up(message: str) -> Flow:
-    lookup = RunnerLookup(**json.loads(message))
+    lookup = errands.lookup_from(message)
     return lambda process: lookups.look_up(lookup, process.runners, _describe, _price)
 
 

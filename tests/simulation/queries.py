@@ -1,5 +1,6 @@
 """Queries of a table or one of its indexes: the key condition, the order, and pages."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -123,7 +124,8 @@ class Source:
         return sorted(found, key=self.place)
 
     def place(self, values: Values) -> tuple[str, ...]:
-        return tuple(values[name]["S"] for name in (self.keys[1], schema.PARTITION, schema.SORT))
+        sort = self.index.sort if self.index else schema.SORT
+        return (values[sort]["S"], values[schema.PARTITION]["S"], values[schema.SORT]["S"])
 
     def projected(self, item: Item) -> Mapping[str, Value]:
         if self.index is None:
@@ -145,12 +147,14 @@ def page(
     found: Sequence[Item], of: Source, *, start: Values | None, forward: bool, limit: int | None
 ) -> tuple[Sequence[Item], dict[str, Any] | None]:
     """From behind `start` on, up to `limit` items or a megabyte, and the key at which the page ended early."""
-    ordered = found if forward else found[::-1]
     if start is not None:
         if {*start} != {*of.whole_key}:
             raise Rejected("The provided starting key is invalid")
         at = of.place(start)
-        ordered = [item for item in ordered if (of.place(item) > at if forward else of.place(item) < at)]
+        found = (
+            found[bisect_right(found, at, key=of.place) :] if forward else found[: bisect_left(found, at, key=of.place)]
+        )
+    ordered = found if forward else found[::-1]
     if limit is not None and limit < 1:
         raise Rejected("1 validation error detected: Value at 'limit' must be greater than or equal to 1")
     size = 0

@@ -8,8 +8,9 @@ from tests.ledgers import EVENTS, JOBS, RUNS
 from tests.simulation.calls import CRASHES, ERRORS
 from tests.simulation.choices import Choices, seeded
 from tests.simulation.explore import Flow, FlowFailed, Outcome, in_order, play
+from tests.simulation.histories import broken_histories
 from tests.simulation.job_life import ORDER_OF_ARRIVAL, STEPS, record, undisturbed
-from tests.simulation.random_machines import random_machines
+from tests.simulation.random_scenarios import random_scenario
 from tests.simulation.scheduler import Limits
 from tests.simulation.world import World
 from tests.webhooks import JOB
@@ -40,9 +41,9 @@ def worlds(seed: int, first: int = 0) -> Iterator[Played]:
 
 
 def random_world(seed: int, number: int) -> Played:
-    """Half of them are plays of the scenarios of jobs and machines."""
+    """Half of them are plays of the scenarios."""
     if number % 2:
-        return Played(f"seed {seed}, world {number}", *random_machines(seed, number))
+        return Played(f"seed {seed}, world {number}", *random_scenario(seed, number))
     dice = seeded(f"{seed} {number}")
     deliveries = _deliveries(dice)
     shares: list[list[Delivered]] = [[] for _ in range(dice.randint(1, 4))]
@@ -61,7 +62,7 @@ def random_world(seed: int, number: int) -> Played:
         outcome = play(World(), flows, Choices(dice=dice), limits)
     except FlowFailed as failed:
         return Played(name, expected, [str(failed)])
-    return Played(name, outcome, outcome.differences(expected.tables, IGNORED))
+    return Played(name, outcome, [*outcome.differences(expected.tables, IGNORED), *broken_histories(outcome.tables)])
 
 
 def _deliveries(dice: random.Random) -> list[Delivered]:

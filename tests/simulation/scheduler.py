@@ -59,8 +59,9 @@ class Endless(Exception):
 
 
 class Scheduler:
-    def __init__(self, clock: Clock, choices: Choices, limits: Limits) -> None:
+    def __init__(self, clock: Clock, choices: Choices, limits: Limits, *, most_calls: int = MOST_CALLS) -> None:
         self._clock = clock
+        self._most_calls = most_calls
         self._choices = choices
         self._preemptions = limits.preemptions
         self._faults = limits.faults
@@ -70,6 +71,11 @@ class Scheduler:
         self._current: Task | None = None
         self._done = threading.Lock()
         self.story: list[Step | str] = []
+
+    @property
+    def current(self) -> str | None:
+        """The name of the task that holds the baton."""
+        return self._current.name if self._current else None
 
     def run(self, flows: Mapping[str, Callable[[], object]]) -> dict[str, Result]:
         """Until all are finished."""
@@ -92,8 +98,8 @@ class Scheduler:
         if task.calls and self._preemptions:
             self._maybe_preempt(task)
         task.calls += 1
-        if task.calls > MOST_CALLS:
-            raise Endless(f"{task.name} has made {MOST_CALLS} calls")
+        if task.calls > self._most_calls:
+            raise Endless(f"{task.name} has made {self._most_calls} calls")
         step = Step(task.name, task.calls, service, operation, arguments)
         self.story.append(step)
         fault = self._kinds[self._choices.pick(len(self._kinds))] if self._faults else None

@@ -102,9 +102,10 @@ def wrong_races_of_three() -> list[Outcome]:
     return [play for play in plays if play.differences(expected, ORDER_OF_ARRIVAL)]
 
 
-def wrong_worlds() -> list[str]:
-    played = (random_worlds.random_world(1, number) for number in range(100))
-    return [each.name for each in played if each.violations]
+def wrong_worlds() -> str | None:
+    """The first of them."""
+    played = (random_worlds.random_world(1, number) for number in range(50))
+    return next((each.name for each in played if each.violations), None)
 
 
 def test_without_a_bug_nothing_is_found() -> None:

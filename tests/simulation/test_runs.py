@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from runledger.model import EventType, Facts, Receipt, Source, Status
 from runledger.reading import webhooks
+from runledger.reports import Report
 from runledger.tables.attributes import from_attributes
 from runledger.tables.run_attempts import RunAttempts
 from runledger.tables.runs import as_its_jobs_tell
 
+from tests import messages
 from tests.ledgers import JOBS, RUNS
 from tests.simulation.explore import Flow, in_order, play
 from tests.simulation.world import World
@@ -21,6 +23,10 @@ RENAMED = "lineville/renamed"
 
 def recording(received: Receipt) -> Flow:
     return lambda process: process.ledger.record(received)
+
+
+def taking(received: Receipt | Report) -> Flow:
+    return lambda process: process.ledger.take(received)
 
 
 def after(*receipts: Receipt) -> World:
@@ -55,9 +61,11 @@ def renamed(step: str, *, at: int) -> Receipt:
 
 
 def test_the_organisation_of_an_installation_is_known_in_every_order() -> None:
-    for order in permutations([launched(repo_full_name=REPO), receipt(QUEUED)]):
-        (installation,) = items(after(*order), JOBS, "installations")
-        assert installation["org_name"] == "lineville"
+    for received_at in ("2025-01-15T09:59:59.000Z", "2025-01-15T10:00:30.000Z"):
+        launch = replace(launched(repo_full_name=REPO), received_at=received_at)
+        for order in permutations([launch, receipt(IN_PROGRESS)]):
+            (installation,) = items(after(*order), JOBS, "installations")
+            assert installation["org_name"] == "lineville"
 
 
 def test_a_repository_that_is_renamed_in_mid_job_is_registered_under_both_names() -> None:
@@ -93,6 +101,7 @@ def test_a_run_without_a_report_of_its_own_completes_with_its_jobs() -> None:
     life = [
         receipt(QUEUED, job_id=second, guid="q2", created_at="2025-01-15T10:00:07Z"),
         receipt(QUEUED, job_id=first, guid="q1"),
+        receipt(IN_PROGRESS, job_id=first, guid="p1", at=150),
         receipt(COMPLETED, job_id=first, guid="c1", at=770),
         receipt(COMPLETED, job_id=second, guid="c2", at=780, created_at="2025-01-15T10:00:07Z"),
     ]
@@ -101,11 +110,54 @@ def test_a_run_without_a_report_of_its_own_completes_with_its_jobs() -> None:
         world = after(*life[:until])
         (run,) = items(world, RUNS, f"{INSTALLATION}#{RUN}#1")
         jobs = [items(world, JOBS, f"{INSTALLATION}#{each}") for each in (first, second)]
-        seen.append(as_its_jobs_tell(run, [job["created_at"] for found in jobs for job in found]))
-    assert [each["status"] for each in seen] == ["queued", "queued", "in_progress", "completed"]
-    assert seen[-1]["created_at"] == "2025-01-15T10:00:00.000Z"
+        seen.append(as_its_jobs_tell(run, [job["status"] for found in jobs for job in found]))
+    assert [each["status"] for each in seen] == ["queued", "queued", "in_progress", "in_progress", "completed"]
+    assert [each["created_at"][17:19] for each in seen] == ["07", "00", "00", "00", "00"]
+
+
+def test_a_run_known_from_its_jobs_alone_is_stored_the_same_in_every_order() -> None:
+    """As old as its oldest job, even if a launcher's event, which knows no creation, is recorded first."""
+    known = launched(repo_full_name=REPO, run_id=RUN, run_attempt=1)
+    other: dict[str, Any] = {"job_id": JOB + 1, "created_at": "2025-01-15T10:00:07Z"}
+    inputs = [
+        known,
+        receipt(QUEUED),
+        receipt(QUEUED, guid="q2", **other),
+        receipt(COMPLETED, guid="c2", at=90, **other),
+    ]
+    for order in permutations(inputs):
+        (run,) = items(after(*order), RUNS, f"{INSTALLATION}#{RUN}#1")
+        assert (run["status"], run["created_at"]) == ("queued", "2025-01-15T10:00:00.000Z"), order
+
+
+def test_an_older_report_of_a_run_changes_nothing() -> None:
+    reports = [messages.run("requested"), messages.run("completed")]
+    inputs = [
+        received
+        for place, (event, body) in enumerate(reports)
+        for received in webhooks.read(delivery(body, guid=str(place), at=60 * place, event=event))
+    ]
+    ends = []
+    for order in permutations([*inputs, receipt(QUEUED)]):
+        world = World()
+        play(world, {"A": in_order(*map(taking, order))})
+        (run,) = items(world, RUNS, f"{INSTALLATION}#{RUN}#1")
+        ends.append({name: value for name, value in run.items() if name != "ttl"})
+    assert all(end == ends[0] for end in ends)
+    assert (ends[0]["status"], ends[0]["created_at"]) == ("completed", "2025-01-15T09:59:58.000Z")
 
 
 def test_the_report_of_a_run_counts_more_than_its_jobs() -> None:
-    reported = {"status": "in_progress", "updated_at": "x", "total_jobs": 1, "completed_jobs": 1, "created_at": "b"}
-    assert as_its_jobs_tell(reported, ["a"]) == reported
+    reported = {"status": "queued", "updated_at": "x", "total_jobs": 1, "completed_jobs": 1, "created_at": "b"}
+    assert as_its_jobs_tell(reported, ["completed"]) == reported
+
+
+def test_installations_and_repositories_are_as_old_as_the_first_input_received() -> None:
+    """Also for a process that has registered them, and for an input that is not the first of its job."""
+    other = receipt(QUEUED, job_id=JOB + 1, guid="q2", at=300)
+    inputs = [receipt(IN_PROGRESS, at=150), receipt(COMPLETED, at=770), other]
+    for order in permutations(inputs):
+        world = after(*order)
+        (installation,) = items(world, JOBS, "installations")
+        (repository,) = items(world, JOBS, f"repositories#{INSTALLATION}")
+        assert {installation["first_seen_at"], repository["first_seen_at"]} == {"2025-01-15T10:02:30.123Z"}, order

@@ -16,6 +16,7 @@ from runledger.signatures import WebhookSecrets
 from runledger.tables.runners import RunnersTable
 
 from tests.ledgers import RUNNERS, ledger_on
+from tests.runner_events import SCOPE
 from tests.settings import SETTINGS
 from tests.simulation import storage
 from tests.simulation.calls import Client
@@ -109,7 +110,7 @@ class Process:
     @cached_property
     def runners(self) -> Runners:
         table = RunnersTable(self.world.client("dynamodb"), RUNNERS, retention_days=14)
-        return Runners(table=table, record=self.ledger.record)
+        return Runners(table=table, record=self.ledger.record, scope=SCOPE)
 
     @cached_property
     def intake(self) -> Intake:

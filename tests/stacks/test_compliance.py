@@ -1,8 +1,9 @@
-"""Production is clean in cfn-lint and in cdk-nag's AwsSolutions, but for what we accept with a reason."""
+"""Every configuration is clean in cfn-lint and in cdk-nag's AwsSolutions, but for what we accept with a reason."""
 
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -10,32 +11,51 @@ import pytest
 from cdk_nag import AwsSolutionsChecks
 
 from stacks import compliance
-from tests.synthesis import Templates, app
+from tests.synthesis import app
 
 ROOT = Path(__file__).parent.parent.parent
+CONFIGURATIONS: Mapping[str, Mapping[str, object]] = {
+    "default": {},
+    "snap_start": {"snap_start": True},
+    "provisioned": {"capacity": "provisioned"},
+    "enforce": {"orphans": "enforce", "runner_tags": "runner=yes"},
+    "another-stage": {"stage": "staging"},
+}
+REGIONS = ("us-east-1", "eu-central-1")
 
 
-def test_templates_are_clean_in_cfn_lint(templates: Templates, tmp_path: Path) -> None:
-    for name, template in templates.items():
-        (tmp_path / f"{name}.template.json").write_text(json.dumps(template))
+def checked(**context: object) -> cdk.cx_api.CloudAssembly:
+    """Raises when cdk-nag finds something."""
+    made = app(**context)
+    cdk.Validations.of(made).add_plugins(AwsSolutionsChecks(made))
+    return made.synth()
+
+
+@pytest.fixture(scope="module")
+def linted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The templates of all configurations; cdk-nag has checked them."""
+    folder = tmp_path_factory.mktemp("templates")
+    for name, context in CONFIGURATIONS.items():
+        for stack in checked(**context).stacks:
+            (folder / f"{name}-{stack.stack_name}.template.json").write_text(json.dumps(stack.template))
+    return folder
+
+
+def test_every_configuration_is_clean_in_cdk_nag_and_cfn_lint_in_two_regions(linted: Path) -> None:
+    """Stacks name no region: the same templates are deployed in each, so cfn-lint checks them for each."""
     cfn_lint = Path(sys.executable).with_name("cfn-lint")
-    linted = subprocess.run(
-        [cfn_lint, f"{tmp_path}/*.template.json"], cwd=ROOT, check=False, capture_output=True, text=True
+    assert len(list(linted.iterdir())) == 4 * len(CONFIGURATIONS)
+    found = subprocess.run(
+        [cfn_lint, "--regions", *REGIONS, "--", f"{linted}/*.template.json"],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
     )
-    assert (linted.returncode, linted.stdout) == (0, "")
-
-
-def synthesise_checked() -> None:
-    production = app()
-    cdk.Validations.of(production).add_plugins(AwsSolutionsChecks(production))
-    production.synth()
-
-
-def test_production_is_clean_in_cdk_nag() -> None:
-    synthesise_checked()
+    assert (found.returncode, found.stdout) == (0, "")
 
 
 def test_cdk_nag_would_find_what_we_accept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compliance, "accept", lambda *_: None)
     with pytest.raises(RuntimeError, match="ValidationFailed"):
-        synthesise_checked()
+        checked()

@@ -72,6 +72,11 @@ def test_recovery_streams_and_provisioned_capacity_are_settings() -> None:
     assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert properties["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
     assert "BillingMode" not in properties
+    # The least from the start, and not CDK's 5 until auto-scaling acts.
+    starts = [properties, *properties["GlobalSecondaryIndexes"]]
+    assert [each["ProvisionedThroughput"] for each in starts] == [
+        {"ReadCapacityUnits": 2, "WriteCapacityUnits": 5} for _ in starts
+    ]
     targets = list(of_type(data, "AWS::ApplicationAutoScaling::ScalableTarget").values())
     # Reads and writes of five tables and five indexes.
     assert len(targets) == (5 + 5) * 2

@@ -1,5 +1,6 @@
 """Who may speak, and who is listened to."""
 
+from stacks.events import task_pattern
 from tests.synthesis import Templates, of_type, synthesise
 
 PUBLISHERS = [
@@ -21,6 +22,30 @@ def test_launchers_and_aws_are_routed_to_queues(templates: Templates) -> None:
         assert ("EventBusName" in rule) is kind.startswith("runner_")
         assert "source" in rule["EventPattern"] or kind.startswith("runner_")
         assert len(rule["Targets"]) == 1
+
+
+def test_only_states_that_matter_are_routed(templates: Templates) -> None:
+    """Every machine of the account is announced, runner or not, and each event that is let through costs money."""
+    rules = of_type(templates["events"], "AWS::Events::Rule").values()
+    details = {
+        rule["EventPattern"]["detail-type"][0]: rule["EventPattern"].get("detail")
+        for rule in rules
+        if "EventPattern" in rule
+    }
+    assert details["EC2 Instance State-change Notification"] == {
+        "state": ["running", "shutting-down", "stopped", "stopping", "terminated"]
+    }
+    assert details["ECS Task State Change"] == {
+        "$or": [
+            {"lastStatus": ["STOPPED"]},
+            {"lastStatus": ["RUNNING"], "desiredStatus": ["RUNNING"]},
+            {"stopCode": ["SpotInterruption"]},
+        ]
+    }
+
+
+def test_tasks_of_other_clusters_can_be_left_out() -> None:
+    assert task_pattern(("ci", "gpu"))["clusterArn"] == [{"suffix": ":cluster/ci"}, {"suffix": ":cluster/gpu"}]
 
 
 def test_only_named_accounts_may_publish(templates: Templates) -> None:

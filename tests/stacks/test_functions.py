@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runledger import caches
 
 from tests.synthesis import Template, Templates, of_type, synthesise
 
@@ -147,6 +148,15 @@ def test_the_api_counts_every_dead_letter_queue(templates: Templates) -> None:
     assert [name for name in dead if name.partition("DeadLetters")[0] not in counted] == []
 
 
+def test_the_api_answers_in_time_when_it_waits_as_long_as_it_may(templates: Templates) -> None:
+    """First for another reader's refresh, then to connect and for its own; the rest is for reading and answering."""
+    _, api = functions(templates)["Api"]
+    _, github = functions(templates)["GithubRequests"]
+    waits = int(api["Environment"]["Variables"]["GITHUB_REQUESTS_SECONDS"])
+    assert waits > github["Timeout"]
+    assert caches.PATIENCE_SECONDS + 1 + waits + 3 <= api["Timeout"] < 30
+
+
 def test_retention_reaches_the_functions() -> None:
     found = functions(synthesise(workflow_jobs_retention_days="7", workflow_job_events_retention_days=3))
     for name in RECORDERS:
@@ -156,14 +166,18 @@ def test_retention_reaches_the_functions() -> None:
 
 
 def test_the_reconciler_may_stop_what_has_all_the_tags_of_a_runner_and_nothing_else() -> None:
-    template, function = functions(synthesise(orphans="enforce", runner_tags="team=ci,runner=*"))["Reconciler"]
+    tags = {"runner_tags": "team=ci,runner=*", "keep_tags": "pool=idle"}
+    template, function = functions(synthesise(orphans="enforce", **tags))["Reconciler"]
     (stops,) = [
         statement
         for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
         if "ec2:TerminateInstances" in as_list(statement["Action"])
     ]
     assert stops["Action"] == ["ec2:TerminateInstances", "ecs:StopTask"]
-    assert stops["Condition"] == {"StringLike": {"aws:ResourceTag/team": "ci", "aws:ResourceTag/runner": "*"}}
+    assert stops["Condition"] == {
+        "StringLike": {"aws:ResourceTag/team": "ci", "aws:ResourceTag/runner": "*"},
+        "StringNotLike": {"aws:ResourceTag/pool": "idle", "aws:ResourceTag/ghr:bypass-removal": "true"},
+    }
 
 
 def test_with_snap_start_what_is_behind_the_api_runs_from_a_published_version() -> None:

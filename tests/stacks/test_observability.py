@@ -1,6 +1,8 @@
 """Nothing that is deployed can fail in silence: every queue, function and table has its alarms and its graphs."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,24 +19,14 @@ Alarm = dict[str, Any]
 
 def alarms(templates: Templates) -> dict[str, Alarm]:
     """By name, without the prefix of the stage."""
-    made = of_type(templates["observability"], "AWS::CloudWatch::Alarm").values()
+    made = [each for template in templates.values() for each in of_type(template, "AWS::CloudWatch::Alarm").values()]
     return {alarm["AlarmName"].removeprefix("runledger-prod-"): alarm for alarm in made}
 
 
-def resource(templates: Templates, reference: Any) -> str | None:
-    """The resource of another stack that a weak reference leads to."""
-    if not isinstance(reference, dict):
-        return None
-    output = reference["Fn::GetStackOutput"]
-    template = templates[output["StackName"].rpartition("-")[2]]
-    value = template["Outputs"][output["OutputName"]]["Value"]
-    return str(value.get("Ref") or value["Fn::GetAtt"][0])
-
-
-def watched(templates: Templates, kind: str) -> set[str | None]:
-    """The resources that the alarms of one kind look at."""
+def watched(templates: Templates, kind: str) -> set[str]:
+    """The resources that the alarms of one kind look at, each in the alarm's own stack."""
     return {
-        resource(templates, dimension["Value"])
+        dimension["Value"].get("Ref") or dimension["Value"]["Fn::GetAtt"][0]
         for name, alarm in alarms(templates).items()
         for dimension in alarm["Dimensions"]
         if name.partition("-")[0] == kind and isinstance(dimension["Value"], dict)
@@ -53,10 +45,61 @@ def test_every_queue_has_an_alarm(templates: Templates) -> None:
     assert watched(templates, "DeadLetters") == queues.keys() - worked_off
 
 
-def test_every_function_without_a_queue_has_an_alarm(templates: Templates) -> None:
-    functions = {name for name, _ in elsewhere(templates, "AWS::Lambda::Function")}
-    mappings = [mapping for _, mapping in elsewhere(templates, "AWS::Lambda::EventSourceMapping")]
-    assert watched(templates, "FunctionErrors") == functions - {mapping["FunctionName"]["Ref"] for mapping in mappings}
+def test_every_function_has_an_alarm_for_crashes_and_time_outs(templates: Templates) -> None:
+    assert watched(templates, "FunctionErrors") == {name for name, _ in elsewhere(templates, "AWS::Lambda::Function")}
+
+
+def test_every_function_fed_by_a_queue_has_an_alarm_for_failed_messages(templates: Templates) -> None:
+    """Lambda counts no error when a function reports that messages of a batch failed."""
+    functions = dict(elsewhere(templates, "AWS::Lambda::Function"))
+    fed = [mapping["FunctionName"]["Ref"] for _, mapping in elsewhere(templates, "AWS::Lambda::EventSourceMapping")]
+    files = {functions[name]["Handler"].removesuffix(".handler") for name in fed}
+    failures = [alarm for name, alarm in alarms(templates).items() if name.startswith("MessageFailures-")]
+    assert len(files) == len(failures) > 5
+    assert {dimensions(alarm)["function"] for alarm in failures} == files
+
+
+def dimensions(alarm: Alarm) -> dict[str, Any]:
+    return {dimension["Name"]: dimension["Value"] for dimension in alarm["Dimensions"]}
+
+
+def failing_queues(templates: Templates) -> dict[str, tuple[int, int]]:
+    """Visibility time-out and number of receives of each queue that is processed."""
+    return {
+        name.partition("Queue")[0]: (queue["VisibilityTimeout"], queue["RedrivePolicy"]["maxReceiveCount"])
+        for name, queue in elsewhere(templates, "AWS::SQS::Queue")
+        if "RedrivePolicy" in queue
+    }
+
+
+def test_a_failing_message_reaches_the_age_that_alarms(templates: Templates) -> None:
+    """SQS leaves it out of the metric at its third receive, and measures once a minute."""
+    for name, (visibility, _) in failing_queues(templates).items():
+        alarm = alarms(templates)[f"QueueAge-{name}"]
+        assert alarm["Threshold"] + 60 <= 2 * visibility
+        assert alarm["EvaluationPeriods"] == 1
+
+
+@pytest.mark.parametrize("kind", ["MessageFailures", "FunctionErrors"])
+def test_one_failing_message_is_enough_whenever_it_comes(templates: Templates, kind: str) -> None:
+    """However its receives fall into the periods of the alarm, one period holds enough of them."""
+    fed = {dimensions(alarm)["function"] for name, alarm in alarms(templates).items() if "MessageFailures" in name}
+    ((visibility, receives),) = set(failing_queues(templates).values())
+    for function in fed:
+        alarm = alarms(templates)[f"{kind}-{function}"]
+        for first in range(0, alarm["Period"], 30):
+            tries = Counter((first + number * visibility) // alarm["Period"] for number in range(receives))
+            assert max(tries.values()) >= alarm["Threshold"]
+
+
+def test_a_schedule_that_always_fails_reaches_the_alarm(templates: Templates) -> None:
+    rates = [
+        int(re.findall(r"\d+", rule["ScheduleExpression"])[0]) * 60
+        for _, rule in elsewhere(templates, "AWS::Events::Rule")
+        if "ScheduleExpression" in rule
+    ]
+    alarm = alarms(templates)["FunctionErrors-reconciler"]
+    assert alarm["Period"] // max(rates) >= alarm["Threshold"]
 
 
 def test_every_table_has_an_alarm(templates: Templates) -> None:
@@ -67,11 +110,17 @@ def test_every_table_has_an_alarm(templates: Templates) -> None:
     ("name", "metric", "rings"),
     [
         ("ServerErrors", "AWS/ApiGateway 5xx", "Sum of 300 s > 0, 1 of 1"),
-        ("QueueAge-WebhookRetries", "AWS/SQS ApproximateAgeOfOldestMessage", "Maximum of 300 s > 900, 1 of 1"),
+        ("QueueAge-WebhookRetries", "AWS/SQS ApproximateAgeOfOldestMessage", "Maximum of 300 s > 600, 1 of 1"),
         ("DeadLetters-WebhookRetries", "AWS/SQS ApproximateNumberOfMessagesVisible", "Maximum of 300 s > 0, 1 of 1"),
-        ("FunctionErrors-reconciler", "AWS/Lambda Errors", "Sum of 900 s >= 3, 1 of 1"),
+        ("FunctionErrors-reconciler", "AWS/Lambda Errors", "Sum of 3600 s >= 2, 1 of 1"),
         ("ReconciliationErrors", "Runledger ReconciliationErrors", "Sum of 3600 s > 5, 1 of 1"),
         ("OrphanRate", "Runledger OrphanedRunnerRate", "Average of 3600 s > 0.1, 1 of 1"),
+        ("FunctionErrors-webhook_intake", "AWS/Lambda Errors", "Sum of 900 s >= 3, 1 of 1"),
+        ("FunctionErrors-webhook_retry", "AWS/Lambda Errors", "Sum of 1800 s >= 3, 1 of 1"),
+        ("MessageFailures-webhook_retry", "Runledger MessagesFailed", "Sum of 1800 s >= 3, 1 of 1"),
+        ("StuckJobs-queued", "Runledger StuckJobs", "Maximum of 900 s > 0, 2 of 2"),
+        ("ForgottenApprovals", "Runledger ForgottenApprovals", "Maximum of 3600 s > 0, 1 of 1"),
+        ("QueueTime", "Runledger QueueTime", "p90 of 3600 s > 1800000, 1 of 1"),
         ("OrphansOverdue", "Runledger OrphanedRunnersOverdue", "Maximum of 300 s > 0, 1 of 1"),
         ("Throttled-workflow_jobs-UpdateItem", "AWS/DynamoDB ThrottledRequests", "Sum of 300 s > 0, 2 of 3"),
     ],
@@ -86,8 +135,9 @@ def test_an_alarm_rings_when_it_should(templates: Templates, name: str, metric: 
 def condition(alarm: Alarm) -> str:
     sign = {"GreaterThanThreshold": ">", "GreaterThanOrEqualToThreshold": ">=", "LessThanThreshold": "<"}
     periods = alarm["EvaluationPeriods"]
+    statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
     return (
-        f"{alarm['Statistic']} of {alarm['Period']} s {sign[alarm['ComparisonOperator']]} {alarm['Threshold']}, "
+        f"{statistic} of {alarm['Period']} s {sign[alarm['ComparisonOperator']]} {alarm['Threshold']}, "
         f"{alarm.get('DatapointsToAlarm', periods)} of {periods}"
     )
 
@@ -116,14 +166,43 @@ def test_our_own_metrics_are_looked_for_where_they_are_written(templates: Templa
     assert {alarm["MetricName"] for alarm in ours} <= names(section("operating.md", "Metrics"))
     assert (own_metrics.NAMESPACE, own_metrics.SERVICE) == (emf.NAMESPACE, emf.SERVICE)
     for alarm in ours:
-        assert alarm["Dimensions"] == [{"Name": "service", "Value": emf.SERVICE}]
+        assert (dimensions(alarm)["service"], dimensions(alarm)["stage"]) == (emf.SERVICE, "prod")
+
+
+def test_two_stages_share_no_metric_alarm_dashboard_topic_or_log_group(templates: Templates) -> None:
+    staging = synthesise(stage="staging")
+
+    def named(templates: Templates) -> set[str]:
+        made = [
+            (kind, name, each)
+            for template in templates.values()
+            for kind, name in (
+                ("AWS::CloudWatch::Alarm", "AlarmName"),
+                ("AWS::CloudWatch::Dashboard", "DashboardName"),
+                ("AWS::SNS::Topic", "TopicName"),
+                ("AWS::Logs::LogGroup", "LogGroupName"),
+                ("AWS::Events::EventBus", "Name"),
+                ("AWS::Logs::QueryDefinition", "Name"),
+            )
+            for each in of_type(template, kind).values()
+        ]
+        own = [alarm for alarm in alarms(templates).values() if alarm["Namespace"] == "Runledger"]
+        return {f"{kind} {each[name]}" for kind, name, each in made} | {str(dimensions(alarm)) for alarm in own}
+
+    assert named(templates) & named(staging) == set()
+
+
+def test_a_dashboard_is_named_after_its_region_because_dashboards_are_global(templates: Templates) -> None:
+    (dashboard,) = of_type(templates["observability"], "AWS::CloudWatch::Dashboard").values()
+    assert dashboard["DashboardName"] == {"Fn::Join": ["", ["runledger-prod-", {"Ref": "AWS::Region"}]]}
 
 
 def test_every_alarm_looks_at_one_metric_and_tells_the_topic_what_to_do(templates: Templates) -> None:
-    (topic,) = of_type(templates["observability"], "AWS::SNS::Topic")
+    (topic,) = of_type(templates["observability"], "AWS::SNS::Topic").values()
     for alarm in alarms(templates).values():
         assert "Metrics" not in alarm
-        assert alarm["AlarmActions"] == [{"Ref": topic}]
+        (action,) = alarm["AlarmActions"]
+        assert action["Fn::Join"][1][-1].endswith(f":{topic['TopicName']}")
         assert alarm["AlarmDescription"].endswith("See docs/operating.md, Alarms.")
 
 
@@ -142,15 +221,12 @@ def test_whoever_is_set_gets_the_mail(templates: Templates) -> None:
     assert [(each["Protocol"], each["Endpoint"]) for each in told.values()] == [("email", "oncall@example.com")]
 
 
-def test_what_is_watched_can_be_removed(templates: Templates) -> None:
-    assert "Fn::ImportValue" not in json.dumps(templates["observability"])
-
-
 def dashboard(template: Template) -> dict[str, Any]:
-    """Its body, with a word in the place of each reference."""
+    """Its body, with variables in the place of names of other stacks."""
     (body,) = of_type(template, "AWS::CloudWatch::Dashboard").values()
-    parts = body["DashboardBody"]["Fn::Join"][1]
-    read: dict[str, Any] = json.loads("".join(part if isinstance(part, str) else "reference" for part in parts))
+    text, variables = body["DashboardBody"]["Fn::Sub"]
+    assert {each for each in re.findall(r"\$\{([^}]+)\}", text) if "::" not in each} == variables.keys()
+    read: dict[str, Any] = json.loads(text)
     return read
 
 
@@ -195,10 +271,12 @@ def test_the_dashboard_has_all_alarms_on_top_and_no_holes(templates: Templates) 
 
 def test_saved_queries_look_at_the_logs_of_every_function(templates: Templates) -> None:
     queries = of_type(templates["observability"], "AWS::Logs::QueryDefinition").values()
-    groups = {
-        frozenset(resource(templates, group) for group in query["LogGroupNames"])
-        for query in queries
-        if query["Name"] != "runledger-prod/answers of the API"
-    }
+    named = {query["Name"].rpartition("/")[2]: frozenset(query["LogGroupNames"]) for query in queries}
+    groups = {name: group["LogGroupName"] for name, group in elsewhere(templates, "AWS::Logs::LogGroup")}
     functions = [function for _, function in elsewhere(templates, "AWS::Lambda::Function")]
-    assert groups == {frozenset(function["LoggingConfig"]["LogGroup"]["Ref"] for function in functions)}
+    logged = frozenset(groups[function["LoggingConfig"]["LogGroup"]["Ref"]] for function in functions)
+    access = named.pop("answers of the API")
+    assert set(named.values()) == {logged}
+    assert access == set(groups.values()) - logged
+    # API Gateway writes there without adding to a policy of limited size.
+    assert all(name.startswith("/aws/vendedlogs/") for name in access)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent.parent
 CONTEXT = {
     name: value
     for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()
-    if not name.startswith("@aws-cdk/")
+    if not name.startswith("@aws-cdk")
 }
 
 
@@ -34,6 +34,9 @@ def read(**given: object) -> Settings:
         ("throw_away", "perhaps", "throw_away is 'perhaps'; it takes true or false"),
         ("capacity", "plenty", "capacity is 'plenty'; it takes one of on-demand, provisioned"),
         ("architecture", "x86", "architecture is 'x86'; it takes one of arm64, host"),
+        ("architecture", "host", "architecture is 'host', which is for local deployments: it needs throw_away = true"),
+        ("queue_max_concurrency", 1, "queue_max_concurrency is 1; it takes a whole number from 2 to 1000"),
+        ("ecs_event_clusters", "a b", "ecs_event_clusters is 'a b'; it takes names of ECS clusters, with commas"),
         ("stage", "Prod!", "stage is 'Prod!'; it takes a lower-case word"),
         ("log_retention_days", 8, "log_retention_days is 8; CloudWatch Logs takes one of 1, 3, 5, 7"),
         ("github_api_url", "github.com", "github_api_url is 'github.com'; it takes the https address of GitHub's"),

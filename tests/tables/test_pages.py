@@ -13,7 +13,7 @@ from runledger.tables import schema
 from runledger.tables.attributes import to_attributes
 from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
-from runledger_api.units import Meter
+from runledger_api.read_units import ReadUnitMeter
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -83,7 +83,7 @@ def test_ten_thousand_jobs_are_each_seen_once_while_new_ones_arrive(
 
 def test_statistics_read_index_pages_and_no_job(dynamodb_local: "DynamoDBClient") -> None:
     put(dynamodb_local, range(10_000))
-    meter, pages = Meter(dynamodb_local), JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
+    meter, pages = ReadUnitMeter(dynamodb_local), JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
     began = time.monotonic()
     found = survey.measure(pages, 1, [REPO], since=SINCE, until=UNTIL, has_time=lambda: True)
     took = time.monotonic() - began
@@ -105,7 +105,7 @@ def test_when_time_runs_out_the_answer_says_so(dynamodb_local: "DynamoDBClient")
 
 def test_a_count_and_a_page_of_keys_cost_little(dynamodb_local: "DynamoDBClient") -> None:
     put(dynamodb_local, range(1_000))
-    meter, pages = Meter(dynamodb_local), JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
+    meter, pages = ReadUnitMeter(dynamodb_local), JobPages(dynamodb_local, schema.WORKFLOW_JOBS.name)
     assert pages.count(pages.in_status(1, Status.COMPLETED), Span()) == 1_000
     counted = meter.units
     meter.reset()

@@ -2,12 +2,14 @@
 
 import json
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from botocore.config import Config
+from runledger.caches import Time
 from runledger.errors import UnavailableError
 from runledger.ledger import Ledger
 from runledger.model import EventType, Facts, Receipt, Source, Status
@@ -165,8 +167,7 @@ def test_a_run_that_github_has_not_finished_is_asked_for_later(
 
 
 def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
-    for job_id in JOBS:  # GitHub knows nothing of a failure
-        github.state.put("jobs", job_id, run_id=RUN, status="completed", conclusion="success")
+    github.state.add_fault(kind="error", status=422, path="*/rerun-failed-jobs", times=None)
     ledger = ledger_on(dynamodb)
     cut_short(ledger, *JOBS)
     reruns = reruns_of(ledger, github)
@@ -174,6 +175,48 @@ def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", g
     assert results[0].startswith("refused: ")
     assert results[0] == results[1]
     assert all("rerun_refused" in history(dynamodb, job_id) for job_id in JOBS)
+
+
+def test_a_run_that_was_cancelled_is_not_run_again(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
+    github.state.put("runs", RUN, conclusion="cancelled")
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    assert reruns_of(ledger, github, own_failures_too=True).consider(CHECK) == "the run was cancelled"
+    assert asked(github) == 0
+
+
+def test_a_job_that_was_cut_short_as_cancelled_in_a_run_that_was_not_is_run_again(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
+    github.state.put("jobs", JOBS[0], conclusion="cancelled")
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    assert reruns_of(ledger, github).consider(CHECK) == "requested"
+
+
+def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
+    github.state.add_fault(kind="error", status=403, path="*/rerun-failed-jobs", times=None)
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    for minutes in (0, 6, 12, 18):
+        with pytest.raises(UnavailableError, match="cannot be run again yet"):
+            reruns_of(ledger, github, time=later(minutes)).consider(CHECK)
+    assert "rerun_refused" not in history(dynamodb, JOBS[0])
+    assert reruns_of(ledger, github, time=later(24)).consider(CHECK).startswith("refused: ")
+    assert "rerun_refused" in history(dynamodb, JOBS[0])
+
+
+def test_a_403_that_ends_in_time_leads_to_a_rerun(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
+    github.state.add_fault(kind="error", status=403, path="*/rerun-failed-jobs", times=1)
+    ledger = ledger_on(dynamodb)
+    cut_short(ledger, *JOBS)
+    with pytest.raises(UnavailableError):
+        reruns_of(ledger, github).consider(CHECK)
+    assert reruns_of(ledger, github, time=later(6)).consider(CHECK) == "requested"
+
+
+def later(minutes: int) -> Time:
+    return Time(now=lambda: time.time() + 60 * minutes)
 
 
 @pytest.mark.server

@@ -21,7 +21,7 @@ from tests import runner_events
 from tests.beds import dump, empty, mocked
 from tests.functions.test_stopping_points import Stopped, Stopper
 from tests.ledgers import RUNNERS, ledger_on
-from tests.runner_events import INSTANCE
+from tests.runner_events import INSTANCE, SCOPE
 from tests.synthesis import Templates
 from tests.tables.test_reruns import CHECK, JOBS, asked, cut_short, github, reruns_of
 from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
@@ -99,7 +99,7 @@ def dynamodb(templates: Templates) -> Iterator["DynamoDBClient"]:
 
 def play(client: Any, steps: list[Step]) -> None:
     ledger = ledger_on(client)
-    runners = Runners(table=RunnersTable(client, RUNNERS, retention_days=14), record=ledger.record)
+    runners = Runners(table=RunnersTable(client, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     for step in steps:
         step(ledger, runners)
 

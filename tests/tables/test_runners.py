@@ -1,6 +1,5 @@
 """What happens to a runner reaches its job, in any order with the webhooks of the job's life."""
 
-import json
 import random
 from collections.abc import Callable
 from decimal import Decimal
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger import interruption, lookups, times
-from runledger.errands import Errands
+from runledger.errands import Errands, lookup_from
 from runledger.instances import Instance, Lifecycle
 from runledger.ledger import Ledger
 from runledger.ownership import Ruling
@@ -23,7 +22,7 @@ from runledger.tables.runners import RunnersTable
 from tests import runner_events
 from tests.beds import empty, items
 from tests.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
-from tests.runner_events import INSTANCE
+from tests.runner_events import INSTANCE, SCOPE
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ LIFE: dict[str, Step] = {
 
 def play(dynamodb: "DynamoDBClient", steps: list[Step]) -> dict[str, Any]:
     ledger = ledger_on(dynamodb)
-    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record)
+    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     for step in steps:
         step(ledger, runners)
     return job(dynamodb)
@@ -194,7 +193,7 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
     )
     ledger = ledger_on(dynamodb, errands=errands)
     ledger.record(receipt(IN_PROGRESS, runner_name=f"ecs-{task_id}"))
-    (errand,) = [RunnerLookup(**json.loads(each)) for each in sent]
+    (errand,) = [lookup_from(each) for each in sent]
     task = Instance(
         runner_id=runner_events.TASK,
         kind=Kind.ECS,
@@ -202,7 +201,7 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
         lifecycle=Lifecycle.SPOT,
         tags={"runs-on-pool": "a"},
     )
-    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record)
+    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     asked: list[tuple[str, Kind]] = []
 
     def describe(runner_id: str, kind: Kind) -> Instance:

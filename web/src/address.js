@@ -1,4 +1,4 @@
-/* Everything that a view shows follows from the address, so that a link can be shared: #/{installation}/{view}/{id}?{query} */
+/* The URL hash is the whole state of a view, so that links can be shared: #/{installation}/{view}/{id}?{query} */
 
 export function read(hash = location.hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
@@ -19,8 +19,8 @@ export function go(address) {
   location.hash = address;
 }
 
-/** Without a step in the browser's history: for addresses that only complete what was asked. */
-export function become(address) {
+/** Navigates without a new entry in the browser's history. */
+export function redirect(address) {
   history.replaceState(null, "", address);
   window.dispatchEvent(new HashChangeEvent("hashchange"));
 }

@@ -1,10 +1,10 @@
-/* The HTTP API, found beside the page wherever that is served. */
+/* Client of the HTTP API, relative to the URL of the page. */
 
 import * as session from "./session.js";
 
-const PATIENCE_MS = 35_000;
+const TIMEOUT_MS = 35_000;
 
-/** What the API refused or could not do, in words for the reader. */
+/** An error of the API, with a message to show to the user. */
 export class Problem extends Error {
   constructor(status, title, detail) {
     super(detail || title);
@@ -35,31 +35,26 @@ async function call(method, path, { query, body, signal } = {}) {
   }
   const headers = { Authorization: `Bearer ${session.token()}`, Accept: "application/json" };
   if (body) headers["Content-Type"] = "application/json";
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   let response;
   try {
     response = await fetch(address, {
       method,
       headers,
       body: body && JSON.stringify(body),
-      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       cache: "no-store",
     });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem(
       0,
-      "No answer",
-      patience.aborted ? "The API took too long to answer." : "The API cannot be reached.",
+      "No response",
+      timeout.aborted ? "The API didn't respond in time." : "The API can't be reached.",
     );
   }
-  const said = await response.json().catch(() => ({}));
-  if (response.ok) return said;
-  if (response.status === 401) session.lost();
-  throw new Problem(response.status, said.title ?? `Status ${response.status}`, detail(said));
-}
-
-function detail(said) {
-  const named = (said.errors ?? []).map((each) => `${each.parameter}: ${each.problem}`);
-  return [said.detail, ...named].filter(Boolean).join(" ");
+  const content = await response.json().catch(() => ({}));
+  if (response.ok) return content;
+  if (response.status === 401) session.expire();
+  throw new Problem(response.status, content.title ?? `Status ${response.status}`, content.detail);
 }

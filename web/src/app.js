@@ -1,4 +1,4 @@
-/* The page: asks for a token, finds out who is asking, and shows the view that the address names. */
+/* The page: signs the user in, loads their account, and shows the view that the URL names. */
 
 import * as address from "./address.js";
 import * as api from "./api.js";
@@ -11,7 +11,7 @@ import { shell } from "./shell.js";
 import { job } from "./views/job.js";
 import { jobs } from "./views/jobs.js";
 import { lookup } from "./views/lookup.js";
-import { nothing, unknown } from "./views/nothing.js";
+import { emptyLedger, unknownView } from "./views/empty_ledger.js";
 import { overview } from "./views/overview.js";
 import { pass } from "./views/pass.js";
 import { pools } from "./views/pools.js";
@@ -23,14 +23,14 @@ import { signIn } from "./views/sign_in.js";
 
 const VIEWS = { overview, jobs, job, run, lookup, repositories, repository, pools, reconciler, pass };
 
-let who = null;
+let account = null;
 let leaving = new AbortController();
 
 async function start() {
   if (!session.token()) return showSignIn();
   try {
     const [me, { items }] = await Promise.all([api.get("v1/me"), api.get("v1/installations")]);
-    who = { me, installations: items };
+    account = { me, installations: items };
     return show();
   } catch (error) {
     if (session.token()) replace(document.body, failure(error, start));
@@ -40,23 +40,23 @@ async function start() {
 
 function showSignIn(message) {
   leave();
-  who = null;
+  account = null;
   document.title = "Sign in · Runledger";
   replace(document.body, signIn({ message, done: start }));
 }
 
 function show() {
-  if (!who) return;
+  if (!account) return;
   const at = address.read();
-  const chosen = at.installation || String(first(who.installations)?.installation_id ?? "");
+  const chosen = at.installation || String(defaultInstallation(account.installations)?.installation_id ?? "");
   if (chosen && !at.view) {
-    address.become(address.link(chosen, "overview"));
+    address.redirect(address.link(chosen, "overview"));
     return;
   }
   leave();
-  const view = chosen ? (VIEWS[at.view] ?? unknown) : nothing;
+  const view = chosen ? (VIEWS[at.view] ?? unknownView) : emptyLedger;
   const context = {
-    ...who,
+    ...account,
     ...at,
     installation: chosen,
     signal: leaving.signal,
@@ -71,12 +71,12 @@ function show() {
   else window.scrollTo(0, 0);
 }
 
-/** Who comes without an address is shown an App's jobs, if there is an App. */
-function first(installations) {
+/** The default installation is an App's, if there is one. */
+function defaultInstallation(installations) {
   return installations.find((each) => each.installation_id && each.status !== "deleted") ?? installations[0];
 }
 
-/** Whatever the last view still loads is of no use any more. */
+/** Cancels the requests of the previous view. */
 function leave() {
   leaving.abort();
   leaving = new AbortController();

@@ -1,4 +1,4 @@
-/** The API's description in Swagger UI, which its own script has defined by now: deferred scripts run in order. */
+/** Shows the OpenAPI document in Swagger UI. Deferred scripts run in order, so SwaggerUIBundle is already defined. */
 
 window.SwaggerUIBundle({
   url: new URL("openapi.json", window.location.href).href,
@@ -8,6 +8,6 @@ window.SwaggerUIBundle({
   deepLinking: true,
   docExpansion: "list",
   filter: true,
-  // Swagger's own validator is somewhere else, and would be sent the description.
+  // The default validator is an external service, which would receive the document.
   validatorUrl: null,
 });

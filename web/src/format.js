@@ -1,4 +1,4 @@
-/* Numbers with their units, and times as the reader's clock shows them. */
+/* Formats numbers with their units, and times in the user's time zone. */
 
 import { el } from "./dom.js";
 
@@ -19,20 +19,20 @@ const calendar = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-export function duration(seconds) {
-  if (!Number.isFinite(seconds)) return NOTHING;
-  if (seconds < 0) return `−${duration(-seconds)}`;
-  if (seconds > 0 && seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  const whole = Math.round(seconds);
+export function duration(elapsed) {
+  if (!Number.isFinite(elapsed)) return NOTHING;
+  if (elapsed < 0) return `−${duration(-elapsed)}`;
+  if (elapsed > 0 && elapsed < 1) return `${Math.round(elapsed * 1000)} ms`;
+  const whole = Math.round(elapsed);
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return two(whole, 60, "m", 1, "s");
   if (whole < DAY) return two(whole, 3600, "h", 60, "m");
   return two(whole, DAY, "d", 3600, "h");
 }
 
-function two(seconds, large, largeUnit, small, smallUnit) {
-  const rest = Math.floor((seconds % large) / small);
-  return `${Math.floor(seconds / large)} ${largeUnit}${rest ? ` ${rest} ${smallUnit}` : ""}`;
+function two(whole, large, largeUnit, small, smallUnit) {
+  const rest = Math.floor((whole % large) / small);
+  return `${Math.floor(whole / large)} ${largeUnit}${rest ? ` ${rest} ${smallUnit}` : ""}`;
 }
 
 export function dollars(amount) {
@@ -42,7 +42,7 @@ export function dollars(amount) {
   return `$${amount.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** Beside an axis, where round numbers stand. */
+/** For axis labels, which are round numbers. */
 export function roundDollars(amount) {
   return `$${amount.toLocaleString("en-US", { maximumFractionDigits: 4 })}`;
 }
@@ -70,13 +70,13 @@ export function local(moment) {
   return date.toDateString() === new Date().toDateString() ? clock.format(date) : calendar.format(date);
 }
 
-/** The reader's own time, with UTC on hover. */
+/** Local time, with UTC as its tooltip. */
 export function time(moment) {
   if (!moment) return NOTHING;
   return el("time", { datetime: moment, title: utc(moment) }, local(moment));
 }
 
-/** How long ago; `tick` keeps it true while the page is open. */
+/** Time since a moment; `tick` updates it while the page is open. */
 export function age(moment) {
   if (!moment) return NOTHING;
   return el("time", { datetime: moment, title: `${local(moment)} (${utc(moment)})`, "data-age": true }, ago(moment));

@@ -1,4 +1,4 @@
-/* How old the page is: the age of its oldest part, or why it could not be renewed. */
+/* Shows when the page was last refreshed, or why a refresh failed. */
 
 import { el, replace } from "./dom.js";
 import { duration, local } from "./format.js";
@@ -32,27 +32,27 @@ export class Freshness {
     const oldest = Math.min(...known.map((source) => source.at));
     const failed = known.find((source) => source.error);
     this.node.classList.toggle("failed", Boolean(failed));
-    if (!failed) return this.#say(oldest);
-    if (this.said === failed.error) return null; // a status that is read aloud must not repeat itself
-    this.said = failed.error;
+    if (!failed) return this.#showAge(oldest);
+    if (this.shownError === failed.error) return null; // screen readers would announce it again
+    this.shownError = failed.error;
     const since = local(new Date(oldest).toISOString());
     return replace(
       this.node,
       el("span", {}, `Not refreshed since ${since}: ${failed.error.message}`),
-      el("button", { type: "button", class: "plain", click: () => this.#again() }, "Try again"),
+      el("button", { type: "button", class: "plain", click: () => this.#refreshAll() }, "Try again"),
     );
   }
 
-  #say(oldest) {
-    this.said = null;
+  #showAge(oldest) {
+    this.shownError = null;
     const passed = Math.floor((Date.now() - oldest) / 1000);
-    // The age changes every second: hidden from those who hear the page, for whom only failure is news.
+    // Hidden from screen readers, which would announce the age every second.
     const text =
       passed < 5 ? "Updated just now" : `Updated ${duration(passed < 60 ? passed : passed - (passed % 60))} ago`;
     replace(this.node, el("span", { "aria-hidden": "true" }, text));
   }
 
-  #again() {
+  #refreshAll() {
     for (const source of this.#sources) source.refresh();
   }
 }

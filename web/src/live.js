@@ -1,4 +1,4 @@
-/* Keeps a part of the page true: loads, draws, loads again, and says how old it is when that fails. */
+/* Keeps a section of the page up to date: loads it, draws it, and reloads it periodically. */
 
 import { replace } from "./dom.js";
 import { failure, loading } from "./parts/states.js";
@@ -7,38 +7,44 @@ const FIRST_MS = 5000;
 const SLOWEST_MS = 300_000;
 
 /**
- * `draw` is called only when the answer differs from the last one, so that nobody's focus or selection is lost.
- * `every` tells after how many milliseconds to load again: never for 0, and an answer may decide it.
+ * `draw` is only called when the response has changed, so that focus and selection are preserved.
+ * `every` is the reload interval in milliseconds (0: never), or a function of the response that returns it.
  */
 export function live(slot, { load, draw, every, skeleton = loading, context }) {
   let shown = null;
-  let pause = typeof every === "function" ? FIRST_MS : every;
+  let interval = typeof every === "function" ? FIRST_MS : every;
   let timer = 0;
   let failures = 0;
   const source = context.freshness.source(refresh);
 
   async function refresh() {
-    clearTimeout(timer);
+    schedule(0);
     try {
-      const answer = await load(context.signal);
+      const response = await load(context.signal);
       if (context.signal.aborted) return;
-      const text = JSON.stringify(answer);
-      if (text !== shown) keepingFocus(slot, () => replace(slot, draw(answer)));
+      const text = JSON.stringify(response);
+      if (text !== shown) keepingFocus(slot, () => replace(slot, draw(response)));
       shown = text;
-      if (typeof every === "function") pause = every(answer);
+      if (typeof every === "function") interval = every(response);
       failures = 0;
       source.succeeded();
     } catch (error) {
       if (context.signal.aborted) return;
       failures += 1;
-      if (shown === null) replace(slot, failure(error, again));
+      if (shown === null) replace(slot, failure(error, retry));
       source.failed(error);
     }
     slot.removeAttribute("aria-busy");
-    if (pause && !document.hidden) timer = setTimeout(refresh, Math.min(pause * 2 ** failures, SLOWEST_MS));
+    if (!document.hidden) schedule(Math.min(interval * 2 ** failures, SLOWEST_MS));
   }
 
-  function again() {
+  /** Two loads can overlap. There is one timer at a time, because a timer that is not cleared would repeat for ever. */
+  function schedule(milliseconds) {
+    clearTimeout(timer);
+    if (milliseconds) timer = setTimeout(refresh, milliseconds);
+  }
+
+  function retry() {
     begin();
     refresh();
   }
@@ -49,13 +55,13 @@ export function live(slot, { load, draw, every, skeleton = loading, context }) {
   }
 
   function onVisible() {
-    if (!document.hidden && pause) refresh();
+    if (!document.hidden && interval) refresh();
   }
 
   begin();
   refresh();
   document.addEventListener("visibilitychange", onVisible, { signal: context.signal });
-  context.signal.addEventListener("abort", () => clearTimeout(timer));
+  context.signal.addEventListener("abort", () => schedule(0));
   return slot;
 }
 

@@ -1,4 +1,4 @@
-/* The token lives as long as the tab, and nowhere else. */
+/* The access token is kept in session storage, until the tab is closed. */
 
 const KEY = "runledger.token";
 
@@ -18,8 +18,8 @@ export function isOperator(me) {
   return me.role === "operator";
 }
 
-/** The API no longer knows the token: whoever draws the page asks for another one. */
-export function lost() {
+/** Called when the API rejects the token; the page then shows the sign-in form. */
+export function expire() {
   if (!token()) return;
   end();
   window.dispatchEvent(new Event("runledger:signed-out"));

@@ -1,7 +1,7 @@
-/* What stands around every view: where one is, where one can go, and who one is. */
+/* The frame around every view: navigation, search and the account. */
 
 import { go, link } from "./address.js";
-import { el, replace, words } from "./dom.js";
+import { el, replace, userText } from "./dom.js";
 
 const PLACES = [
   ["overview", "Overview", ["overview"]],
@@ -12,7 +12,7 @@ const PLACES = [
 ];
 
 export function shell(context, view, title) {
-  const heading = el("h1", {}, words(title));
+  const heading = el("h1", {}, userText(title));
   const main = el(
     "main",
     { id: "main", tabindex: "-1", "data-view": context.view },
@@ -26,7 +26,7 @@ export function shell(context, view, title) {
     view.draw({ ...context, rename: (name) => rename(heading, name) }),
   );
   return [
-    el("a", { class: "skip", href: "#main", click: (event) => skip(event, main) }, "Skip to the content"),
+    el("a", { class: "skip", href: "#main", click: (event) => skip(event, main) }, "Skip to content"),
     el("div", { class: "frame" }, aside(context), main),
   ];
 }
@@ -58,7 +58,7 @@ function aside(context) {
         ),
       ),
     ),
-    who(context),
+    account(context),
   );
 }
 
@@ -70,7 +70,7 @@ function installations({ installations: known, installation, view, id }) {
     el(
       "option",
       { value: each.installation_id, selected: String(each.installation_id) === installation },
-      called(each, known),
+      label(each, known),
     ),
   );
   return el(
@@ -86,8 +86,8 @@ function installations({ installations: known, installation, view, id }) {
   );
 }
 
-/** By name, and by number where a name is not enough. */
-function called({ installation_id: id, org_name: organisation, status }, known) {
+/** The organisation, with the installation id if the name is ambiguous. */
+function label({ installation_id: id, org_name: organisation, status }, known) {
   if (!id) return "Hooks without an App";
   const alone = known.filter((each) => each.org_name === organisation).length === 1;
   return `${organisation ?? "Installation"}${alone ? "" : ` · ${id}`}${status === "deleted" ? " (removed)" : ""}`;
@@ -99,14 +99,14 @@ function search({ installation }) {
     type: "search",
     name: "search",
     placeholder: "Job id or GitHub URL",
-    "aria-label": "Find a job by its id or a GitHub URL",
+    "aria-label": "Find a job by id or GitHub URL",
     autocomplete: "off",
     spellcheck: "false",
   });
   const find = (event) => {
     event.preventDefault();
-    const asked = input.value.trim();
-    if (asked) go(link(installation, "lookup", undefined, { q: asked }));
+    const query = input.value.trim();
+    if (query) go(link(installation, "lookup", undefined, { q: query }));
   };
   return el(
     "form",
@@ -116,11 +116,11 @@ function search({ installation }) {
   );
 }
 
-function who({ me }) {
+function account({ me }) {
   return el(
     "div",
-    { class: "who" },
-    el("span", {}, words(me.name), el("small", {}, me.role)),
+    { class: "account" },
+    el("span", {}, userText(me.name), el("small", {}, me.role)),
     el(
       "button",
       { type: "button", class: "plain", click: () => window.dispatchEvent(new Event("runledger:sign-out")) },
@@ -129,13 +129,13 @@ function who({ me }) {
   );
 }
 
-/** A job's name is known only once it is loaded. */
+/** The name of a job is only known after it has loaded. */
 function rename(heading, name) {
   document.title = `${name} · Runledger`;
-  replace(heading, words(name));
+  replace(heading, userText(name));
 }
 
-/** The address belongs to the views, so the link moves the focus without changing it. */
+/** Moves the focus without changing the URL hash, which selects the view. */
 function skip(event, main) {
   event.preventDefault();
   main.focus();

@@ -1,5 +1,5 @@
-"""One file for each command: what it takes, what it asks, and what it shows."""
+"""One module per command."""
 
-from runledger_cli.commands import installations, job, jobs, orphans, reconcile, run, stats, stuck, tail
+from runledger_cli.commands import installations, job, jobs, orphans, reconcile, run, stats, stuck, tail, token
 
-COMMANDS = (jobs, job, run, stats, stuck, orphans, reconcile, tail, installations)
+COMMANDS = (jobs, job, run, stats, stuck, orphans, reconcile, tail, installations, token)

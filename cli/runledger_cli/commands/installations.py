@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runledger_cli.options import add_command
-from runledger_cli.rendering.look import tone_of
+from runledger_cli.rendering.style import tone_of
 from runledger_cli.rendering.tables import Cell, Column, table
 
 if TYPE_CHECKING:
@@ -21,24 +21,24 @@ def add_to(commands: Commands) -> None:
         commands,
         "installations",
         show,
-        does="list the installations that the token may see",
+        summary="list the installations that the token has access to",
         examples="runledger installations\nrunledger installations --json",
     )
 
 
 def show(session: Session) -> int:
-    screen, answer = session.screen, session.api.get("installations")
+    screen, response = session.screen, session.api.get("installations")
     if screen.as_json:
-        screen.document(answer)
+        screen.document(response)
         return 0
     rows = [
         (
             each["installation_id"],
             each.get("org_name"),
             Cell(each.get("status"), tone_of(each.get("status"))),
-            screen.look.time(each.get("first_seen_at")),
+            screen.style.time(each.get("first_seen_at")),
         )
-        for each in answer["items"]
+        for each in response["items"]
     ]
-    screen.show(table(screen.look, COLUMNS, rows))
+    screen.show(table(screen.style, COLUMNS, rows))
     return 0

@@ -6,8 +6,8 @@ from runledger_cli.api import LARGEST_PAGE
 from runledger_cli.errors import CommandError
 from runledger_cli.options import add_command, number_or_url
 from runledger_cli.rendering.history import history
-from runledger_cli.rendering.look import Tone
-from runledger_cli.rendering.portrait import portrait
+from runledger_cli.rendering.job_details import job_details
+from runledger_cli.rendering.style import Tone
 from runledger_cli.rendering.timeline import timeline
 
 if TYPE_CHECKING:
@@ -24,25 +24,25 @@ def add_to(commands: Commands) -> None:
         commands,
         "job",
         show,
-        does="tell a job's life: its steps, its whole history, its runner and its cost",
+        summary="show a job: its timeline, history, runner and cost",
         examples=EXAMPLES,
     )
-    parser.add_argument("job", type=number_or_url, metavar="ID|URL", help="the job's id, or its page on GitHub")
+    parser.add_argument("job", type=number_or_url, metavar="ID|URL", help="job id, or its GitHub URL")
 
 
 def show(session: Session) -> int:
-    screen, look = session.screen, session.screen.look
+    screen, style = session.screen, session.screen.style
     installation, job = _find(session, session.options.job)
     path = ("installations", installation, "jobs", job["job_id"], "events")
-    events = session.api.everything(*path, order="oldest", limit=LARGEST_PAGE)
+    events = session.api.get_all(*path, order="oldest", limit=LARGEST_PAGE)
     if screen.as_json:
         screen.document({"job": job, "events": events})
         return 0
-    screen.show([*portrait(look, job), "", *timeline(look, job, events["items"])])
+    screen.show([*job_details(style, job), "", *timeline(style, job, events["items"])])
     if events["items"]:
-        screen.show(["", look.paint("History", Tone.STRONG), *history(look, events["items"])])
+        screen.show(["", style.paint("History", Tone.STRONG), *history(style, events["items"])])
     else:
-        screen.remark("its history is gone: it is kept for 14 days")
+        screen.note("the history has expired: it is kept for 14 days")
     return 0
 
 
@@ -52,5 +52,5 @@ def _find(session: Session, wanted: int | str) -> tuple[int, dict[str, Any]]:
         return installation, session.api.get("installations", installation, "jobs", wanted)
     found = session.find(wanted)
     if not found.get("job"):
-        raise CommandError("that is the page of a run: `runledger run` shows it with its jobs")
+        raise CommandError("this is the URL of a run: use `runledger run` to show it")
     return found["installation_id"], found["job"]

@@ -4,7 +4,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from runledger_cli.api import LARGEST_PAGE
-from runledger_cli.errors import Misuse
+from runledger_cli.errors import UsageError
 from runledger_cli.options import add_command, add_span
 from runledger_cli.rendering.jobs import jobs_table
 
@@ -22,7 +22,7 @@ runledger jobs --status completed --since 7d --all --json | jq '.items[].usage_i
 
 def add_to(commands: Commands) -> None:
     parser = add_command(
-        commands, "jobs", show, does="list jobs by status, repository or run, newest first", examples=EXAMPLES
+        commands, "jobs", show, summary="list jobs by status, repository or run, newest first", examples=EXAMPLES
     )
     by = parser.add_mutually_exclusive_group(required=True)
     by.add_argument("--status", choices=STATUSES)
@@ -30,19 +30,19 @@ def add_to(commands: Commands) -> None:
     by.add_argument("--run-id", type=int, metavar="ID")
     parser.add_argument("--run-attempt", type=int, metavar="N", help="with --run-id (default: the newest)")
     add_span(parser)
-    parser.add_argument("--order", choices=("newest", "oldest"), help="which come first (default: newest)")
+    parser.add_argument("--order", choices=("newest", "oldest"), help="sort order (default: newest)")
     pages = parser.add_mutually_exclusive_group()
-    pages.add_argument("--all", action="store_true", help="all of them, however many pages that takes")
-    pages.add_argument("--limit", type=int, metavar="N", help=f"at most so many (default: 50, at most {LARGEST_PAGE})")
-    parser.add_argument("--cursor", help="go on where an earlier answer ended")
+    pages.add_argument("--all", action="store_true", help="fetch all pages")
+    pages.add_argument("--limit", type=int, metavar="N", help=f"page size (default: 50, maximum: {LARGEST_PAGE})")
+    parser.add_argument("--cursor", help="continue after an earlier page")
 
 
 def show(session: Session) -> int:
     given, screen = session.options, session.screen
     if given.run_attempt is not None and given.run_id is None:
-        raise Misuse("--run-attempt goes with --run-id")
-    ask = session.api.everything if given.all else session.api.get
-    answer = ask(
+        raise UsageError("--run-attempt requires --run-id")
+    fetch = session.api.get_all if given.all else session.api.get
+    response = fetch(
         "installations",
         session.installation(),
         "jobs",
@@ -52,13 +52,13 @@ def show(session: Session) -> int:
         limit=LARGEST_PAGE if given.all else given.limit,
     )
     if screen.as_json:
-        screen.document(answer)
+        screen.document(response)
         return 0
-    if answer["items"]:
-        screen.show(jobs_table(screen.look, answer["items"]))
+    if response["items"]:
+        screen.show(jobs_table(screen.style, response["items"]))
     else:
-        screen.remark("no such jobs")
-    if answer.get("next_cursor"):
-        cursor = shlex.quote(str(answer["next_cursor"]))  # people paste it into a shell
-        screen.remark(f"there are more: --all shows them all, --cursor {cursor} the next ones")
+        screen.note("no jobs found")
+    if response.get("next_cursor"):
+        cursor = shlex.quote(str(response["next_cursor"]))  # users paste it into a shell
+        screen.note(f"more jobs available: use --all for all of them, or --cursor {cursor} for the next page")
     return 0

@@ -4,9 +4,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from runledger_cli import passes
-from runledger_cli.errors import CommandError, Misuse
+from runledger_cli.errors import CommandError, UsageError
 from runledger_cli.options import add_command
-from runledger_cli.rendering.look import tone_of
+from runledger_cli.rendering.style import tone_of
 from runledger_cli.rendering.tables import Cell, Column, table
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
         commands,
         "orphans",
         show,
-        does="list the runners that seem to work for nobody, or clean one up (operators only)",
+        summary="list suspected orphaned runners, or clean one up (operators only)",
         examples="runledger orphans\nrunledger orphans clean i-0123456789abcdef0 --wait",
     )
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
@@ -32,37 +32,37 @@ def add_to(commands: Commands) -> None:
         actions,
         "clean",
         clean,
-        does="terminate an orphaned runner and close its books, exactly once",
+        summary="terminate an orphaned runner and close its records",
         examples="runledger orphans clean i-0123456789abcdef0",
     )
-    cleaning.add_argument("runner", metavar="ID", help="an instance's id or an ECS task's ARN, as `orphans` lists it")
-    cleaning.add_argument("--yes", action="store_true", help="do not ask")
-    cleaning.add_argument("--wait", action="store_true", help="wait until it is over and say what was done")
+    cleaning.add_argument("runner", metavar="ID", help="instance id or ECS task ARN, as listed by `orphans`")
+    cleaning.add_argument("--yes", action="store_true", help="skip the confirmation")
+    cleaning.add_argument("--wait", action="store_true", help="wait for the cleanup and print its result")
 
 
 def show(session: Session) -> int:
-    screen, look = session.screen, session.screen.look
-    answer = session.api.get("admin", "orphans", status="suspected")
+    screen, style = session.screen, session.screen.style
+    response = session.api.get("admin", "orphans", status="suspected")
     if screen.as_json:
-        screen.document(answer)
+        screen.document(response)
         return 0
-    if not answer["orphans"]:
-        screen.remark("no runner is suspected")
+    if not response["orphans"]:
+        screen.note("no suspected orphans")
         return 0
     rows = [
         (
             each["runner_id"],
             each.get("kind"),
             Cell(each.get("status"), tone_of(each.get("status"))),
-            look.time(each.get("detected_at")),
-            look.time(each.get("due_at")),
+            style.time(each.get("detected_at")),
+            style.time(each.get("due_at")),
             each.get("pool_name"),
             each.get("job_id"),
             each.get("reason"),
         )
-        for each in answer["orphans"]
+        for each in response["orphans"]
     ]
-    screen.show(table(look, COLUMNS, rows))
+    screen.show(table(style, COLUMNS, rows))
     return 0
 
 
@@ -71,12 +71,12 @@ def clean(session: Session) -> int:
     if not given.yes:
         _confirm(session, given.runner)
     requested = session.api.post("admin", "orphans", given.runner, "cleanup")
-    return passes.conclude(session, requested, wait=given.wait)
+    return passes.report(session, requested, wait=given.wait)
 
 
 def _confirm(session: Session, runner: str) -> None:
     if not sys.stdin.isatty():
-        raise Misuse("a runner is only cleaned up when somebody agrees: add --yes where nobody can be asked")
-    session.screen.remark(f"{runner} will be terminated, whatever runs on it. Clean it up? [y/N]")
+        raise UsageError("cleanup requires confirmation: add --yes if there is no terminal")
+    session.screen.note(f"{runner} and everything running on it will be terminated. Clean it up? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise CommandError("nothing was done")
+        raise CommandError("cancelled: nothing was changed")

@@ -15,15 +15,15 @@ def add_to(commands: Commands) -> None:
         commands,
         "reconcile",
         run,
-        does="compare the ledger with GitHub and AWS now, and heal what differs (operators only)",
+        summary="compare the ledger with GitHub and AWS now, and repair differences (operators only)",
         examples="runledger reconcile --wait\nrunledger reconcile --quick",
     )
-    parser.add_argument("--quick", action="store_true", help="the quick pass (default: the full one)")
-    parser.add_argument("--wait", action="store_true", help="wait until it is over and say what it did")
+    parser.add_argument("--quick", action="store_true", help="run a quick pass (default: full)")
+    parser.add_argument("--wait", action="store_true", help="wait for the pass and print its result")
 
 
 def run(session: Session) -> int:
     given = session.options
     wanted = {"pass": "quick" if given.quick else "full"}
     requested = session.api.post("admin", "reconciliation", "run", body=wanted)
-    return passes.conclude(session, requested, wait=given.wait)
+    return passes.report(session, requested, wait=given.wait)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from runledger_cli.errors import CommandError
 from runledger_cli.options import add_command, number_or_url
-from runledger_cli.rendering import words
+from runledger_cli.rendering import formatting
 from runledger_cli.rendering.jobs import jobs_table, status
-from runledger_cli.rendering.look import Look, Tone
+from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import pairs
 
 if TYPE_CHECKING:
@@ -20,23 +20,21 @@ runledger run https://github.com/acme/api/actions/runs/7234567890/attempts/2"""
 
 
 def add_to(commands: Commands) -> None:
-    parser = add_command(commands, "run", show, does="show a run with its jobs and how far they are", examples=EXAMPLES)
-    parser.add_argument(
-        "run_wanted", type=number_or_url, metavar="ID|URL", help="the run's id, or a page of it on GitHub"
-    )
-    parser.add_argument("--attempt", type=int, metavar="N", help="which attempt (default: the newest)")
+    parser = add_command(commands, "run", show, summary="show a run and its jobs", examples=EXAMPLES)
+    parser.add_argument("run_wanted", type=number_or_url, metavar="ID|URL", help="run id, or its GitHub URL")
+    parser.add_argument("--attempt", type=int, metavar="N", help="attempt of the run (default: the newest)")
 
 
 def show(session: Session) -> int:
-    screen, look = session.screen, session.screen.look
+    screen, style = session.screen, session.screen.style
     installation, run_id, attempt = _find(session)
-    answer = session.api.get("installations", installation, "runs", run_id, run_attempt=attempt)
+    response = session.api.get("installations", installation, "runs", run_id, run_attempt=attempt)
     if screen.as_json:
-        screen.document(answer)
+        screen.document(response)
         return 0
-    screen.show(_description(look, answer["run"], answer.get("attempts") or []))
-    if answer["jobs"]:
-        screen.show(["", *jobs_table(look, answer["jobs"])])
+    screen.show(_description(style, response["run"], response.get("attempts") or []))
+    if response["jobs"]:
+        screen.show(["", *jobs_table(style, response["jobs"])])
     return 0
 
 
@@ -46,11 +44,11 @@ def _find(session: Session) -> tuple[int, int, int | None]:
         return session.installation(), wanted, attempt
     found = session.find(wanted)
     if not found.get("run_id"):
-        raise CommandError("nobody has said yet to which run that job belongs")
+        raise CommandError("the run of this job isn't known yet")
     return found["installation_id"], found["run_id"], attempt or found.get("run_attempt")
 
 
-def _description(look: Look, run: dict[str, Any], attempts: list[int]) -> list[str]:
+def _description(style: Style, run: dict[str, Any], attempts: list[int]) -> list[str]:
     counts = [f"{run.get(f'{what}_jobs', 0)} {what}" for what in ("completed", "failed")]
     others = ", ".join(str(each) for each in attempts if each != run.get("run_attempt"))
     facts = [
@@ -58,9 +56,9 @@ def _description(look: Look, run: dict[str, Any], attempts: list[int]) -> list[s
         ("run", f"{run['run_id']}, attempt {run.get('run_attempt', 1)}" + (f" (others: {others})" if others else "")),
         ("repository", run.get("repo_full_name")),
         ("branch", run.get("head_branch")),
-        ("created", look.time(run.get("created_at"))),
+        ("created", style.time(run.get("created_at"))),
         ("jobs", f"{run.get('total_jobs', 0)}: {', '.join(counts)}"),
         ("re-run", run.get("rerun_result")),
         ("page", run.get("run_html_url")),
     ]
-    return [look.paint(words.printable(run.get("workflow_name") or "run"), Tone.STRONG), *pairs(look, facts)]
+    return [style.paint(formatting.printable(run.get("workflow_name") or "run"), Tone.STRONG), *pairs(style, facts)]

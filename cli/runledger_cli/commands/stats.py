@@ -19,18 +19,18 @@ def add_to(commands: Commands) -> None:
         commands,
         "stats",
         show,
-        does="tell how a repository or all of an installation is doing: success, waiting, duration, spend",
+        summary="show statistics: success rate, queue time, duration and spend",
         examples=EXAMPLES,
     )
-    parser.add_argument("--repo", metavar="OWNER/NAME", help="one repository (default: all)")
+    parser.add_argument("--repo", metavar="OWNER/NAME", help="repository (default: all)")
     add_span(parser)
-    parser.add_argument("--series", action="store_true", help="also by the hour or day")
+    parser.add_argument("--series", action="store_true", help="also show values per hour or day")
 
 
 def show(session: Session) -> int:
-    given, screen, look = session.options, session.screen, session.screen.look
+    given, screen, style = session.options, session.screen, session.screen.style
     installation = session.installation()
-    answer = session.api.get(
+    response = session.api.get(
         "installations",
         installation,
         "statistics",
@@ -39,9 +39,9 @@ def show(session: Session) -> int:
         until=session.instant(given.until),
     )
     if screen.as_json:
-        screen.document(answer)
+        screen.document(response)
         return 0
-    screen.show(statistics(look, answer, of=given.repo or f"installation {installation}"))
-    if given.series and answer.get("series"):
-        screen.show(["", *series(look, answer["series"])])
+    screen.show(statistics(style, response, of=given.repo or f"installation {installation}"))
+    if given.series and response.get("series"):
+        screen.show(["", *series(style, response["series"])])
     return 0

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runledger_cli.options import add_command
-from runledger_cli.rendering import words
+from runledger_cli.rendering import formatting
 from runledger_cli.rendering.jobs import name
-from runledger_cli.rendering.look import Tone
+from runledger_cli.rendering.style import Tone
 from runledger_cli.rendering.tables import Cell, Column, table
 
 if TYPE_CHECKING:
@@ -27,30 +27,30 @@ def add_to(commands: Commands) -> None:
         commands,
         "stuck",
         show,
-        does="list the jobs that have been where they are for too long, and what to do",
+        summary="list jobs that are stuck, with advice",
         examples="runledger stuck\nrunledger stuck --json | jq -r '.items[].job.job_html_url'",
     )
 
 
 def show(session: Session) -> int:
     screen = session.screen
-    answer = session.api.get("installations", session.installation(), "stuck")
+    response = session.api.get("installations", session.installation(), "stuck")
     if screen.as_json:
-        screen.document(answer)
+        screen.document(response)
         return 0
-    if not answer["items"]:
-        screen.remark("nothing is stuck")
+    if not response["items"]:
+        screen.note("no stuck jobs")
         return 0
     rows = [
         (
             each["job"]["job_id"],
             Cell(each["kind"], Tone.ALARM),
-            words.duration(each["seconds"]),
+            formatting.duration(each["seconds"]),
             each["job"].get("repo_full_name"),
             name(each["job"]),
             each.get("advice"),
         )
-        for each in answer["items"]
+        for each in response["items"]
     ]
-    screen.show(table(screen.look, COLUMNS, rows))
+    screen.show(table(screen.style, COLUMNS, rows))
     return 0

@@ -1,42 +1,42 @@
-"""Statistics as a page of facts, and what was slow or dear as tables."""
+"""Renders statistics, and tables of the slowest and most expensive jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from runledger_cli.rendering import words
+from runledger_cli.rendering.formatting import dollars, duration, percent, printable
 from runledger_cli.rendering.jobs import name
-from runledger_cli.rendering.look import Look, Tone
+from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, Column, pairs, table
 
 QUANTILES = ("p50", "p90", "p99", "max")
 
 
-def statistics(look: Look, stats: dict[str, Any], *, of: str) -> list[str]:
-    span = f"{look.time(stats['since'])} to {look.time(stats['until'])}"
-    lines = [f"{look.paint(words.printable(of), Tone.STRONG)}  {span}", *pairs(look, _facts(stats))]
+def statistics(style: Style, stats: dict[str, Any], *, of: str) -> list[str]:
+    span = f"{style.time(stats['since'])} to {style.time(stats['until'])}"
+    lines = [f"{style.paint(printable(of), Tone.STRONG)}  {span}", *pairs(style, _facts(stats))]
     if stats.get("truncated"):
-        lines.append(look.paint("  not all jobs were counted: the range holds too many for one answer", Tone.ALARM))
+        lines.append(style.paint("  incomplete: the range has too many jobs; choose a shorter one", Tone.ALARM))
     if stats.get("slowest"):
-        lines += ["", *_slowest(look, stats["slowest"])]
+        lines += ["", *_slowest(style, stats["slowest"])]
     if stats.get("costliest"):
-        lines += ["", *_costliest(look, stats["costliest"])]
+        lines += ["", *_costliest(style, stats["costliest"])]
     return lines
 
 
-def series(look: Look, buckets: list[dict[str, Any]]) -> list[str]:
+def series(style: Style, buckets: list[dict[str, Any]]) -> list[str]:
     titles = ("FROM", "JOBS", "COMPLETED", "FAILED", "QUEUED P50", "QUEUED P90", "RAN P50", "RAN P90", "SPEND")
     rows = [
         (
-            look.time(each["start"]),
+            style.time(each["start"]),
             *(each.get(count) for count in ("jobs", "completed", "failed")),
-            *(words.duration(each.get(part)) for part in ("queue_p50", "queue_p90", "duration_p50", "duration_p90")),
-            words.dollars(each.get("usage_in_dollars")),
+            *(duration(each.get(part)) for part in ("queue_p50", "queue_p90", "duration_p50", "duration_p90")),
+            dollars(each.get("usage_in_dollars")),
         )
         for each in buckets
     ]
-    return table(look, [Column(title=title, right=title != "FROM") for title in titles], rows)
+    return table(style, [Column(title=title, right=title != "FROM") for title in titles], rows)
 
 
 def _facts(stats: dict[str, Any]) -> list[tuple[str, Cell | object]]:
@@ -47,15 +47,15 @@ def _facts(stats: dict[str, Any]) -> list[tuple[str, Cell | object]]:
         ("jobs", f"{stats['jobs']:,}"),
         ("by status", _counts(stats.get("by_status"))),
         ("by conclusion", _counts(stats.get("by_conclusion"))),
-        ("success rate", words.percent(stats.get("success_rate"))),
+        ("success rate", percent(stats.get("success_rate"))),
         ("queued", _quantiles(stats.get("queue_seconds"))),
         ("ran", _quantiles(stats.get("duration_seconds"))),
         (
             "spend",
-            f"{words.dollars(stats.get('usage_in_dollars'))} for {words.duration(stats.get('usage_in_seconds'))}",
+            f"{dollars(stats.get('usage_in_dollars'))} for {duration(stats.get('usage_in_seconds'))}",
         ),
-        ("spot", None if spot.get("share") is None else f"{words.percent(spot['share'])} of the jobs"),
-        ("saved by spot", None if saved is None else words.dollars(saved)),
+        ("spot", None if spot.get("share") is None else f"{percent(spot['share'])} of the jobs"),
+        ("saved by spot", None if saved is None else dollars(saved)),
         ("interruptions", Cell(interruptions, Tone.ALARM if interruptions else Tone.PLAIN)),
     ]
 
@@ -67,18 +67,18 @@ def _counts(counts: Mapping[str, int] | None) -> str | None:
 def _quantiles(measured: Mapping[str, float] | None) -> str | None:
     if not measured or not measured.get("count"):
         return None
-    return "  ".join(f"{each} {words.duration(measured[each])}" for each in QUANTILES if measured.get(each) is not None)
+    return "  ".join(f"{each} {duration(measured[each])}" for each in QUANTILES if measured.get(each) is not None)
 
 
-def _slowest(look: Look, jobs: list[dict[str, Any]]) -> list[str]:
+def _slowest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
     columns = (Column(title="SLOWEST", shrinks=True), Column(title="P90", right=True), Column(title="JOBS", right=True))
-    return table(look, columns, [(name(each), words.duration(each["p90_seconds"]), each["jobs"]) for each in jobs])
+    return table(style, columns, [(name(each), duration(each["p90_seconds"]), each["jobs"]) for each in jobs])
 
 
-def _costliest(look: Look, jobs: list[dict[str, Any]]) -> list[str]:
+def _costliest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
     columns = (
         Column(title="COSTLIEST", shrinks=True),
         Column(title="SPEND", right=True),
         Column(title="JOBS", right=True),
     )
-    return table(look, columns, [(name(each), words.dollars(each["usage_in_dollars"]), each["jobs"]) for each in jobs])
+    return table(style, columns, [(name(each), dollars(each["usage_in_dollars"]), each["jobs"]) for each in jobs])

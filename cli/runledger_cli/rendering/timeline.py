@@ -1,4 +1,4 @@
-"""A job's life from top to bottom: its steps in order of time, how long each took to come, and what went wrong."""
+"""Renders a job's timeline: its steps in order, the time between them, and incidents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from runledger_cli.rendering import words
+from runledger_cli.rendering import formatting
 from runledger_cli.rendering.jobs import COMPLETED
-from runledger_cli.rendering.look import Look, Tone
+from runledger_cli.rendering.style import Style, Tone
 
 STEPS = ("created", "received", "scheduled", "started", "completed")
 STEPS_OF_EVENTS = {
@@ -27,7 +27,7 @@ MARKS_OF_EVENTS = {
     "runner_taken": "runner taken by another job",
     "job_reconciled": "reconciled",
     "rerun_requested": "re-run requested",
-    "rerun_refused": "re-run refused",
+    "rerun_refused": "re-run rejected",
 }
 
 
@@ -35,7 +35,7 @@ MARKS_OF_EVENTS = {
 class Moment:
     at: str
     name: str
-    mark: bool = False  # something that should not have to happen
+    mark: bool = False  # an incident
 
 
 def moments(job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[Moment]:
@@ -47,17 +47,17 @@ def moments(job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[Momen
     return sorted(found, key=lambda each: each.at)
 
 
-def timeline(look: Look, job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[str]:
+def timeline(style: Style, job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[str]:
     known = moments(job, events)
-    indent = " " * len(look.time(job["created_at"], exact=True))
+    indent = " " * len(style.time(job["created_at"], exact=True))
     lines: list[str] = []
     for at, moment in enumerate(known):
         if at and (gap := _seconds(known[at - 1].at, moment.at)):
-            lines.append(f"  {indent}  {look.paint(f'│ {words.duration(gap)}', Tone.FAINT)}")
-        lines.append(f"  {look.paint(look.time(moment.at, exact=True), Tone.FAINT)}  {_drawn(look, moment)}")
+            lines.append(f"  {indent}  {style.paint(f'│ {formatting.duration(gap)}', Tone.FAINT)}")
+        lines.append(f"  {style.paint(style.time(moment.at, exact=True), Tone.FAINT)}  {_drawn(style, moment)}")
     if known and job.get("status") != COMPLETED:
-        so_far = f"│ {words.duration(look.seconds_since(known[-1].at))} until now, {job.get('status')}"
-        lines.append(f"  {indent}  {look.paint(so_far, Tone.PENDING)}")
+        so_far = f"│ {formatting.duration(style.seconds_since(known[-1].at))} until now, {job.get('status')}"
+        lines.append(f"  {indent}  {style.paint(so_far, Tone.PENDING)}")
     return lines
 
 
@@ -72,10 +72,10 @@ def _of_events(events: Sequence[dict[str, Any]]) -> Iterator[Moment]:
             yield Moment(at=event["timestamp"], name=STEPS_OF_EVENTS[kind])
 
 
-def _drawn(look: Look, moment: Moment) -> str:
+def _drawn(style: Style, moment: Moment) -> str:
     if moment.mark:
-        return look.paint(f"! {moment.name}", Tone.ALARM)
-    return f"● {look.paint(moment.name, Tone.STRONG)}"
+        return style.paint(f"! {moment.name}", Tone.ALARM)
+    return f"● {style.paint(moment.name, Tone.STRONG)}"
 
 
 def _seconds(earlier: str, later: str) -> float:

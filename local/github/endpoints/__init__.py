@@ -1,4 +1,4 @@
-"""One module for each family of resources; together they are the whole surface of the simulated GitHub."""
+"""All endpoints of the simulated GitHub, one module per resource."""
 
 from local.github.endpoints import app, deliveries, deployments, rate_limit, repositories, runners, runs, simulation
 

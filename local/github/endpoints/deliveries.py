@@ -9,7 +9,14 @@ from local.github.shapes.deliveries import delivery, delivery_row
 routes = Routes(Needs.JWT)
 
 OUTCOMES = {"success": range(200, 400), "failure": range(400, 600)}
-"""GitHub's own ranges: a delivery that got no answer at all (status 0) is in neither."""
+"""GitHub's own ranges: a delivery without a response (status 0) is in neither."""
+
+
+@routes.add("GET", "/app/hook/config")
+def get_config(call: Call) -> Answer:
+    url = call.state.settings.webhook_url
+    hidden = {"secret": "********"} if call.state.settings.webhook_secret else {}
+    return Answer(200, {"content_type": "json", "insecure_ssl": "0", **hidden, **({"url": url} if url else {})})
 
 
 @routes.add("GET", "/app/hook/deliveries")

@@ -1,4 +1,4 @@
-"""What is left of the caller's budget."""
+"""The caller's rate limit."""
 
 from local.github.messages import Answer
 from local.github.routing import Call, Needs, Routes

@@ -1,4 +1,4 @@
-"""The repositories that an installation may access: all of its account that the simulation has met."""
+"""The repositories of an installation: all repositories of its account that appear in the records."""
 
 from local.github.messages import Answer
 from local.github.paging import page_of
@@ -10,7 +10,7 @@ routes = Routes(Needs.TOKEN)
 
 @routes.add("GET", "/installation/repositories")
 def list_repositories(call: Call) -> Answer:
-    assert call.installation is not None  # it needs a token, which names one
+    assert call.installation is not None  # the endpoint requires an installation token
     account = call.installation.account.lower()
     named = [
         *(run.repository for run in call.state.runs.values()),

@@ -1,4 +1,4 @@
-"""Self-hosted runners of an organisation or of a repository: the same endpoints below two addresses."""
+"""Self-hosted runners of an organisation or of a repository: the same endpoints under two paths."""
 
 from local.github.messages import Answer, Refusal, not_found
 from local.github.paging import page_of

@@ -1,4 +1,4 @@
-"""Workflow runs, their attempts and jobs, and the re-run of what failed."""
+"""Workflow runs, their attempts and jobs, and re-runs of failed jobs."""
 
 from local.github.attempts import jobs_of, rerun_failed_jobs
 from local.github.messages import Answer, Refusal, not_found

@@ -1,4 +1,4 @@
-"""The control surface: what a test or the demo does to GitHub, rather than asks of it."""
+"""The control API, with which tests and the demo set up the simulation."""
 
 from dataclasses import asdict
 
@@ -14,7 +14,7 @@ routes = Routes(Needs.NOTHING)
 
 @routes.add("GET", "/_simulation/app")
 def get_credentials(call: Call) -> Answer:
-    """The one thing that GitHub shows only once, here for the deployment to pick up."""
+    """Includes the private key, which GitHub shows only once; the local deployment needs it."""
     key = call.state.credentials.private_key
     return Answer(200, {"id": APP_ID, "client_id": CLIENT_ID, "slug": SLUG, "private_key": key})
 
@@ -31,16 +31,16 @@ def put_settings(call: Call) -> Answer:
 
 @routes.add("POST", "/_simulation/webhooks")
 def send_webhook(call: Call) -> Answer:
-    """Answers when the receiver has answered, with the row of the log."""
+    """Responds with the row of the delivery log, after the receiver has responded."""
     wanted = call.request.json()
     if not isinstance(wanted.get("event"), str) or not isinstance(wanted.get("payload"), dict):
-        raise Refusal(422, "A webhook needs an event (its name) and a payload (an object)")
+        raise Refusal(422, "A webhook requires an event (its name) and a payload (an object)")
     return Answer(201, delivery_row(call.courier.send(wanted["event"], wanted["payload"], wanted.get("guid"))))
 
 
 @routes.add("GET", "/_simulation/deliveries")
 def list_deliveries(call: Call) -> Answer:
-    """The whole log, newest first, once everything under way has arrived."""
+    """The whole log, newest first, after all pending deliveries have arrived."""
     call.courier.settle()
     return Answer(200, [delivery_row(row) for row in call.courier.log()])
 

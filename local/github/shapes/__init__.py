@@ -1,1 +1,1 @@
-"""Builders of GitHub's JSON documents from the few facts that the simulation keeps."""
+"""Builds GitHub's JSON documents from the records."""

@@ -1,4 +1,4 @@
-"""Users, organisations and repositories, which GitHub embeds in almost every answer."""
+"""Users, organisations and repositories, which GitHub embeds in almost every response."""
 
 from typing import Any
 from zlib import crc32
@@ -50,7 +50,7 @@ TEMPLATED_REPOSITORY_LINKS = {
 
 
 def id_of(name: str) -> int:
-    """The same name has the same id in every answer and after every restart."""
+    """Derived from the name, so that ids stay the same after a restart."""
     return crc32(name.lower().encode())
 
 

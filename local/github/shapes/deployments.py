@@ -29,7 +29,7 @@ def deployment(site: Site, of: Deployment) -> dict[str, Any]:
 
 
 def statuses(site: Site, of: Deployment) -> list[dict[str, Any]]:
-    """Newest first, as GitHub lists them: the first one is the deployment's present state."""
+    """Newest first, as on GitHub: the first status is the current one."""
     url = _url(site, of)
     listed = [
         {

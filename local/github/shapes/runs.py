@@ -10,7 +10,7 @@ from local.github.shapes.accounts import account, id_of, node_id, repository
 
 
 def run(site: Site, of: Run, attempt: int, jobs: Sequence[Job]) -> dict[str, Any]:
-    """One attempt of a run; `jobs` are that attempt's."""
+    """One attempt of a run and its jobs."""
     url = f"{site.api}/repos/{of.repository}/actions/runs/{of.id}"
     status, conclusion = outcome(of, attempt, jobs)
     updated_at = of.updated_at or of.created_at
@@ -63,7 +63,7 @@ def run(site: Site, of: Run, attempt: int, jobs: Sequence[Job]) -> dict[str, Any
 
 
 def job(site: Site, of: Job, in_run: Run) -> dict[str, Any]:
-    """GitHub fills `started_at` before a job starts, and runner 0 where a finished job never had one."""
+    """GitHub sets `started_at` before a job starts, and runner 0 if a finished job never had a runner."""
     repository_url = f"{site.api}/repos/{in_run.repository}"
     finished = of.status == "completed"
     return {

@@ -1,1 +1,37 @@
-"""One small file per scenario: its inputs in the order of events, and what its jobs and machines are in the end."""
+"""The scenarios: inputs in the order of events, and what jobs, machines, deployments and runs are in the end."""
+
+from collections.abc import Mapping
+
+from tests.simulation.scenario import Scenario
+from tests.simulation.scenarios import (
+    gates_and_runs,
+    reschedule,
+    return_to_plan,
+    reused_runner,
+    silent_death,
+    spot_warning,
+    standby_pool,
+    swap,
+    theft,
+    two_hooks,
+    unknown_machine,
+    warm_pool,
+)
+
+MACHINES = (
+    standby_pool,
+    warm_pool,
+    theft,
+    reschedule,
+    return_to_plan,
+    reused_runner,
+    silent_death,
+    spot_warning,
+    swap,
+    two_hooks,
+    unknown_machine,
+)
+SCENARIOS: Mapping[str, Scenario] = {
+    **gates_and_runs.SCENARIOS,
+    **{module.__name__.rpartition(".")[2]: module.SCENARIO for module in MACHINES},
+}

@@ -4,7 +4,6 @@ from tests.simulation.machine_inputs import (
     FIRST,
     ONE,
     OTHER,
-    Scenario,
     completed,
     queued,
     scheduled,
@@ -12,6 +11,7 @@ from tests.simulation.machine_inputs import (
     state,
     warned,
 )
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

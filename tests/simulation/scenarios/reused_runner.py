@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-from tests.simulation.machine_inputs import FIRST, ONE, SECOND, Scenario, completed, scheduled, started, state
+from tests.simulation.machine_inputs import FIRST, ONE, SECOND, completed, scheduled, started, state
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

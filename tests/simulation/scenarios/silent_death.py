@@ -1,6 +1,7 @@
 """A machine that no launcher reported dies under its job without a warning, and the job's webhook is late."""
 
-from tests.simulation.machine_inputs import FIRST, ONE, Scenario, completed, queued, started, state
+from tests.simulation.machine_inputs import FIRST, ONE, completed, queued, started, state
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-from tests.simulation.machine_inputs import FIRST, ONE, Scenario, completed, queued, scheduled, started, state, warned
+from tests.simulation.machine_inputs import FIRST, ONE, completed, queued, scheduled, started, state, warned
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

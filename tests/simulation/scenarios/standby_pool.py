@@ -1,6 +1,7 @@
 """A machine is stopped after its job, started again, and serves the next one."""
 
-from tests.simulation.machine_inputs import FIRST, ONE, SECOND, Scenario, completed, queued, scheduled, started, state
+from tests.simulation.machine_inputs import FIRST, ONE, SECOND, completed, queued, scheduled, started, state
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

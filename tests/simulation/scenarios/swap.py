@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-from tests.simulation.machine_inputs import FIRST, ONE, OTHER, SECOND, Scenario, completed, scheduled, started
+from tests.simulation.machine_inputs import FIRST, ONE, OTHER, SECOND, completed, scheduled, started
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

@@ -1,6 +1,7 @@
 """An App and an organisation's own hook report the same job: the machine's events reach both copies."""
 
-from tests.simulation.machine_inputs import FIRST, ONE, Scenario, completed, queued, scheduled, started, state
+from tests.simulation.machine_inputs import FIRST, ONE, completed, queued, scheduled, started, state
+from tests.simulation.scenario import Scenario
 from tests.webhooks import INSTALLATION
 
 HOOK = 0

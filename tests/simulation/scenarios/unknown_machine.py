@@ -4,13 +4,13 @@ from tests.simulation.machine_inputs import (
     ELSEWHERE,
     FIRST,
     SECOND,
-    Scenario,
     completed,
     queued,
     scheduled,
     started,
     state,
 )
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

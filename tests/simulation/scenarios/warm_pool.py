@@ -1,6 +1,7 @@
 """A launcher plans a machine, and a warm one, which no launcher reported, runs the job."""
 
-from tests.simulation.machine_inputs import FIRST, ONE, OTHER, Scenario, completed, queued, scheduled, started, state
+from tests.simulation.machine_inputs import FIRST, ONE, OTHER, completed, queued, scheduled, started, state
+from tests.simulation.scenario import Scenario
 
 SCENARIO = Scenario(
     inputs={

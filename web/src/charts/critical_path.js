@@ -1,9 +1,9 @@
-/* Which jobs decided when a run ended. */
+/* The critical path: the jobs that determined when a run finished. */
 
-// GitHub's times are whole seconds, and a job that needs another is created moments after that one's end.
+// GitHub's timestamps have a resolution of one second, and a dependent job is created shortly after its dependency ends.
 const SLACK_MS = 2000;
 
-/** GitHub does not tell which job needed which: each job's predecessor is taken to be the last to end before it was created. */
+/** GitHub doesn't send dependencies: a job's predecessor is assumed to be the last job that ended before it was created. */
 export function criticalPath(jobs) {
   const path = [];
   let next = last(jobs, (job) => finished(job) ?? Date.now());

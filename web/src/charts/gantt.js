@@ -1,6 +1,6 @@
-/* A run's jobs over time: waiting drawn light, working drawn solid, and the chain that decided when the run ended. */
+/* A run's jobs over time: queue time in light bars, execution time in solid bars, and the critical path underlined. */
 
-import { el, replace, svg, words } from "../dom.js";
+import { el, replace, svg, userText } from "../dom.js";
 import { duration, seconds } from "../format.js";
 import { kindOf, named } from "../parts/badge.js";
 import { scale, ticks } from "./scale.js";
@@ -18,11 +18,11 @@ export function gantt(jobs, critical, { start, end, href }) {
       el(
         "li",
         { class: critical.has(job.job_id) ? "critical" : "" },
-        el("a", { href: href(job) }, words(job.job_name ?? job.job_id)),
+        el("a", { href: href(job) }, userText(job.job_name ?? job.job_id)),
         el(
           "span",
           { class: "visually-hidden" },
-          `, ${named(kindOf(job))}, ${spoken(job)}${critical.has(job.job_id) ? ", on the critical path" : ""}`,
+          `, ${named(kindOf(job))}, ${described(job)}${critical.has(job.job_id) ? ", on the critical path" : ""}`,
         ),
       ),
     ),
@@ -59,7 +59,7 @@ function bar(job, top, place, isCritical) {
     return svg("text", { class: "axis", x: place(Date.parse(job.created_at)), y: top + 19 }, "skipped");
   const created = Date.parse(job.created_at);
   const ended = job.completed_at ? Date.parse(job.completed_at) : Date.now();
-  const begun = job.started_at ? Date.parse(job.started_at) : ended;
+  const started = job.started_at ? Date.parse(job.started_at) : ended;
   const end = place(ended);
   const rect = (from, until, kind) =>
     svg("rect", {
@@ -73,23 +73,23 @@ function bar(job, top, place, isCritical) {
   return svg(
     "g",
     { class: isCritical ? "critical" : "" },
-    svg("title", {}, `${job.job_name ?? job.job_id}: ${spoken(job)}`),
-    begun > created && rect(created, begun, "gantt-wait"),
-    job.started_at && rect(begun, ended, `gantt-work fill-${kindOf(job)}`),
+    svg("title", {}, `${job.job_name ?? job.job_id}: ${described(job)}`),
+    started > created && rect(created, started, "gantt-wait"),
+    job.started_at && rect(started, ended, `gantt-work fill-${kindOf(job)}`),
     isCritical && svg("line", { class: "gantt-path", x1: place(created), x2: end, y1: top + 26, y2: top + 26 }),
     svg(
       "text",
       { class: "axis", x: end + 6, y: top + 19 },
-      duration((ended - (job.started_at ? begun : created)) / 1000),
+      duration((ended - (job.started_at ? started : created)) / 1000),
     ),
   );
 }
 
-function spoken(job) {
+function described(job) {
   const waited = seconds(job.created_at, job.started_at ?? job.completed_at);
   const worked = seconds(job.started_at, job.completed_at);
   return (
-    [Number.isFinite(waited) && `waited ${duration(waited)}`, Number.isFinite(worked) && `ran ${duration(worked)}`]
+    [Number.isFinite(waited) && `queued for ${duration(waited)}`, Number.isFinite(worked) && `ran for ${duration(worked)}`]
       .filter(Boolean)
       .join(", ") || "not started"
   );

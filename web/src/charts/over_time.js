@@ -1,12 +1,12 @@
-/* Values over time as lines or stacked bars, with a crosshair that follows pointer and arrow keys. */
+/* A time series as lines or stacked bars, with a crosshair that follows the pointer and the arrow keys. */
 
-import { el, replace, svg, words } from "../dom.js";
+import { el, replace, svg, userText } from "../dom.js";
 import { scale, ticks } from "./scale.js";
 
 const HEIGHT = 168;
 const MARGIN = { top: 8, right: 8, bottom: 20, left: 52 };
 
-/** `series`: [{name, kind, values}], a value for each of `starts`; null where there is nothing to say. */
+/** `series`: [{name, kind, values}], with one value per entry of `starts`, or null for no data. */
 export function overTime({
   label,
   starts,
@@ -21,7 +21,7 @@ export function overTime({
   const reading = el("div", { class: "reading", hidden: true });
   const figure = el(
     "figure",
-    { class: "chart", tabindex: "0", role: "group", "aria-label": `${label}. Arrow keys read the values.` },
+    { class: "chart", tabindex: "0", role: "group", "aria-label": `${label}. Use the arrow keys to read the values.` },
     el("figcaption", {}, label, legend(series)),
     drawing,
     reading,
@@ -153,7 +153,7 @@ function read(plot, at) {
         {},
         el("i", { class: `swatch swatch-${kind}` }),
         `${name} `,
-        el("b", {}, said(plot.format, values[at])),
+        el("b", {}, formatted(plot.format, values[at])),
       ),
     ),
   );
@@ -175,15 +175,15 @@ function asTable(label, starts, series, format, bucket) {
       "tr",
       {},
       el("th", { scope: "row" }, moment(start, bucket, true)),
-      series.map(({ values }) => el("td", {}, said(format, values[at]))),
+      series.map(({ values }) => el("td", {}, formatted(format, values[at]))),
     ),
   );
   const table = el("table", {}, el("caption", {}, label), el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
   return el("div", { class: "visually-hidden" }, table);
 }
 
-function said(format, value) {
-  return Number.isFinite(value) ? format(value) : words("–");
+function formatted(format, value) {
+  return Number.isFinite(value) ? format(value) : userText("–");
 }
 
 function moment(start, bucket, whole = false) {

@@ -1,4 +1,4 @@
-/* Numbers to places, and round numbers to write beside them. */
+/* Linear scales, and round tick values for their axes. */
 
 const TIME_STEPS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800,
@@ -9,7 +9,7 @@ export function scale(from, to, start, end) {
   return (value) => start + ((value - from) / span) * (end - start);
 }
 
-/** Round steps from zero to just beyond the highest value; `steps` are those that a unit is read in. */
+/** Tick values from zero to just above the highest value. */
 export function ticks(highest, { seconds = false, wanted = 3 } = {}) {
   if (!(highest > 0)) return [0, 1];
   const step = seconds && highest > 1 ? timeStep(highest / wanted) : roundStep(highest / wanted);

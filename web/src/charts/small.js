@@ -1,4 +1,4 @@
-/* Charts small enough for a cell of a table. */
+/* Charts for table cells. */
 
 import { el, svg } from "../dom.js";
 
@@ -28,7 +28,7 @@ export function sparkline(values, label) {
   );
 }
 
-/** A share of the whole, with its number beside it. */
+/** A horizontal bar for a share between 0 and 1, with a label. */
 export function meter(share, text, kind = "accent") {
   const part = Math.max(0, Math.min(1, share || 0)) * 64;
   return el(

@@ -1,6 +1,6 @@
-/* A job's status and conclusion: colour says it at a glance, the word says it to everybody. */
+/* Status badges: a colour and a word, because not everyone can tell colours apart. */
 
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 
 export const STATUSES = ["queued", "waiting", "scheduled", "in_progress", "completed"];
 export const CONCLUSIONS = ["success", "failure", "cancelled", "skipped", "timed_out"];
@@ -28,14 +28,14 @@ export function named(kind) {
 }
 
 export function badge(job) {
-  const said = job.status === "completed" ? (job.conclusion ?? "completed") : job.status;
-  return mark(kindOf(job), named(said));
+  const status = job.status === "completed" ? (job.conclusion ?? "completed") : job.status;
+  return mark(kindOf(job), named(status));
 }
 
 export function mark(kind, text = named(kind)) {
-  return el("span", { class: `badge kind-${KINDS.has(kind) ? kind : "other"}` }, words(text));
+  return el("span", { class: `badge kind-${KINDS.has(kind) ? kind : "other"}` }, userText(text));
 }
 
 export function tag(text, kind = "") {
-  return el("span", { class: `tag ${kind}` }, words(text));
+  return el("span", { class: `tag ${kind}` }, userText(text));
 }

@@ -1,40 +1,40 @@
-/* Asks before anything is changed. */
+/* Confirmation dialog for actions. */
 
 import { el, replace } from "../dom.js";
 
-/** Resolves to what `act` answered, or to nothing when the reader thought better of it. An error keeps the question open. */
+/** Resolves to the result of `act`, or to undefined if the user cancels. An error is shown in the dialog. */
 export function confirm({ title, body, verb, act }) {
   return new Promise((resolve) => {
-    const said = el("p", { class: "problem", role: "alert" });
-    const yes = el("button", { type: "button", class: "danger", click: doIt }, verb);
-    const no = el("button", { type: "button", click: () => close() }, "Cancel");
+    const message = el("p", { class: "problem", role: "alert" });
+    const confirmButton = el("button", { type: "button", class: "danger", click: run }, verb);
+    const cancelButton = el("button", { type: "button", click: () => close() }, "Cancel");
     const heading = el("h2", { id: "confirm-title" }, title);
     const dialog = el(
       "dialog",
       { "aria-labelledby": "confirm-title", close: () => close() },
       heading,
       body,
-      said,
-      el("div", { class: "buttons" }, no, yes),
+      message,
+      el("div", { class: "buttons" }, cancelButton, confirmButton),
     );
 
-    async function doIt() {
-      yes.disabled = true;
+    async function run() {
+      confirmButton.disabled = true;
       try {
         close(await act());
       } catch (error) {
-        replace(said, error.message);
-        yes.disabled = false;
+        replace(message, error.message);
+        confirmButton.disabled = false;
       }
     }
 
-    function close(answer) {
+    function close(result) {
       dialog.remove();
-      resolve(answer);
+      resolve(result);
     }
 
     document.body.append(dialog);
     dialog.showModal();
-    no.focus();
+    cancelButton.focus();
   });
 }

@@ -1,6 +1,6 @@
-/* The moments of a job's life, in order, as far as it has come. */
+/* The milestones of a job, in order. */
 
-/** GitHub's own moments always count; ours only where they lie between them: a webhook may come after all is over. */
+/** GitHub's timestamps are always kept. Runledger's own are kept only if they fit in between: webhooks can arrive late. */
 export function milestones(job, events) {
   const attached = events
     .filter((event) => event.event_type === "runner_attached" && !event.duplicate)

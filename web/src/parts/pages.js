@@ -1,4 +1,4 @@
-/* From one page of a list to the next, by the cursor in the address. */
+/* Pagination links; the cursor is in the URL. */
 
 import { link } from "../address.js";
 import { el } from "../dom.js";

@@ -1,6 +1,6 @@
-/* The blocks that views are made of. */
+/* Building blocks of views. */
 
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 
 export function panel(title, ...body) {
   return el("section", { class: "panel" }, title && el("h2", {}, title), body);
@@ -15,27 +15,27 @@ export function tile(label, value, { note, href, kind } = {}) {
   return href ? el("a", { class: "tile", href }, inside) : el("div", { class: "tile" }, inside);
 }
 
-/** Names and values; what is absent is left out. */
+/** Names and values; missing values are omitted. */
 export function facts(pairs) {
   const known = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== "–");
   return el(
     "dl",
     { class: "facts" },
-    known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, shown(value))]),
+    known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, asNode(value))]),
   );
 }
 
-function shown(value) {
-  return value instanceof Node || Array.isArray(value) ? value : words(value);
+function asNode(value) {
+  return value instanceof Node || Array.isArray(value) ? value : userText(value);
 }
 
-/** A link out of the dashboard, unless the address is not one of the web. */
+/** An external link, or null if the URL isn't http or https. */
 export function outward(url, text) {
   if (!/^https?:\/\//i.test(url ?? "")) return null;
   return el("a", { href: url, rel: "noopener noreferrer", target: "_blank", class: "outward" }, text);
 }
 
-/** One of several, each a link, so that the choice is in the address. */
+/** A choice between links, so that it is part of the URL. */
 export function choices(label, options, chosen) {
   return el(
     "nav",

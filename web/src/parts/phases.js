@@ -1,30 +1,30 @@
-/* A job's life as one bar: how long from each milestone to the next. */
+/* A job's phases as one bar: the time between its milestones. */
 
 import { el, svg } from "../dom.js";
 import { duration, seconds, time } from "../format.js";
 import { milestones } from "./milestones.js";
 
 const TO = {
-  Received: ["Webhook on its way", "quiet"],
-  Scheduled: ["Finding a runner", "queued"],
+  Received: ["Webhook delivery", "quiet"],
+  Scheduled: ["Waiting for a runner", "queued"],
   Attached: ["Runner starting", "scheduled"],
   Started: ["Waiting to start", "scheduled"],
   Completed: ["Running", "in_progress"],
 };
-const NEVER_STARTED = ["Waiting in vain", "queued"];
+const NEVER_STARTED = ["Never started", "queued"];
 const OPEN = {
-  queued: ["In the queue", "queued"],
+  queued: ["Queued", "queued"],
   waiting: ["Waiting for approval", "waiting"],
   scheduled: ["Runner starting", "scheduled"],
   in_progress: ["Running", "in_progress"],
 };
-const LEAST = 0.012; // of the whole, so that a short phase is still seen
+const MIN_SHARE = 0.012; // so that short phases stay visible
 
 export function phases(job, events) {
   const parts = gaps(job, milestones(job, events));
   const whole = parts.reduce((sum, part) => sum + part.seconds, 0);
-  if (!(whole > 0)) return el("p", { class: "hint" }, "It took no time that GitHub's clock could measure.");
-  const shares = parts.map((part) => Math.max(part.seconds / whole, LEAST));
+  if (!(whole > 0)) return el("p", { class: "hint" }, "Shorter than GitHub's timestamps can measure (1 s).");
+  const shares = parts.map((part) => Math.max(part.seconds / whole, MIN_SHARE));
   const total = shares.reduce((sum, share) => sum + share, 0);
   let left = 0;
   const bars = parts.map((part, at) => {

@@ -1,14 +1,14 @@
-/* Runners are instances or ECS tasks, and an orphan is suspected for a reason. */
+/* Short runner names, and why a runner is a suspected orphan. */
 
 const REASONS = {
-  job_completed: "Its job is done, and the machine still runs",
-  no_job: "It has no job, and the machine still runs",
+  job_completed: "Its job has finished, but the machine is still running",
+  no_job: "It has no job, but the machine is still running",
   contested: "Two installations claim this machine, so it is never stopped",
-  instance_gone: "The machine is gone; only the ledger's record is left",
-  instance_stopped: "The machine is stopped; only the ledger's record is left",
+  instance_gone: "The machine no longer exists; only its record remains",
+  instance_stopped: "The machine is stopped; only its record remains",
 };
 
-/** Of a task's long name its last part tells it from others. */
+/** The last part of a task's ARN identifies it. */
 export function shortRunner(id) {
   return String(id).startsWith("arn:") ? `task ${String(id).split("/").pop()}` : String(id);
 }

@@ -1,4 +1,4 @@
-/* What stands in a place that has nothing to show: not yet, nothing, or an error. */
+/* Placeholders: loading, empty, or an error. */
 
 import { el } from "../dom.js";
 

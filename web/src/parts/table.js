@@ -1,8 +1,8 @@
-/* Tables: columns say how a row's cell is made, and which of them a phone can do without. */
+/* Tables. Columns define how cells are drawn and which are hidden on narrow screens. */
 
 import { el } from "../dom.js";
 
-/** `columns`: {title, cell(row), numeric, wide}. Columns that are `wide` are left out where there is no room. */
+/** `columns`: {title, cell(row), numeric, wide}. `wide` columns are hidden on narrow screens. */
 export function table(caption, columns, rows, rowClass = () => "") {
   const style = (column) =>
     [column.numeric && "numeric", column.wide && "wide", column.grow && "grow"].filter(Boolean).join(" ");

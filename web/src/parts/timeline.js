@@ -1,6 +1,6 @@
-/* A job's history, oldest first: every event with what it changed, and the time that passed between. */
+/* A job's history, oldest first: each event with its changes, and the time between events. */
 
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { duration, plural, seconds, time } from "../format.js";
 import { named, tag } from "./badge.js";
 import { empty } from "./states.js";
@@ -11,21 +11,21 @@ const MEANING = {
   webhook_in_progress: ["Started", "in_progress"],
   webhook_completed: ["Completed", "completed"],
   runner_scheduled: ["Runner scheduled", "scheduled"],
-  runner_rescheduled: ["Runner scheduled again", "scheduled"],
+  runner_rescheduled: ["Runner rescheduled", "scheduled"],
   runner_attached: ["Runner attached", "scheduled"],
   runner_interrupted: ["Runner interrupted", "failure"],
   runner_rebalance_recommended: ["Runner at risk", "waiting"],
-  runner_terminated: ["Runner gone", "other"],
+  runner_terminated: ["Runner terminated", "other"],
   runner_taken: ["Runner taken by another job", "waiting"],
   deployment_requested: ["Approval requested", "waiting"],
   deployment_approved: ["Approved", "success"],
   deployment_rejected: ["Rejected", "failure"],
-  rerun_requested: ["Run again", "reconciled"],
-  rerun_refused: ["Not run again", "failure"],
+  rerun_requested: ["Re-run requested", "reconciled"],
+  rerun_refused: ["Re-run rejected", "failure"],
   job_reconciled: ["Corrected by the reconciler", "reconciled"],
 };
 
-// What an event says happened, at a time that may be long before we heard of it.
+// The attribute with the time at which an event happened, which may be long before it was received.
 const FACT = {
   webhook_queued: "created_at",
   webhook_in_progress: "started_at",
@@ -37,17 +37,17 @@ const LATE_SECONDS = 60;
 
 export function timeline(job, events, more) {
   if (!events.length)
-    return empty("No history", "History is kept for some days only; the details still say what became of the job.");
+    return empty("No history", "The history of this job has expired. Its details are still available.");
   const created = { at: job.created_at, title: "Created on GitHub", kind: "other" };
-  const told = events.map(occurrence).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  const lines = [created, ...told];
+  const occurrences = events.map(occurrence).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const lines = [created, ...occurrences];
   return [
     el(
       "ol",
       { class: "timeline" },
       lines.map((line, place) => row(line, lines[place - 1])),
     ),
-    more && el("p", { class: "hint" }, "There is more: this shows the first 200 events."),
+    more && el("p", { class: "hint" }, "Only the first 200 events are shown."),
   ];
 }
 
@@ -73,7 +73,7 @@ function row({ at, title, kind, event }, before) {
     el(
       "div",
       { class: "event" },
-      el("p", { class: "event-title" }, words(title), event?.duplicate && tag("duplicate"), time(at)),
+      el("p", { class: "event-title" }, userText(title), event?.duplicate && tag("duplicate"), time(at)),
       event && [changes(event), origin(event, at)],
     ),
   );
@@ -97,18 +97,18 @@ function changes(event) {
       "summary",
       {},
       el("span", {}, plural(changed.length, "change")),
-      el("span", { class: "cut" }, words(changed.map(([name]) => name).join(", "), { title: null })),
+      el("span", { class: "cut" }, userText(changed.map(([name]) => name).join(", "), { title: null })),
     ),
     el(
       "dl",
       { class: "facts" },
       changed.map(([name, { from, to }]) => [
-        el("dt", {}, words(name)),
+        el("dt", {}, userText(name)),
         el(
           "dd",
           {},
-          from !== undefined && from !== null && [el("del", {}, words(plain(from))), " → "],
-          el("ins", {}, words(plain(to))),
+          from !== undefined && from !== null && [el("del", {}, userText(plain(from))), " → "],
+          el("ins", {}, userText(plain(to))),
         ),
       ]),
     ),
@@ -120,13 +120,13 @@ function origin(event, at) {
   return el(
     "p",
     { class: "event-origin" },
-    from(event),
+    reporter(event),
     lag > 0 && [" · ", el("span", { class: lag >= LATE_SECONDS ? "late" : "" }, `received ${duration(lag)} later`)],
-    event.delivery_id && [" · ", words(event.delivery_id, { class: "mono" })],
+    event.delivery_id && [" · ", userText(event.delivery_id, { class: "mono" })],
   );
 }
 
-function from({ source, event_type: type }) {
+function reporter({ source, event_type: type }) {
   if (source === "github_webhook") return "GitHub";
   if (type === "job_reconciled") return "Reconciler";
   return type.startsWith("runner_") ? "AWS" : "Runledger";

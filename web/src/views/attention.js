@@ -1,14 +1,14 @@
-/* What somebody should do something about, each with what to do. */
+/* Problems that need attention, each with advice. */
 
 import { link } from "../address.js";
 import * as api from "../api.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { age, count } from "../format.js";
 import { outward } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 import { shortRunner, why } from "../parts/runner.js";
 
-const MOST = 12;
+const MAX_ROWS = 12;
 
 export function loadAttention({ installation }) {
   return async (signal) => {
@@ -31,12 +31,12 @@ export function drawAttention({ stuck, forgotten, orphans }, { installation }) {
     ...forgotten.map((each) => approval(each, installation)),
     ...orphans.map((each) => orphan(each, installation)),
   ];
-  if (!rows.length) return empty("All is well", "No job is stuck, no approval is forgotten, no runner is orphaned.");
+  if (!rows.length) return empty("No problems found", "There are no stuck jobs, forgotten approvals or orphaned runners.");
   return el(
     "ul",
     { class: "attention" },
-    rows.slice(0, MOST),
-    rows.length > MOST && more(rows.length - MOST, installation),
+    rows.slice(0, MAX_ROWS),
+    rows.length > MAX_ROWS && more(rows.length - MAX_ROWS, installation),
   );
 }
 
@@ -48,7 +48,7 @@ function more(number, installation) {
   );
 }
 
-/** A job that waits for a forgotten approval is one trouble and not two. */
+/** Avoids listing a job that waits for a forgotten approval twice. */
 function isForgotten({ kind, job }, forgotten) {
   return kind === "waiting" && forgotten.some((each) => each.job_ids.map(String).includes(String(job.job_id)));
 }
@@ -56,27 +56,27 @@ function isForgotten({ kind, job }, forgotten) {
 function stuckJob({ kind, since, job, advice }, installation) {
   const what =
     {
-      queued: "Stuck in the queue",
-      scheduled: "Runner never came",
+      queued: "Queued too long",
+      scheduled: "Runner didn't start",
       in_progress: "Running too long",
       waiting: "Waiting too long",
     }[kind] ?? "Stuck";
-  const name = el("a", { href: link(installation, "job", job.job_id) }, words(job.job_name ?? job.job_id));
-  return row("failure", what, since, [name, words(job.repo_full_name)], advice);
+  const name = el("a", { href: link(installation, "job", job.job_id) }, userText(job.job_name ?? job.job_id));
+  return row("failure", what, since, [name, userText(job.repo_full_name)], advice);
 }
 
 function approval(each, installation) {
   const name = el(
     "a",
     { href: link(installation, "run", each.run_id, { attempt: each.run_attempt }) },
-    words(`Approval for ${each.environment ?? "an environment"}`),
+    userText(`Approval for ${each.environment ?? "an environment"}`),
   );
   const github = outward(`https://github.com/${each.repo_full_name}/actions/runs/${each.run_id}`, "Review on GitHub");
   return row(
     "waiting",
     "Forgotten approval",
     each.waiting_since,
-    [name, words(each.repo_full_name)],
+    [name, userText(each.repo_full_name)],
     "Approve or reject it, or cancel the run.",
     github,
   );
@@ -86,18 +86,18 @@ function orphan(each, installation) {
   const name = el(
     "a",
     { href: link(installation, "reconciler") },
-    words(shortRunner(each.runner_id), { title: each.runner_id }),
+    userText(shortRunner(each.runner_id), { title: each.runner_id }),
   );
   return row(
     "failure",
     "Orphaned runner",
     each.detected_at,
-    [name, words(each.pool_name ?? each.kind)],
-    `${why(each)}. Clean it up, or let the reconciler do it.`,
+    [name, userText(each.pool_name ?? each.kind)],
+    `${why(each)}. The reconciler cleans it up, or you can do it now.`,
   );
 }
 
-function row(kind, what, since, names, advice, more) {
+function row(kind, what, since, names, advice, action) {
   return el(
     "li",
     {},
@@ -108,6 +108,6 @@ function row(kind, what, since, names, advice, more) {
       names.flatMap((name, at) => (at ? [" · ", name] : [name])),
     ),
     el("span", { class: "attention-age" }, age(since)),
-    el("span", { class: "attention-advice" }, words(advice, { title: null }), more && [" ", more]),
+    el("span", { class: "attention-advice" }, userText(advice, { title: null }), action && [" ", action]),
   );
 }

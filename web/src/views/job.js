@@ -1,8 +1,8 @@
-/* One job: where its time went, everything that happened to it, and what it ran on. */
+/* A job: its phases, its history and its details. */
 
 import { link } from "../address.js";
 import * as api from "../api.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { age, dollars, duration, time } from "../format.js";
 import { live } from "../live.js";
 import { badge, tag } from "../parts/badge.js";
@@ -31,7 +31,7 @@ export const job = {
       context,
       every: ({ job: found }) => (found.status === "completed" ? DONE_MS : OPEN_MS),
       load,
-      draw: (answer) => show(answer, context),
+      draw: (response) => show(response, context),
     });
   },
 };
@@ -40,7 +40,7 @@ function show({ job: found, events, more }, { installation, rename }) {
   rename(found.job_name ?? `Job ${found.job_id}`);
   return [
     summary(found, installation),
-    panel("Where the time went", phases(found, events)),
+    panel("Time breakdown", phases(found, events)),
     el(
       "div",
       { class: "columns" },
@@ -60,15 +60,15 @@ function summary(found, installation) {
       el(
         "a",
         { href: link(installation, "repository", undefined, { repo: found.repo_full_name }) },
-        words(found.repo_full_name),
+        userText(found.repo_full_name),
       ),
     found.run_id &&
       el(
         "a",
         { href: link(installation, "run", found.run_id, { attempt: found.run_attempt }) },
-        words(`${found.workflow_name ?? "Run"} · run ${found.run_id}`),
+        userText(`${found.workflow_name ?? "Run"} · run ${found.run_id}`),
       ),
-    found.head_branch && el("span", { class: "cut" }, words(found.head_branch)),
+    found.head_branch && el("span", { class: "cut" }, userText(found.head_branch)),
     outward(found.job_html_url, "Open on GitHub"),
   );
 }
@@ -83,7 +83,7 @@ function details(found, installation) {
     ["Cost", money("usage_in_dollars")],
     ["Saved by spot", money("saved_in_dollars")],
     ["Price per hour", money("price_per_hour")],
-    ["Pool", found.pool_name && el("a", { href: link(installation, "pools") }, words(found.pool_name))],
+    ["Pool", found.pool_name && el("a", { href: link(installation, "pools") }, userText(found.pool_name))],
     ["Runner", found.runner_name],
     ["Instance", found.instance_id],
     ["Instance type", [found.instance_type, found.instance_lifecycle].filter(Boolean).join(" · ")],

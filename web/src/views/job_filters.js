@@ -1,4 +1,4 @@
-/* What jobs to look for; every choice is in the address. */
+/* Filters of the job list; they are part of the URL. */
 
 import { go, link } from "../address.js";
 import * as api from "../api.js";
@@ -12,7 +12,7 @@ const REFRESH_MS = 20_000;
 export const STATUS = "in_progress";
 const TIMES = { "": "Any time", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" };
 
-/** How many there are of each is known of the whole installation only. */
+/** The API counts jobs per installation only, so counts are hidden when another filter is set. */
 export function statuses(context) {
   const { installation, query } = context;
   const slot = el("div", { class: "statuses" });
@@ -40,7 +40,7 @@ function option(context, status, counts) {
 
 export function filters(context) {
   const { query } = context;
-  const ask = (event) => {
+  const apply = (event) => {
     event.preventDefault();
     const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]));
     go(address(context, { ...given, attempt: "" }));
@@ -49,11 +49,11 @@ export function filters(context) {
   const results = [["", "Any result"], ...CONCLUSIONS.map((each) => [each, named(each)])];
   const form = el(
     "form",
-    { class: "filters", submit: ask },
+    { class: "filters", submit: apply },
     text("repo", "Repository", query, { placeholder: "owner/name" }),
     text("run", "Run", query, { placeholder: "id", inputmode: "numeric", pattern: "[0-9]*" }),
-    choice("since", "Time", query, Object.entries(TIMES), ask),
-    choice("conclusion", "Result", query, results, ask),
+    choice("since", "Time", query, Object.entries(TIMES), apply),
+    choice("conclusion", "Result", query, results, apply),
     el("button", { type: "submit" }, "Filter"),
     chosen && el("a", { class: "plain", href: address({ ...context, query: {} }, { status: query.status }) }, "Clear"),
   );
@@ -74,6 +74,6 @@ function text(name, label, query, properties) {
 }
 
 function choice(name, label, query, options, change) {
-  const shown = options.map(([value, said]) => el("option", { value, selected: value === (query[name] ?? "") }, said));
+  const shown = options.map(([value, caption]) => el("option", { value, selected: value === (query[name] ?? "") }, caption));
   return labelled(label, el("select", { id: `filter-${name}`, name, change }, shown));
 }

@@ -1,4 +1,4 @@
-/* Jobs by status, repository or run, a page at a time, all in the address. */
+/* Jobs by status, repository or run; filters and page are part of the URL. */
 
 import * as api from "../api.js";
 import { el } from "../dom.js";
@@ -17,7 +17,7 @@ export const jobs = {
   title: ({ query }) => query.repo ?? (query.run ? `Run ${query.run}` : "Jobs"),
   draw(context) {
     const every = context.query.cursor ? 0 : REFRESH_MS;
-    const draw = (found) => listing(found, context);
+    const draw = (found) => drawPage(found, context);
     return [
       statuses(context),
       filters(context),
@@ -26,31 +26,31 @@ export const jobs = {
   },
 };
 
-/** The API finds by one of run, repository and status; what else is asked for narrows the page that it answers. */
+/** The API filters by one of run, repository or status. The other filters apply to the page that it returns. */
 function page({ installation, query }) {
   const found = query.run
     ? { run_id: query.run, run_attempt: query.attempt }
     : query.repo
       ? { repo: query.repo }
       : { status: query.status ?? STATUS };
-  const asked = { ...found, since: query.since, limit: PAGE, cursor: query.cursor };
-  return (signal) => api.get(api.of(installation, "jobs"), asked, signal);
+  const parameters = { ...found, since: query.since, limit: PAGE, cursor: query.cursor };
+  return (signal) => api.get(api.of(installation, "jobs"), parameters, signal);
 }
 
-function listing({ items, next_cursor: next }, { installation, query }) {
-  const fits = (job, name) => !query[name] || job[name] === query[name];
-  const shown = items.filter((job) => fits(job, "conclusion") && fits(job, "status"));
+function drawPage({ items, next_cursor: next }, { installation, query }) {
+  const matches = (job, name) => !query[name] || job[name] === query[name];
+  const shown = items.filter((job) => matches(job, "conclusion") && matches(job, "status"));
   const note =
     shown.length < items.length
       ? `${count(shown.length)} of the ${count(items.length)} jobs on this page`
       : items.length > 0 && `${count(items.length)} on this page`;
   return [
-    shown.length ? jobsTable(shown, installation) : nothing(items),
+    shown.length ? jobsTable(shown, installation) : noJobs(items),
     pages({ installation, view: "jobs", query, next, note }),
   ];
 }
 
-function nothing(items) {
-  const advice = items.length ? "None on this page; older pages may have some." : "Nothing fits these filters.";
-  return empty("No such jobs", advice);
+function noJobs(items) {
+  const advice = items.length ? "None on this page. Older pages may have some." : "No jobs match these filters.";
+  return empty("No jobs found", advice);
 }

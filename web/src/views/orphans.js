@@ -1,8 +1,8 @@
-/* Runners that seem to work for nobody, and a button that has one cleaned up after asking. */
+/* Suspected orphans, with a button to clean up each of them. */
 
 import { go, link } from "../address.js";
 import * as api from "../api.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { age } from "../format.js";
 import { mark } from "../parts/badge.js";
 import { confirm } from "../parts/confirm.js";
@@ -12,7 +12,7 @@ import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { isOperator } from "../session.js";
 
-/** A machine that two installations claim is shown to callers who see all installations, and never cleaned. */
+/** Contested machines are visible only to callers with access to all installations. */
 export async function loadOrphans(context, signal) {
   const states = context.me.installations === null ? ["suspected", "contested"] : ["suspected"];
   const found = await Promise.all(states.map((status) => api.get("admin/orphans", { status }, signal)));
@@ -20,23 +20,23 @@ export async function loadOrphans(context, signal) {
 }
 
 export function drawOrphans({ orphans }, context) {
-  if (!orphans.length) return empty("No orphans", "Every runner has a job, or is too young to be judged.");
+  if (!orphans.length) return empty("No orphans", "Every runner has a job or was started recently.");
   const columns = [
     {
       title: "Runner",
       grow: true,
       cell: (row) => [
-        words(shortRunner(row.runner_id), { title: row.runner_id, class: "mono" }),
-        el("small", {}, words([row.kind, row.pool_name, row.repo_full_name].filter(Boolean).join(" · "))),
+        userText(shortRunner(row.runner_id), { title: row.runner_id, class: "mono" }),
+        el("small", {}, userText([row.kind, row.pool_name, row.repo_full_name].filter(Boolean).join(" · "))),
       ],
     },
-    { title: "Why", grow: true, wide: true, cell: (row) => words(why(row), { title: null }) },
+    { title: "Why", grow: true, wide: true, cell: (row) => userText(why(row), { title: null }) },
     {
       title: "Job",
       wide: true,
       cell: (row) =>
         row.job_id && row.installation_id !== undefined
-          ? el("a", { href: link(row.installation_id, "job", row.job_id) }, words(row.job_id))
+          ? el("a", { href: link(row.installation_id, "job", row.job_id) }, userText(row.job_id))
           : "–",
     },
     { title: "Found", numeric: true, wide: true, cell: (row) => age(row.detected_at) },
@@ -44,7 +44,7 @@ export function drawOrphans({ orphans }, context) {
   ];
   return [
     table("Suspected orphans", columns, orphans),
-    !isOperator(context.me) && el("p", { class: "hint" }, "Cleaning up needs an operator's token."),
+    !isOperator(context.me) && el("p", { class: "hint" }, "Cleaning up requires an operator token."),
   ];
 }
 
@@ -57,20 +57,20 @@ function cleanUp(orphan, context) {
       type: "button",
       id: `clean-${orphan.runner_id}`,
       "aria-label": `Clean up ${shortRunner(orphan.runner_id)}`,
-      click: () => askToClean(orphan, context),
+      click: () => confirmCleanUp(orphan, context),
     },
     "Clean up",
   );
 }
 
-async function askToClean(orphan, context) {
+async function confirmCleanUp(orphan, context) {
   const done = await confirm({
     title: "Clean up this runner?",
     body: [
       el(
         "p",
         {},
-        "The reconciler looks at it once more. If it is still an orphan, its machine is terminated and GitHub forgets the runner.",
+        "The reconciler checks the runner again. If it is still an orphan, its machine is terminated and its registration on GitHub is deleted.",
       ),
       facts([
         ["Runner", orphan.runner_id],

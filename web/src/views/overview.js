@@ -1,4 +1,4 @@
-/* What runs, what waits, what is stuck, what it costs: at a glance. */
+/* Overview: job counts, problems and statistics. */
 
 import { link } from "../address.js";
 import * as api from "../api.js";
@@ -12,7 +12,7 @@ import { drawStatistics, loadStatistics, rangeChoices } from "./statistics.js";
 
 const LIVE_MS = 15_000;
 const ATTENTION_MS = 30_000;
-const STATISTICS_MS = 120_000; // they read many jobs, and change slowly
+const STATISTICS_MS = 120_000; // expensive to read, and slow to change
 
 export const overview = {
   title: () => "Overview",
@@ -52,6 +52,6 @@ function tiles(counts, installation) {
     const done = status === "completed";
     const value = count(done ? counts.completed_24h : counts[status]);
     const href = link(installation, "jobs", undefined, { status, since: done ? "24h" : "" });
-    return tile(named(status), value, { href, kind: status, note: done ? "in 24 hours" : null });
+    return tile(named(status), value, { href, kind: status, note: done ? "last 24 hours" : null });
   });
 }

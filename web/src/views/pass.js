@@ -1,7 +1,7 @@
-/* One pass of the reconciler, or one clean-up: followed until it is done. */
+/* A pass of the reconciler or a cleanup, refreshed until it has finished. */
 
 import * as api from "../api.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { duration, seconds, time } from "../format.js";
 import { live } from "../live.js";
 import { mark, named } from "../parts/badge.js";
@@ -24,10 +24,10 @@ export const pass = {
 };
 
 function show(found, { rename }) {
-  rename(found.pass === "cleanup" ? "Clean-up" : `${named(found.pass)} pass`);
+  rename(found.pass === "cleanup" ? "Cleanup" : `${named(found.pass)} pass`);
   const counted = Object.entries(found.summary ?? {}).map(([name, value]) => [named(name), value]);
   return [
-    el("p", { class: "summary" }, mark(found.status), words(found.id, { class: "mono" })),
+    el("p", { class: "summary" }, mark(found.status), userText(found.id, { class: "mono" })),
     el(
       "div",
       { class: "columns" },
@@ -35,10 +35,10 @@ function show(found, { rename }) {
       panel(
         "Details",
         facts([
-          ["Asked by", found.requested_by ?? "schedule"],
+          ["Requested by", found.requested_by ?? "schedule"],
           ["Started", found.started_at && time(found.started_at)],
           ["Finished", found.finished_at && time(found.finished_at)],
-          ["Took", duration(seconds(found.started_at, found.finished_at))],
+          ["Duration", duration(seconds(found.started_at, found.finished_at))],
           ...counted,
         ]),
       ),
@@ -51,8 +51,8 @@ function findings({ findings: found = [], status }) {
     return el(
       "ul",
       { class: "findings" },
-      found.map((each) => el("li", {}, words(each, { title: null }))),
+      found.map((each) => el("li", {}, userText(each, { title: null }))),
     );
-  if (status === "finished") return empty("Nothing found", "Ledger, GitHub and AWS agree.");
-  return empty("Working", "This page follows it.");
+  if (status === "finished") return empty("No problems found", "The ledger, GitHub and AWS agree.");
+  return empty("In progress", "This page updates automatically.");
 }

@@ -1,8 +1,8 @@
-/* Pools of runners: how busy they are, and what they cost. */
+/* Runner pools: utilisation and cost. */
 
 import * as api from "../api.js";
 import { meter } from "../charts/small.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { count, dollars, duration, percent } from "../format.js";
 import { live } from "../live.js";
 import { panel } from "../parts/panel.js";
@@ -17,19 +17,19 @@ export const pools = {
   controls: rangeChoices,
   draw(context) {
     const load = (signal) => api.get(api.of(context.installation, "pools"), { since: range(context.query) }, signal);
-    return panel(null, live(el("div"), { context, every: REFRESH_MS, load, draw: listing }));
+    return panel(null, live(el("div"), { context, every: REFRESH_MS, load, draw: drawPools }));
   },
 };
 
-function listing({ items, truncated }) {
+function drawPools({ items, truncated }) {
   if (!items.length)
-    return empty("No pools in this range", "A pool is known once a job has run on one of its runners.");
+    return empty("No pools in this range", "A pool appears after a job has run on one of its runners.");
   const most = Math.max(1e-9, ...items.map((each) => each.usage_in_dollars ?? 0));
   const columns = [
     {
       title: "Pool",
       grow: true,
-      cell: (row) => [words(row.pool_name), row.instance_type && el("small", {}, words(row.instance_type))],
+      cell: (row) => [userText(row.pool_name), row.instance_type && el("small", {}, userText(row.instance_type))],
     },
     { title: "Jobs", numeric: true, cell: (row) => count(row.jobs) },
     {
@@ -53,7 +53,7 @@ function listing({ items, truncated }) {
     { title: "Spend", cell: (row) => meter((row.usage_in_dollars ?? 0) / most, dollars(row.usage_in_dollars)) },
   ];
   return [
-    truncated && el("p", { class: "notice" }, "More jobs than can be read at once: only the newest are counted."),
-    table("Pools of runners", columns, items),
+    truncated && el("p", { class: "notice" }, "The range has too many jobs to read at once. Only the newest are counted."),
+    table("Runner pools", columns, items),
   ];
 }

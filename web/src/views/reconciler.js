@@ -1,8 +1,8 @@
-/* What the reconciler found and did, and the orphans that somebody may have cleaned up now. */
+/* Suspected orphans, passes of the reconciler, and dead-letter queues. */
 
 import { go, link } from "../address.js";
 import * as api from "../api.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { count } from "../format.js";
 import { live } from "../live.js";
 import { confirm } from "../parts/confirm.js";
@@ -22,7 +22,7 @@ export const reconciler = {
     isOperator(context.me) &&
     context.me.installations === null &&
     ["quick", "full"].map((pass) =>
-      el("button", { type: "button", id: `run-${pass}`, click: () => ask(pass, context) }, `Run a ${pass} pass`),
+      el("button", { type: "button", id: `run-${pass}`, click: () => confirmRun(pass, context) }, `Run a ${pass} pass`),
     ),
   draw(context) {
     const orphans = (signal) => loadOrphans(context, signal);
@@ -43,22 +43,22 @@ export const reconciler = {
           draw: (found) => drawPasses(found, context),
         }),
       ),
-      panel("Dead letters", live(el("div"), { context, every: REFRESH_MS * 4, load: letters, draw: drawLetters })),
+      panel("Dead-letter queues", live(el("div"), { context, every: REFRESH_MS * 4, load: letters, draw: drawLetters })),
     ];
   },
 };
 
-async function ask(pass, context) {
+async function confirmRun(pass, context) {
   const done = await confirm({
     title: `Run a ${pass} pass?`,
     body: el(
       "p",
       {},
       pass === "full"
-        ? "It compares every open job and runner with GitHub and AWS, and mends what differs."
-        : "It looks at stuck jobs and runners, and mends what is wrong.",
+        ? "A full pass compares every open job and runner with GitHub and AWS, and repairs differences."
+        : "A quick pass checks stuck jobs and runners, and repairs them.",
     ),
-    verb: "Run it",
+    verb: "Run",
     act: () => api.post("admin/reconciliation/run", { pass }),
   });
   if (done) go(link(context.installation, "pass", done.id));
@@ -66,11 +66,11 @@ async function ask(pass, context) {
 
 function drawLetters({ items }) {
   const full = items.filter((each) => each.messages > 0);
-  if (!full.length) return empty("No dead letters", "Nothing failed so often that it was put aside.");
+  if (!full.length) return empty("No messages", "No message has exceeded its retries.");
   return table(
-    "Dead letters",
+    "Dead-letter queues",
     [
-      { title: "Queue", grow: true, cell: (row) => words(row.queue) },
+      { title: "Queue", grow: true, cell: (row) => userText(row.queue) },
       { title: "Messages", numeric: true, cell: (row) => count(row.messages) },
     ],
     full,

@@ -1,9 +1,9 @@
-/* Which repositories send jobs, and how each does. */
+/* Repositories with jobs, and their statistics. */
 
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { meter, sparkline } from "../charts/small.js";
-import { el, replace, words } from "../dom.js";
+import { el, replace, userText } from "../dom.js";
 import { age, count, dollars, duration, percent, plural } from "../format.js";
 import { live } from "../live.js";
 import { panel } from "../parts/panel.js";
@@ -19,11 +19,11 @@ export const repositories = {
   draw(context) {
     const { installation, query } = context;
     const load = (signal) => api.get(api.of(installation, "repositories"), { since: range(query) }, signal);
-    return panel(null, live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => listing(found, context) }));
+    return panel(null, live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => drawRepositories(found, context) }));
   },
 };
 
-function listing({ items, truncated }, context) {
+function drawRepositories({ items, truncated }, context) {
   if (!items.length)
     return empty("No repositories in this range", `No job was created in the last ${RANGES[range(context.query)]}.`);
   const most = Math.max(...items.map((each) => each.jobs));
@@ -47,7 +47,7 @@ function listing({ items, truncated }, context) {
   const shown = table("Repositories", columns, items);
   fillIn(items, cells, context);
   return [
-    truncated && el("p", { class: "notice" }, "More jobs than can be read at once: only the newest are counted."),
+    truncated && el("p", { class: "notice" }, "The range has too many jobs to read at once. Only the newest are counted."),
     shown,
   ];
 }
@@ -60,13 +60,13 @@ function repository(row, { installation, query }) {
         class: "row-link cut",
         href: link(installation, "repository", undefined, { repo: row.repo_full_name, range: query.range }),
       },
-      words(row.repo_full_name),
+      userText(row.repo_full_name),
     ),
     row.last_job_at && el("small", {}, "last job ", age(row.last_job_at)),
   ];
 }
 
-/** Each row's statistics are a call of their own, one after the other: the table need not wait for them. */
+/** Loads the statistics of each row in turn, so that the table is shown before them. */
 async function fillIn(items, cells, { installation, query, signal }) {
   for (const { repo_full_name: repo } of items) {
     const into = cells.get(repo);

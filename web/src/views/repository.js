@@ -1,4 +1,4 @@
-/* One repository over time. */
+/* Statistics of a repository. */
 
 import { link } from "../address.js";
 import { el } from "../dom.js";
@@ -16,7 +16,7 @@ export const repository = {
         class: "button",
         href: link(context.installation, "jobs", undefined, { repo: context.query.repo, since: range(context.query) }),
       },
-      "Its jobs",
+      "View jobs",
     ),
     rangeChoices(context),
   ],

@@ -1,10 +1,10 @@
-/* One run: its jobs over time, and the chain of them that decided when it ended. */
+/* A run: its jobs over time, and the critical path. */
 
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { criticalPath } from "../charts/critical_path.js";
 import { gantt } from "../charts/gantt.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { count, dollars, duration } from "../format.js";
 import { live } from "../live.js";
 import { badge } from "../parts/badge.js";
@@ -24,7 +24,7 @@ export const run = {
       context,
       every: ({ run: found }) => (found.status === "completed" ? DONE_MS : OPEN_MS),
       load,
-      draw: (answer) => show(answer, context),
+      draw: (response) => show(response, context),
     });
   },
 };
@@ -43,7 +43,7 @@ function show({ run: found, jobs, attempts }, { installation, rename }) {
       "Jobs over time",
       ordered.length
         ? [gantt(ordered, new Set(path.map((job) => job.job_id)), { start, end, href }), legend(path)]
-        : empty("No jobs known", "GitHub has not told of any job of this attempt yet."),
+        : empty("No jobs yet", "No webhook for a job of this attempt has arrived."),
     ),
     ordered.length > 0 && panel("Jobs", jobsTable(ordered, installation)),
   ];
@@ -68,15 +68,15 @@ function summary(found, attempts, installation) {
       "p",
       { class: "summary" },
       badge(found),
-      words(`Run ${found.run_id}`),
+      userText(`Run ${found.run_id}`),
       found.repo_full_name &&
         el(
           "a",
           { href: link(installation, "repository", undefined, { repo: found.repo_full_name }) },
-          words(found.repo_full_name),
+          userText(found.repo_full_name),
         ),
-      found.head_branch && el("span", { class: "cut" }, words(found.head_branch)),
-      found.head_sha && words(found.head_sha.slice(0, 12), { class: "mono" }),
+      found.head_branch && el("span", { class: "cut" }, userText(found.head_branch)),
+      found.head_sha && userText(found.head_sha.slice(0, 12), { class: "mono" }),
       outward(found.run_html_url, "Open on GitHub"),
     ),
     attempts.length > 1 && el("div", { class: "statuses" }, choices("Attempt", options, String(found.run_attempt))),
@@ -88,15 +88,15 @@ function tiles(found, jobs, took) {
   return el(
     "div",
     { class: "tiles" },
-    tile("Jobs done", `${count(found.completed_jobs ?? 0)} of ${count(found.total_jobs ?? jobs.length)}`),
+    tile("Jobs completed", `${count(found.completed_jobs ?? 0)} of ${count(found.total_jobs ?? jobs.length)}`),
     tile("Failed", count(found.failed_jobs ?? 0)),
-    tile("From first to last", duration(jobs.length ? took : NaN)),
+    tile("Total duration", duration(jobs.length ? took : NaN)),
     tile("Cost", spend.length ? dollars(spend.reduce((sum, each) => sum + each, 0)) : "–"),
   );
 }
 
 function legend(path) {
-  const names = path.flatMap((job, at) => [at > 0 && " → ", words(job.job_name ?? job.job_id)]);
+  const names = path.flatMap((job, at) => [at > 0 && " → ", userText(job.job_name ?? job.job_id)]);
   return el(
     "p",
     { class: "gantt-legend" },

@@ -1,4 +1,4 @@
-/* Who asks: a token, kept for this tab only. */
+/* The sign-in form. */
 
 import { el } from "../dom.js";
 import * as session from "../session.js";
@@ -29,7 +29,7 @@ export function signIn({ message, done }) {
       { submit: attempt },
       el("span", { class: "logo", "aria-hidden": "true" }),
       el("h1", {}, "Runledger"),
-      el("p", {}, "Where every GitHub Actions job is, and what happened to it."),
+      el("p", {}, "The state and history of every GitHub Actions job."),
       el("label", { for: "token" }, "Access token"),
       input,
       message && el("p", { class: "problem", role: "alert" }, message),
@@ -37,7 +37,7 @@ export function signIn({ message, done }) {
       el(
         "p",
         { id: "token-help", class: "hint" },
-        "Whoever operates Runledger hands these out. It is kept until you close this tab.",
+        "Ask your Runledger operator for a token. It is kept until you close this tab.",
       ),
     ),
   );

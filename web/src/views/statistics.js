@@ -1,9 +1,9 @@
-/* How a repository or a whole installation does over time: numbers, charts, and what is slow or dear. */
+/* Statistics of a repository or installation: figures, charts and rankings. */
 
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { overTime } from "../charts/over_time.js";
-import { el, words } from "../dom.js";
+import { el, userText } from "../dom.js";
 import { count, dollars, duration, percent, plural, roundDollars } from "../format.js";
 import { choices, panel, tile } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
@@ -34,9 +34,9 @@ export function drawStatistics(statistics, query) {
   if (!statistics.jobs)
     return [
       tiles(statistics),
-      panel(null, empty("No jobs in this range", `Nothing ran in the last ${RANGES[range(query)]}.`)),
+      panel(null, empty("No jobs in this range", `No job was created in the last ${RANGES[range(query)]}.`)),
     ];
-  return [tiles(statistics), cut(statistics), charts(statistics), rankings(statistics)];
+  return [tiles(statistics), truncationNotice(statistics), charts(statistics), rankings(statistics)];
 }
 
 function tiles(statistics) {
@@ -48,22 +48,22 @@ function tiles(statistics) {
     tile("Queue p50", duration(queue?.p50), { note: `p90 ${duration(queue?.p90)}` }),
     tile("Duration p50", duration(took?.p50), { note: `p90 ${duration(took?.p90)}` }),
     tile("Spend", dollars(statistics.usage_in_dollars), {
-      note: `${duration(statistics.usage_in_seconds)} of use`,
+      note: `${duration(statistics.usage_in_seconds)} of machine time`,
     }),
     tile("Spot savings", dollars(spot?.savings_in_dollars ?? NaN), {
       note: Number.isFinite(spot?.share) ? `${percent(spot.share)} on spot` : "no spot runners",
     }),
-    tile("Interruptions", count(statistics.interruptions), { note: "spot or lost runner" }),
+    tile("Interruptions", count(statistics.interruptions), { note: "spot interruptions and lost runners" }),
   );
 }
 
-function cut({ truncated }) {
+function truncationNotice({ truncated }) {
   return (
     truncated &&
     el(
       "p",
       { class: "notice" },
-      "There are more jobs than can be read at once: these numbers are of the newest ones. Choose a shorter range.",
+      "The range has too many jobs to read at once. Only the newest are counted. Choose a shorter range.",
     )
   );
 }
@@ -117,18 +117,18 @@ function rankings({ slowest = [], costliest = [] }) {
       el(
         "span",
         { class: "cut" },
-        words(row.job_name ?? row.workflow_name),
-        row.job_name && el("span", { class: "aside" }, words(row.workflow_name)),
+        userText(row.job_name ?? row.workflow_name),
+        row.job_name && el("span", { class: "aside" }, userText(row.workflow_name)),
       ),
   };
   const jobs = { title: "Jobs", numeric: true, cell: (row) => count(row.jobs) };
   const slow = { title: "p90", numeric: true, cell: (row) => duration(row.p90_seconds) };
-  const dear = { title: "Spend", numeric: true, cell: (row) => dollars(row.usage_in_dollars) };
+  const costly = { title: "Spend", numeric: true, cell: (row) => dollars(row.usage_in_dollars) };
   return el(
     "div",
     { class: "charts" },
     slowest.length > 0 && panel("Slowest", table("Slowest jobs", [name, jobs, slow], slowest.slice(0, RANKED))),
     costliest.length > 0 &&
-      panel("Most expensive", table("Most expensive jobs", [name, jobs, dear], costliest.slice(0, RANKED))),
+      panel("Most expensive", table("Most expensive jobs", [name, jobs, costly], costliest.slice(0, RANKED))),
   );
 }

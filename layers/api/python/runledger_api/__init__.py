@@ -1,6 +1,6 @@
-"""The HTTP API: who may ask, what is asked, and how it is answered. Only the `api` function has this layer."""
+"""The HTTP API: authentication, routes and responses. Only the `api` function has this layer."""
 
-# Before anything else of Powertools, whose package file it keeps from being run.
+# Imported first: it prevents the import of the whole Powertools package.
 from runledger import telemetry
 
 __all__ = ["telemetry"]

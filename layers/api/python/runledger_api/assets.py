@@ -1,4 +1,4 @@
-"""Files for browsers, compressed when the layer was built: a request costs no compression, and few bytes."""
+"""Static files, compressed when the layer is built, so that requests need no compression."""
 
 import base64
 import gzip
@@ -9,7 +9,7 @@ from typing import Self
 
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
-from runledger_api.refusals import NotAcceptable
+from runledger_api.errors import NotAcceptable
 
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -17,15 +17,15 @@ CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
 }
-# Larger files are only sent compressed: anybody may ask for them, and we pay for each byte.
+# Larger files are only sent compressed: they are public, and data transfer is billed per byte.
 LARGEST_UNCOMPRESSED = 150_000
-# The trailer of a gzip file has the uncompressed size in its last four bytes.
+# The last four bytes of a gzip file are the uncompressed size.
 SIZE_AT = -4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """`gzipped` is in Base64, as API Gateway wants it."""
+    """`gzipped` is Base64-encoded, as API Gateway requires for binary responses."""
 
     content_type: str
     gzipped: str
@@ -46,16 +46,18 @@ class Asset:
     def respond(
         self, accepted: str | None, *, cache_control: str, headers: Mapping[str, str] | None = None
     ) -> Response[str]:
-        """`accepted` is the request's Accept-Encoding. Without one, small files are sent as they are, for people."""
-        about = {"Cache-Control": cache_control, "Vary": "Accept-Encoding", **(headers or {})}
+        """`accepted` is the Accept-Encoding header. Small files are sent uncompressed without it, for use with curl."""
+        all_headers = {"Cache-Control": cache_control, "Vary": "Accept-Encoding", **(headers or {})}
         small = self.size <= LARGEST_UNCOMPRESSED
         if "gzip" not in (accepted or ""):
             if small:
-                return Response(status_code=200, content_type=self.content_type, headers={**about}, body=self._text())
+                return Response(
+                    status_code=200, content_type=self.content_type, headers={**all_headers}, body=self._text()
+                )
             if accepted:
-                raise NotAcceptable("This file is only sent compressed: accept the encoding gzip")
-        about["Content-Encoding"] = "gzip"
-        response = Response(status_code=200, content_type=self.content_type, headers={**about}, body=self.gzipped)
+                raise NotAcceptable("This file is only available compressed: send `Accept-Encoding: gzip`")
+        all_headers["Content-Encoding"] = "gzip"
+        response = Response(status_code=200, content_type=self.content_type, headers={**all_headers}, body=self.gzipped)
         response.base64_encoded = True
         return response
 
@@ -64,7 +66,7 @@ class Asset:
 
 
 class Assets:
-    """Of one folder; each file is read when it is first asked for, and kept."""
+    """The files of one folder. Each file is read on its first request and cached."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -72,7 +74,7 @@ class Assets:
         self._read: dict[str, Asset] = {}
 
     def get(self, name: str) -> Asset | None:
-        """By name: a path that leads out of the folder is not the name of a file in it."""
+        """Looks up a file name, not a path, so that a request can't leave the folder."""
         if self._names is None:
             self._names = frozenset(file.name.removesuffix(".gz") for file in self._folder.glob("*.gz"))
         if name in self._names and name not in self._read:

@@ -1,4 +1,4 @@
-"""Where a list goes on: opaque, signed, and of use only to the same question of a caller with the same scope."""
+"""Pagination cursors: opaque, signed, and valid only for the same list and a caller with the same scope."""
 
 import base64
 import hashlib
@@ -10,14 +10,14 @@ from typing import Any
 
 from runledger.tables.pages import Key
 
-from runledger_api.refusals import BadParameter
+from runledger_api.errors import InvalidParameter
 
 MAC_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """The last key, and the range as it was when the list began: `since=24h` must not move while it is walked."""
+    """The last key, and the time range of the first page: `since=24h` must not move from page to page."""
 
     key: Key
     since: str | None = None
@@ -29,23 +29,23 @@ class Cursors:
         self._key = key
 
     def write(self, position: Position, *, bound_to: Any) -> str:
-        said = _compact(asdict(position))
-        return base64.urlsafe_b64encode(self._mac(said, bound_to) + said).decode().rstrip("=")
+        payload = _compact(asdict(position))
+        return base64.urlsafe_b64encode(self._mac(payload, bound_to) + payload).decode().rstrip("=")
 
     def read(self, cursor: str, *, bound_to: Any) -> Position:
         try:
-            sealed = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+            decoded = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
         except ValueError:
-            sealed = b""
-        mac, said = sealed[:MAC_BYTES], sealed[MAC_BYTES:]
-        if not hmac.compare_digest(mac, self._mac(said, bound_to)):
-            raise BadParameter("cursor", "is not one that was given for this list: start again without it")
-        return Position(**json.loads(said))
+            decoded = b""
+        mac, payload = decoded[:MAC_BYTES], decoded[MAC_BYTES:]
+        if not hmac.compare_digest(mac, self._mac(payload, bound_to)):
+            raise InvalidParameter("cursor", "isn't valid for this list: request the first page without a cursor")
+        return Position(**json.loads(payload))
 
-    def _mac(self, said: bytes, bound_to: Any) -> bytes:
-        # The length keeps apart what is bound to and what is said.
+    def _mac(self, payload: bytes, bound_to: Any) -> bytes:
+        # The length prefix separates the scope from the payload, so that bytes can't move between them.
         bound = _compact(bound_to)
-        signed = len(bound).to_bytes(4, "big") + bound + said
+        signed = len(bound).to_bytes(4, "big") + bound + payload
         return hmac.new(self._key(), signed, hashlib.sha256).digest()[:MAC_BYTES]
 
 

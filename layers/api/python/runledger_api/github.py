@@ -1,4 +1,4 @@
-"""GitHub, as the API reaches it: through a function that holds the App's key, because this one is public."""
+"""Calls GitHub through the `github_requests` function: only that function can read the App's private key."""
 
 import json
 from collections.abc import Callable
@@ -16,17 +16,18 @@ from runledger.github_requests import (
     Request,
     RerunFailedJobs,
     Result,
+    from_result,
     to_event,
 )
 
-from runledger_api.refusals import Conflict, NoSuchThing, TooManyRequests
+from runledger_api.errors import Conflict, NotFound, TooManyRequests
 
-# How long the answer "there is no GitHub App" is believed.
+# How long the result "no GitHub App" is cached.
 NO_APP_SECONDS = 60.0
 
 
 class GitHub:
-    """`lambdas` makes the client when it is first needed; most answers need nothing of GitHub."""
+    """`lambdas` creates the client on first use; most requests don't call GitHub."""
 
     def __init__(self, lambdas: Callable[[], Any], function: str, *, clock: Callable[[], float]) -> None:
         self._lambdas = lambdas
@@ -46,16 +47,16 @@ class GitHub:
         return self._refresh(RefreshDeployment(installation_id=installation_id, deployment_id=deployment_id))
 
     def rerun_failed_jobs(self, installation_id: int, run_id: int, run_attempt: int) -> None:
-        self._order(RerunFailedJobs(installation_id=installation_id, run_id=run_id, run_attempt=run_attempt))
+        self._execute(RerunFailedJobs(installation_id=installation_id, run_id=run_id, run_attempt=run_attempt))
 
     def redeliver(self, delivery_id: str) -> int:
-        """GitHub's number of the delivery."""
-        number = self._order(Redeliver(delivery_id=delivery_id)).delivery_id
+        """Returns GitHub's numeric id of the delivery."""
+        number = self._execute(Redeliver(delivery_id=delivery_id)).delivery_id
         assert number is not None
         return number
 
     def _refresh(self, request: Request) -> bool:
-        """False if another reader is refreshing it; UnavailableError, whatever failed: then the table answers."""
+        """False if another request is refreshing it. Raises UnavailableError on failure; callers then use the table."""
         try:
             result = self._invoke(request)
         except UnavailableError as error:
@@ -64,25 +65,25 @@ class GitHub:
         if result.outcome is Outcome.NO_APP:
             self._no_app_until = self._clock() + NO_APP_SECONDS
         elif result.outcome not in (Outcome.DONE, Outcome.CLAIMED):
-            about = {"outcome": result.outcome, "reason": result.message}
-            telemetry.logger.warning("not refreshed", extra=to_event(request) | about)
+            failure = {"outcome": result.outcome, "reason": result.message}
+            telemetry.logger.warning("not refreshed", extra=to_event(request) | failure)
         if result.outcome is Outcome.DONE:
             return True
         if result.outcome is Outcome.CLAIMED:
             return False
         raise UnavailableError(f"not refreshed: {result.outcome}")
 
-    def _order(self, request: Request) -> Result:
+    def _execute(self, request: Request) -> Result:
         result = self._invoke(request)
         match result.outcome:
             case Outcome.DONE:
                 return result
             case Outcome.NO_APP:
-                raise Conflict("This deployment has no GitHub App: docs/operating.md says how to set one up")
+                raise Conflict("This deployment has no GitHub App: see docs/operating.md for the setup")
             case Outcome.NOT_FOUND:
-                raise NoSuchThing("Neither the ledger nor the newest part of GitHub's delivery log has it")
+                raise NotFound("Not found in the ledger, nor in the newest part of GitHub's delivery log")
             case Outcome.REFUSED:
-                raise Conflict(f"GitHub refuses: {result.message}")
+                raise Conflict(f"GitHub rejected the request: {result.message}")
             case Outcome.RATE_LIMITED:
                 raise TooManyRequests(result.message)
         raise UnavailableError(f"GitHub request: {result.message or result.outcome}")
@@ -90,11 +91,10 @@ class GitHub:
     def _invoke(self, request: Request) -> Result:
         event = to_event(request) | {"correlation_id": telemetry.logger.get_correlation_id()}
         try:
-            answer = self._lambdas().invoke(FunctionName=self._function, Payload=json.dumps(event).encode())
-            body = answer["Payload"].read()
+            response = self._lambdas().invoke(FunctionName=self._function, Payload=json.dumps(event).encode())
+            body = response["Payload"].read()
         except (BotoCoreError, ClientError) as error:
             raise UnavailableError(f"GitHub request: {error}") from error
-        if "FunctionError" in answer:
-            raise UnavailableError("GitHub request: the function crashed or timed out; its log says why")
-        result = json.loads(body)
-        return Result(**{**result, "outcome": Outcome(result["outcome"])})
+        if "FunctionError" in response:
+            raise UnavailableError("GitHub request: the function crashed or timed out: see its log")
+        return from_result(json.loads(body))

@@ -1,6 +1,6 @@
-"""JWTs of an identity provider, accepted beside tokens on every path.
+"""JWTs of an identity provider, accepted on every path in addition to tokens.
 
-API Gateway's own authoriser rejects everything that isn't a JWT, so tokens could not be used on the paths it guards.
+API Gateway's JWT authorizer can't be used: it rejects every request whose bearer token isn't a JWT.
 """
 
 import time
@@ -10,15 +10,15 @@ from typing import Any
 from runledger import telemetry
 from runledger.errors import UnavailableError
 
-from runledger_api.access import Caller, jwt_caller
+from runledger_api.authentication import Caller, jwt_caller
 from runledger_api.signing_keys import IssuerUnavailable, SigningKeys
 from runledger_api.token_entries import read_installations
 
-# Asymmetric ones only: with HS256, whoever can read the public key could sign.
+# Asymmetric algorithms only: with HS256, anyone with the public key could sign a JWT.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384"]
 ROLE, INSTALLATIONS = "runledger_role", "runledger_installations"
 REQUIRED = ["iss", "aud", "sub", "exp", "iat"]
-# The issuer's clock and ours may differ by this much.
+# Allowed clock skew between the issuer and Lambda.
 LEEWAY_SECONDS = 10
 JWT_PARTS = 3
 
@@ -32,21 +32,21 @@ class Jwts:
     def caller(self, bearer: str) -> Caller | None:
         if bearer.count(".") != JWT_PARTS - 1:
             return None
-        import jwt  # noqa: PLC0415 - it loads cryptography, and most callers send a token
+        import jwt  # noqa: PLC0415 - loads cryptography; most callers send a token
 
         try:
             return self._verified(jwt, bearer)
         except IssuerUnavailable as error:
-            raise UnavailableError(f"the issuer of JWTs, {self._issuer}: {error}") from error
+            raise UnavailableError(f"JWT issuer {self._issuer}: {error}") from error
         except (jwt.PyJWTError, LookupError, TypeError, ValueError) as error:
             telemetry.logger.warning("JWT refused", extra={"reason": str(error)})
             return None
 
     def _verified(self, jwt: Any, bearer: str) -> Caller:
         header = jwt.get_unverified_header(bearer)
-        # Before the key is looked up, which may send a request to the issuer.
+        # Checked before the key lookup, which may send a request to the issuer.
         if header.get("alg") not in ALGORITHMS or not isinstance(header.get("kid"), str):
-            raise ValueError("the header needs a kid and an asymmetric alg")
+            raise ValueError("the header must have a kid and an asymmetric alg")
         claims = jwt.decode(
             bearer,
             self._keys.find(header["kid"]),
@@ -58,6 +58,6 @@ class Jwts:
         )
         if not claims["sub"]:
             raise ValueError("sub is empty")
-        # No claim grants nothing: a provider that forgets it must not open every installation.
+        # A missing claim grants no access, so that a misconfigured provider can't expose every installation.
         installations = read_installations(claims.get(INSTALLATIONS), digits_allowed=True)
         return jwt_caller(claims["sub"], claims[ROLE], installations)

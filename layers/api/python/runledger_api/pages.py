@@ -1,6 +1,6 @@
-"""What a browser opens without a token: the dashboard, the API's description as a page, and their assets.
+"""The public pages: the dashboard, the API reference, and their assets.
 
-Pages are revalidated at each visit; assets are kept for a year, because their names change with their content.
+Browsers revalidate a page each time. Assets are cached for a year, because their names contain a hash of their content.
 """
 
 from pathlib import Path
@@ -8,11 +8,11 @@ from pathlib import Path
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver, Response
 
 from runledger_api.assets import Assets
-from runledger_api.refusals import NoSuchThing
+from runledger_api.errors import NotFound
 
-# Built from web/ when the layer is.
+# Built from web/ together with the layer.
 BUILT = Path(__file__).parent / "dashboard_built"
-FOR_EVER = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -38,7 +38,7 @@ def serve(app: APIGatewayHttpResolver, built: Path = BUILT) -> None:
     def page(name: str) -> Response[str]:
         found = pages.get(name)
         if found is None:
-            raise NoSuchThing("This deployment was built without its pages: run `make install`, then deploy again")
+            raise NotFound("This deployment was built without its pages: run `make install` and deploy again")
         return found.respond(accepted_encoding(app), cache_control="no-cache", headers=PAGE_HEADERS)
 
     @app.get("/", include_in_schema=False)
@@ -53,8 +53,8 @@ def serve(app: APIGatewayHttpResolver, built: Path = BUILT) -> None:
     def asset(name: str) -> Response[str]:
         found = assets.get(name)
         if found is None:
-            raise NoSuchThing(f"There is no asset {name}: reload the page")
-        return found.respond(accepted_encoding(app), cache_control=FOR_EVER)
+            raise NotFound(f"asset {name} was not found: reload the page")
+        return found.respond(accepted_encoding(app), cache_control=IMMUTABLE)
 
 
 def accepted_encoding(app: APIGatewayHttpResolver) -> str | None:

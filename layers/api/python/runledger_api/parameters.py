@@ -1,4 +1,4 @@
-"""Parameters that many routes share, described once, and instants as people write them."""
+"""Parameters that several routes share, and parsing of points in time."""
 
 import re
 from typing import Annotated, Literal
@@ -8,46 +8,49 @@ from runledger import times
 from runledger.payload import REPOSITORY_NAME
 from runledger.tables.pages import Span
 
-from runledger_api.refusals import BadParameter
-from runledger_api.visits import Visit
+from runledger_api.errors import InvalidParameter
+from runledger_api.request import Request
 
 LARGEST_ID = 2**63 - 1
 AGE = re.compile(r"(\d{1,5})([mhdw])")
 SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 INSTANT = r"^(\d{1,5}[mhdw]|\d{4}-\d{2}-\d{2}.{0,25})$"
 
-InstallationId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the installation; 0 for none")]
+InstallationId = Annotated[
+    int, Path(ge=0, le=LARGEST_ID, description="GitHub's installation id; 0 for repository hooks")
+]
 JobId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the job")]
 RunId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the run")]
 DeploymentId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the deployment")]
-Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
-Cursor = Annotated[str | None, Query(max_length=2000, description="`next_cursor` of the page before")]
-Order = Annotated[Literal["newest", "oldest"], Query(description="what comes first")]
+Limit = Annotated[int, Query(ge=1, le=200, description="maximum number of items")]
+Cursor = Annotated[str | None, Query(max_length=2000, description="`next_cursor` of the previous page")]
+Order = Annotated[Literal["newest", "oldest"], Query(description="sort order by creation time")]
 Since = Annotated[
     str | None,
-    Query(pattern=INSTANT, description="from then on: an ISO 8601 instant, or an age such as 30m, 24h, 7d"),
+    Query(pattern=INSTANT, description="start, inclusive: an ISO 8601 time, or an age such as 30m, 24h or 7d"),
 ]
-Until = Annotated[str | None, Query(pattern=INSTANT, description="before then: an instant or an age, as in since")]
+Until = Annotated[str | None, Query(pattern=INSTANT, description="end, exclusive: a time or an age, as in since")]
 Repo = Annotated[
-    str | None, Query(pattern=rf"^{REPOSITORY_NAME}$", max_length=200, description="a repository, as owner/name")
+    str | None,
+    Query(pattern=rf"^{REPOSITORY_NAME}$", max_length=200, description="the repository's owner/name"),
 ]
-Attempt = Annotated[int | None, Query(ge=1, le=10_000, description="of the run; the newest known one if left out")]
+Attempt = Annotated[int | None, Query(ge=1, le=10_000, description="attempt of the run; defaults to the newest")]
 
 
-def instant(name: str, text: str | None, visit: Visit) -> str | None:
+def instant(name: str, text: str | None, request: Request) -> str | None:
     if text is None:
         return None
     if age := AGE.fullmatch(text):
-        return times.earlier(visit.now, seconds=int(age[1]) * SECONDS[age[2]])
+        return times.earlier(request.now, seconds=int(age[1]) * SECONDS[age[2]])
     try:
-        # In a query string a plus is a space, and people forget to write the one before a time zone as %2B.
+        # An unencoded plus sign before the time zone arrives as a space.
         return times.normalised(text.replace(" ", "+") if "T" in text else text)
     except ValueError:
-        raise BadParameter(name, "should be an ISO 8601 instant, or an age such as 30m, 24h or 7d") from None
+        raise InvalidParameter(name, "should be an ISO 8601 time, or an age such as 30m, 24h or 7d") from None
 
 
-def span(visit: Visit, since: str | None, until: str | None) -> Span:
-    found = Span(since=instant("since", since, visit), until=instant("until", until, visit))
+def span(request: Request, since: str | None, until: str | None) -> Span:
+    found = Span(since=instant("since", since, request), until=instant("until", until, request))
     if found.since and found.until and found.since >= found.until:
-        raise BadParameter("until", "should be after since")
+        raise InvalidParameter("until", "should be after since")
     return found

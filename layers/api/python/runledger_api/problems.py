@@ -1,4 +1,4 @@
-"""Everything that goes wrong, as RFC 9457 problem details: the one place where exceptions become answers."""
+"""Maps every exception to a response with RFC 9457 problem details."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,53 +14,53 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 from runledger import telemetry
 from runledger.errors import UnavailableError
 
-from runledger_api.refusals import (
-    BadParameter,
+from runledger_api.errors import (
+    ApiError,
     Conflict,
-    NoSuchThing,
+    Forbidden,
+    InvalidParameter,
+    MethodNotAllowed,
     NotAcceptable,
-    NotAllowed,
-    NoToken,
-    Refused,
+    NotFound,
     TooManyRequests,
-    WrongMethod,
+    Unauthenticated,
 )
 
 CONTENT_TYPE = "application/problem+json"
 STATUSES = {
-    NoToken: HTTPStatus.UNAUTHORIZED,
-    NotAllowed: HTTPStatus.FORBIDDEN,
-    NoSuchThing: HTTPStatus.NOT_FOUND,
-    WrongMethod: HTTPStatus.METHOD_NOT_ALLOWED,
-    BadParameter: HTTPStatus.BAD_REQUEST,
+    Unauthenticated: HTTPStatus.UNAUTHORIZED,
+    Forbidden: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    MethodNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
+    InvalidParameter: HTTPStatus.BAD_REQUEST,
     NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
     Conflict: HTTPStatus.CONFLICT,
     TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
 }
 
-# The first that fits.
-FOREIGN: dict[type[Exception], tuple[HTTPStatus, str]] = {
-    NotFoundError: (HTTPStatus.NOT_FOUND, "there is no such path: /openapi.json describes those that there are"),
+# Errors of other layers; the first match applies.
+OTHER_ERRORS: dict[type[Exception], tuple[HTTPStatus, str]] = {
+    NotFoundError: (HTTPStatus.NOT_FOUND, "this path doesn't exist: see /openapi.json for all paths"),
     RequestUnsupportedContentType: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body as application/json"),
     RecursionError: (HTTPStatus.BAD_REQUEST, "the body is nested too deeply"),
-    UnavailableError: (HTTPStatus.SERVICE_UNAVAILABLE, "AWS or GitHub did not answer in time: try again"),
+    UnavailableError: (HTTPStatus.SERVICE_UNAVAILABLE, "AWS or GitHub didn't respond in time: try again"),
 }
 
 Errors = Sequence[Mapping[str, str]]
 
 
-def answer_to(error: Exception) -> Response[str]:
-    """Says what the caller can do something about; of everything else only that it is in the log."""
-    if isinstance(error, Refused):
-        return _refusal(error)
+def to_response(error: Exception) -> Response[str]:
+    """Tells the caller only about errors that they can act on; the details of all others are only in the log."""
+    if isinstance(error, ApiError):
+        return _api_error(error)
     if isinstance(error, RequestValidationError):
-        return _invalid([_error(each) for each in error.errors()])
-    for kind, (status, detail) in FOREIGN.items():
+        return _invalid([_parameter_error(each) for each in error.errors()])
+    for kind, (status, detail) in OTHER_ERRORS.items():
         if isinstance(error, kind):
-            telemetry.logger.warning("not done", extra={"reason": str(error)})
+            telemetry.logger.warning("request failed", extra={"reason": str(error)})
             return problem(status, detail)
-    telemetry.logger.error("defect", exc_info=error)
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this is a defect; the log has it under the X-Request-Id")
+    telemetry.logger.error("unhandled exception", exc_info=error)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error: search the log for the X-Request-Id")
 
 
 def problem(
@@ -75,19 +75,19 @@ def problem(
     )
 
 
-def answer_with_problems(app: APIGatewayHttpResolver) -> None:
-    """Powertools looks handlers up by class, and has answers of its own to some: name those, then all others."""
+def register(app: APIGatewayHttpResolver) -> None:
+    """Lists the classes for which Powertools has its own handlers, because it looks up handlers by class."""
     handled = [NotFoundError, RequestValidationError, RequestUnsupportedContentType, Exception]
-    app.exception_handler(handled)(answer_to)
+    app.exception_handler(handled)(to_response)
 
 
-def _refusal(refusal: Refused) -> Response[str]:
-    if isinstance(refusal, BadParameter):
-        return _invalid([{"parameter": refusal.parameter, "problem": refusal.problem}])
-    headers = {"WWW-Authenticate": 'Bearer realm="runledger"'} if isinstance(refusal, NoToken) else {}
-    if isinstance(refusal, WrongMethod):
-        headers = {"Allow": refusal.allowed}
-    return problem(STATUSES[type(refusal)], str(refusal), headers=headers)
+def _api_error(error: ApiError) -> Response[str]:
+    if isinstance(error, InvalidParameter):
+        return _invalid([{"parameter": error.parameter, "problem": error.problem}])
+    headers = {"WWW-Authenticate": 'Bearer realm="runledger"'} if isinstance(error, Unauthenticated) else {}
+    if isinstance(error, MethodNotAllowed):
+        headers = {"Allow": error.allowed}
+    return problem(STATUSES[type(error)], str(error), headers=headers)
 
 
 def _invalid(errors: Errors) -> Response[str]:
@@ -95,9 +95,9 @@ def _invalid(errors: Errors) -> Response[str]:
     return problem(HTTPStatus.BAD_REQUEST, detail, errors=errors)
 
 
-def _error(found: Mapping[str, Any]) -> dict[str, str]:
-    """Pydantic says where (`("query", "limit")`) and what (`Input should be less than or equal to 200`)."""
-    place = [str(part) for part in found["loc"]]
-    name = ".".join(place[1:]) or place[0]
+def _parameter_error(found: Mapping[str, Any]) -> dict[str, str]:
+    """Pydantic reports a location, `("query", "limit")`, and a message, `Input should be less than or equal to 200`."""
+    location = [str(part) for part in found["loc"]]
+    name = ".".join(location[1:]) or location[0]
     message = str(found["msg"]).removeprefix("Input ")
     return {"parameter": name, "problem": message[:1].lower() + message[1:]}

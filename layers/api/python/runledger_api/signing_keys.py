@@ -1,13 +1,12 @@
-"""The public keys with which an issuer signs its JWTs, cached for a few minutes.
+"""The public keys of a JWT issuer, cached for 5 minutes.
 
-found in the cache, read within 5 minutes     used
-otherwise                                     all keys are read again, then the key is used or refused
-
-So a key that the issuer withdraws works for 5 minutes at most, also while the issuer is unavailable. Whatever strangers
-send, the issuer is asked at most every 10 seconds: `kid` is not signed, so anybody can make up unknown ones.
+A key in the cache that is at most 5 minutes old is used. Otherwise all keys are read again, and the key is used or the
+JWT is rejected. A key that the issuer withdraws therefore works for at most 5 more minutes, even while the issuer is
+unavailable. The keys are read at most every 10 seconds: `kid` isn't signed, so anyone can send unknown ones.
 """
 
 import ipaddress
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +16,7 @@ FRESH_SECONDS = 300.0
 PAUSE_SECONDS = 10.0
 TIMEOUT_SECONDS = 3.0
 OK = 200
-# Asymmetric ones.
+# Asymmetric key types.
 KEY_TYPES = ("RSA", "EC")
 
 
@@ -27,7 +26,7 @@ class IssuerUnavailable(Exception):
 
 class SigningKeys:
     def __init__(self, issuer: str, *, clock: Callable[[], float]) -> None:
-        """ValueError if the issuer isn't at an https address."""
+        """Raises ValueError if the issuer isn't an https URL."""
         _require_https(issuer, "the issuer")
         self._issuer = issuer
         self._clock = clock
@@ -36,7 +35,7 @@ class SigningKeys:
         self._tried_at = float("-inf")
 
     def find(self, kid: str) -> Any:
-        """LookupError if the issuer has no such key; IssuerUnavailable if its keys can't be read now."""
+        """Raises LookupError for an unknown key, and IssuerUnavailable if the keys can't be read."""
         now = self._clock()
         fresh = now - self._read_at <= FRESH_SECONDS
         if fresh and kid in self._keys:
@@ -52,7 +51,7 @@ class SigningKeys:
         return self._keys[kid]
 
     def _read(self) -> Mapping[str, Any]:
-        import jwt  # noqa: PLC0415 - loaded with the first JWT
+        import jwt  # noqa: PLC0415 - only needed for JWTs
 
         discovery = _get(self._issuer.rstrip("/") + DISCOVERY)
         if discovery.get("issuer") != self._issuer:
@@ -68,12 +67,12 @@ class SigningKeys:
 
 
 def _get(address: str) -> dict[str, Any]:
-    """Redirects are not followed: one could lead away from https."""
-    import urllib3  # noqa: PLC0415 - botocore has loaded it
+    """Redirects are not followed: one could lead to an http URL."""
+    import urllib3  # noqa: PLC0415 - already loaded by botocore
 
     try:
         response = urllib3.PoolManager(timeout=TIMEOUT_SECONDS, retries=False).request("GET", address)
-        document = response.json() if response.status == OK else None
+        document = json.loads(response.data) if response.status == OK else None  # urllib3 1 has no `json()`
     except (urllib3.exceptions.HTTPError, ValueError) as error:
         raise IssuerUnavailable(str(error)) from error
     if not isinstance(document, dict):
@@ -84,7 +83,7 @@ def _get(address: str) -> dict[str, Any]:
 def _require_https(address: str, what: str) -> None:
     parts = urlsplit(address)
     if not parts.hostname or not (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))):
-        raise ValueError(f"{what} must be an https address")
+        raise ValueError(f"{what} must be an https URL")
 
 
 def _is_loopback(host: str) -> bool:

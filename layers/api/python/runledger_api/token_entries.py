@@ -1,7 +1,7 @@
 """Entries of the tokens' secret: `{"name", "role", "sha256", "installations"}`, all four required.
 
-An entry with any mistake is ignored, because the alternative is to guess what it was meant to allow: a mistyped
-`installations` must never turn into access to all of them. The other entries keep working.
+An invalid entry is ignored, because its intent would be a guess: a mistyped `installations` must never grant access to
+all of them. The other entries keep working.
 """
 
 import re
@@ -58,7 +58,7 @@ def read_entries(listed: Any, *, roles: Collection[str], log_error: Callable[...
 
 
 def read_installations(given: Any, *, digits_allowed: bool = False) -> frozenset[int] | None:
-    """None for `"*"`, which means all; BadEntry unless it is that or a list of at least one installation id.
+    """None for `"*"`, which means all installations. Raises BadEntry for anything but that or a non-empty list of ids.
 
     `digits_allowed` accepts ids as strings of digits, for identity providers whose claims can only be strings.
     """

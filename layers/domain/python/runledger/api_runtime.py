@@ -1,4 +1,4 @@
-"""What the API needs: the tables for reading, a way to GitHub for what is not finished, and authentication."""
+"""Wires the API: tables, the GitHub requests function, and authentication."""
 
 import json
 import time
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from runledger_api.access import Doorkeeper, Tokens, Verifier
+from runledger_api.authentication import Authenticator, Tokens, Verifier
 from runledger_api.cursors import Cursors
 from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
-from runledger_api.units import Meter
+from runledger_api.read_units import ReadUnitMeter
 
 from runledger import times
 from runledger.aws import client, patient_client, rarely
@@ -31,8 +31,8 @@ __all__ = ["deployments", "jobs", "passes", "patience", "registry"]
 
 
 @cache
-def meter() -> Meter:
-    return Meter(client("dynamodb"))
+def meter() -> ReadUnitMeter:
+    return ReadUnitMeter(client("dynamodb"))
 
 
 @cache
@@ -41,11 +41,11 @@ def tokens() -> Tokens:
 
 
 @cache
-def doorkeeper() -> Doorkeeper:
+def authenticator() -> Authenticator:
     verifiers: list[Verifier] = [tokens()]
     if issuer := setting("JWT_ISSUER", default=""):
         verifiers.append(Jwts(issuer=issuer, audience=setting("JWT_AUDIENCE")))
-    return Doorkeeper(verifiers=tuple(verifiers))
+    return Authenticator(verifiers=tuple(verifiers))
 
 
 @cache

@@ -31,7 +31,7 @@ with to_stay():
     from botocore.config import Config
     from botocore.session import Session
 
-CHEAP_AND_IMPATIENT = Config(
+IMPATIENT = Config(
     # GitHub hangs up after 10 seconds: a call that hangs must fail early enough to put the delivery on the retry queue.
     connect_timeout=1,
     read_timeout=2,
@@ -41,6 +41,13 @@ CHEAP_AND_IMPATIENT = Config(
     # ... and into putting together anew who we are.
     user_agent="runledger",
 )
+
+# No webhook waits for these, and a description of a hundred instances takes seconds. One lookup makes at most three
+# such calls; its function has a minute.
+PATIENT = IMPATIENT.merge(
+    Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 2})
+)
+CONFIGS = {"ec2": PATIENT, "ecs": PATIENT, "pricing": PATIENT}
 
 _clients: WeakSet[Any] = WeakSet()
 renew_after_restore(_clients)
@@ -53,15 +60,17 @@ def session() -> Session:
 
 @cache
 def client(service: str, region: str | None = None) -> Any:
+    """With the time-outs that suit the service."""
     with to_stay():
-        made = session().create_client(service, region_name=region, config=CHEAP_AND_IMPATIENT)
+        config = CONFIGS.get(service, IMPATIENT)
+        made = session().create_client(service, region_name=region, config=config)
     _clients.add(made)
     return made
 
 
 def patient_client(service: str, *, read_seconds: float) -> Any:
     """For calls that take their time: one attempt, which waits for its answer that long."""
-    patient = CHEAP_AND_IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
+    patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
     with to_stay():
         made = session().create_client(service, config=patient)
     _clients.add(made)

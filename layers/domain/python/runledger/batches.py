@@ -8,7 +8,7 @@ from runledger import telemetry, times  # isort: skip - it decides how Powertool
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from runledger.errors import Refusal
+from runledger.errors import NewerMessage, Refusal
 
 
 def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> Any:
@@ -26,13 +26,19 @@ def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | N
         except Refusal as refusal:
             telemetry.rejected(record.message_id, refusal, first=_is_first_try(record))
             raise
+        except NewerMessage as newer:
+            telemetry.newer_message(newer, message_id=record.message_id)
+            raise
         except Exception:
             telemetry.logger.exception("message failed", extra={"message_id": record.message_id})
             raise
 
     # Made for each batch: it keeps what failed, and a warm function must not remember the last one.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event=event, record_handler=one, processor=processor, context=context)
+    response = process_partial_response(event=event, record_handler=one, processor=processor, context=context)
+    if failed := len(response["batchItemFailures"]):
+        telemetry.messages_failed(failed)
+    return response
 
 
 def _sent_at(record: SQSRecord) -> str | None:

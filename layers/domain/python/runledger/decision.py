@@ -30,7 +30,8 @@ class Register:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountJob:
-    """In the counters of its run: when it is first seen, when it completes, and when its conclusion is corrected."""
+    """In the counters of its run: when it is first seen, when it completes, and when a report corrects its conclusion
+    or shows that it is older. A run is as old as its oldest job."""
 
     job: Job
     first: bool
@@ -51,7 +52,14 @@ class CutShort:
     job: Job
 
 
-Effect = Register | CountJob | Waiting | RunnerNamed | CutShort
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotCutShort:
+    """A later input shows that the job was not interrupted, or that it succeeded: a re-run must not count it."""
+
+    job: Job
+
+
+Effect = Register | CountJob | Waiting | RunnerNamed | CutShort | NotCutShort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +107,7 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
     return Decision(
         outcome=Outcome.RECORDED,
         job=after,
-        event=_event(receipt, after, changes=_changes(job, after)),
+        event=_event(receipt, after, changes=_changes(job, after), nth=job.inputs.count(receipt.token) if job else 0),
         effects=_effects(job, after, receipt),
         may_be_repeated=job is not None and job.may_have_forgotten(receipt),
     )
@@ -152,15 +160,15 @@ def _advances(job: Job, receipt: Receipt) -> bool:
 
 def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, ...]:
     effects: list[Effect] = []
-    if before is None or _names_owner(before, receipt.facts):
+    if before is None or _names_owner(before, receipt.facts) or after.received_at < before.received_at:
         effects.append(_registration(receipt))
     if after.run_is_known and (before is None or _counts_again(before, after)):
         first = before is None or not before.run_is_known
         effects.append(CountJob(job=after, first=first, is_guess=receipt.is_guess))
     if _names_runner(before, after, receipt):
         effects.append(RunnerNamed(job=after))
-    if _was_cut_short(after) and not (before is not None and _was_cut_short(before)):
-        effects.append(CutShort(job=after))
+    if _was_cut_short(after) != (before is not None and _was_cut_short(before)):
+        effects.append(interruption_of(after))
     if (waiting := _waiting(after)) and (before is None or not _waits_at(waiting, before)):
         effects.append(waiting)
     return tuple(effects)
@@ -181,13 +189,15 @@ def _event(
     *,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
     duplicate: bool | None = None,
+    nth: int = 0,
 ) -> Event:
+    """A job may lose a machine and get it back: the `nth` time that this is news, it has a line of its own."""
     return Event(
         installation_id=receipt.installation_id,
         job_id=receipt.job_id,
         timestamp=receipt.received_at,
         event_type=receipt.event_type,
-        short_id=receipt.short_id,
+        short_id=receipt.nth_short_id(nth),
         source=receipt.source,
         delivery_id=receipt.delivery_id,
         status=job.status,
@@ -207,8 +217,14 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
     return githubs_word and after.runner_name not in (None, known)
 
 
+def interruption_of(job: Job) -> CutShort | NotCutShort:
+    return CutShort(job=job) if _was_cut_short(job) else NotCutShort(job=job)
+
+
 def _was_cut_short(job: Job) -> bool:
-    return bool(job.was_interrupted) and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
+    """Its run may be run again because of it."""
+    ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
+    return ended and bool(job.was_interrupted)
 
 
 def _names_owner(before: Job, facts: Facts) -> bool:
@@ -219,7 +235,8 @@ def _names_owner(before: Job, facts: Facts) -> bool:
 
 def _counts_again(before: Job, after: Job) -> bool:
     completes = before.status is not Status.COMPLETED and after.status is Status.COMPLETED
-    return not before.run_is_known or completes or before.failed != after.failed
+    is_older = after.created_at < before.created_at
+    return not before.run_is_known or completes or is_older or before.failed != after.failed
 
 
 def _waiting(job: Job) -> Waiting | None:

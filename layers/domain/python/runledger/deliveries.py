@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from runledger import payload
 from runledger.payload import Json
 
+WEBHOOK_PATH = "/webhooks/github"
 NO_INSTALLATION = 0  # hooks of a repository or organisation, not of an App, name none
 
 

@@ -4,6 +4,7 @@ By hand, so that what happened is one line, its log and its metrics, and not two
 """
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -12,13 +13,15 @@ from runledger import times
 
 # One service for all functions: each value of a dimension is a metric to pay for.
 NAMESPACE, SERVICE = "Runledger", "runledger"
+# Two stages of an account and region share the namespace, and not their alarms.
+STAGE = os.environ.get("STAGE", "none")
 COUNTED = (
     *("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed", "JobsReconciled"),
     *("ApprovalsRequested", "ApprovalsGiven", "ApprovalsRefused", "ForgottenApprovals"),
     *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersRequested"),
     *("RebalanceRecommendations", "RunnersInterrupted", "RunnersTerminated", "RunnersTaken"),
     *("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries", "RejectedEvents"),
-    *("DeliveriesOutOfScope", "InvalidWebhookSecrets"),
+    *("DeliveriesOutOfScope", "InvalidWebhookSecrets", "LookupsPostponed", "MessagesFailed"),
     *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
 )
@@ -40,7 +43,7 @@ def write(
 ) -> None:
     """`about` is what a reader of the log is told: a property, which costs no metric, of each of these."""
     now = int(time.time() * times.MS_PER_SECOND)
-    by = {"service": SERVICE, **(dimensions or {})}
+    by = {"service": SERVICE, "stage": STAGE, **(dimensions or {})}
     told = {
         "Namespace": NAMESPACE,
         "Dimensions": [list(by)],

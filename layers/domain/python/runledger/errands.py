@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from runledger import message_format
 from runledger.model import Job
 from runledger.reports import Kind, RerunCheck, RunnerLookup, RunReport
 from runledger.runner_names import instance_id_in, task_id_in
@@ -59,5 +60,25 @@ class Errands:
         )
 
     @reaching("errands")
-    def _send(self, url: str, errand: Any) -> None:
-        self._client.send_message(QueueUrl=url, MessageBody=json.dumps(asdict(errand)))
+    def _send(self, url: str, task: RunnerLookup | RerunCheck) -> None:
+        self._client.send_message(QueueUrl=url, MessageBody=to_message(task))
+
+
+def to_message(task: RunnerLookup | RerunCheck) -> str:
+    return json.dumps(message_format.stamp(asdict(task)))
+
+
+def lookup_from(message: str) -> RunnerLookup:
+    lookup: RunnerLookup = _read(RunnerLookup, message)
+    return lookup
+
+
+def rerun_check_from(message: str) -> RerunCheck:
+    check: RerunCheck = _read(RerunCheck, message)
+    return check
+
+
+def _read(kind: type[RunnerLookup | RerunCheck], message: str) -> Any:
+    values = json.loads(message)
+    message_format.check(values)
+    return message_format.read(kind, values)

@@ -9,6 +9,7 @@ Refusal                 the sender is at fault; nothing was changed; sending the
 LostRace                somebody else wrote first: decide again on what is there now
 UnavailableError        AWS did not do what it was asked, for a reason that may pass: try again later
 └── ContendedError      the race was lost again and again
+NewerMessage            a newer version of Runledger wrote this message: leave it for that version to read
 """
 
 from typing import TYPE_CHECKING
@@ -57,3 +58,10 @@ class UnavailableError(Exception):
 
 class ContendedError(UnavailableError):
     pass
+
+
+class NewerMessage(Exception):
+    def __init__(self, version: int, *, supported: int) -> None:
+        super().__init__(f"the message has version {version}; this function reads up to version {supported}")
+        self.version = version
+        self.supported = supported

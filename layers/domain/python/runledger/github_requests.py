@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
+from runledger import message_format
+
 
 class Outcome(StrEnum):
     DONE = "done"
@@ -64,11 +66,12 @@ class Result:
 
 
 def to_event(request: Request) -> dict[str, Any]:
-    return {"request": NAMES[type(request)], **asdict(request)}
+    return message_format.stamp({"request": NAMES[type(request)], **asdict(request)})
 
 
 def from_event(event: Mapping[str, Any]) -> Request:
-    """ValueError if it isn't one of the requests above."""
+    """ValueError if it isn't one of the requests above, NewerMessage if a newer version may have more of them."""
+    message_format.check(event)
     kind = KINDS.get(str(event.get("request")))
     if kind is None:
         raise ValueError("request names no request that exists")
@@ -77,3 +80,11 @@ def from_event(event: Mapping[str, Any]) -> Request:
         if type(given[field.name]) is not field.type:
             raise ValueError(f"{field.name} must be given")
     return kind(**given)
+
+
+def from_result(answer: Mapping[str, Any]) -> Result:
+    """The newer side of an upgrade may have more outcomes: none of them means that the request was carried out."""
+    if answer["outcome"] not in list(Outcome):
+        return Result(outcome=Outcome.UNAVAILABLE, message=f"unknown outcome {answer['outcome']}")
+    result: Result = message_format.read(Result, answer)
+    return result

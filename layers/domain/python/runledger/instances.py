@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from runledger import times
+from runledger.places import Place, place_of
 from runledger.reports import Kind
 from runledger.runner_names import POOL_TAGS
 from runledger.tables.attributes import reaching
 
-MOST_INSTANCES_A_CALL = 1000
+# EC2 takes a thousand, but describes them for longer than a client waits.
+MOST_INSTANCES_A_CALL = 100
 MOST_TASKS_A_CALL = 100
 
 GONE = {
@@ -49,7 +51,13 @@ class Instance:
     pool_name: str | None = None
     availability_zone: str | None = None
     launched_at: str | None = None
+    account_id: str | None = None
+    region: str | None = None
     tags: Mapping[str, str]
+
+    @property
+    def place(self) -> Place:
+        return Place(account_id=self.account_id, region=self.region)
 
     @property
     def is_gone(self) -> bool:
@@ -58,10 +66,13 @@ class Instance:
 
 
 def describe(ec2: Any, instance_ids: Collection[str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
-    """By instance id; who is not there any more, or never was, is left out."""
+    """By instance id, in the account and region of the client. Missing instances are omitted."""
     ids = sorted(filter(_INSTANCE.fullmatch, set(instance_ids)))
-    found = [answer for batch in _batches(ids, MOST_INSTANCES_A_CALL) for answer in _instances(ec2, batch)]
-    return {answer["InstanceId"]: _instance(answer, pool_tags) for answer in found}
+    return {
+        each.runner_id: each
+        for batch in _batches(ids, MOST_INSTANCES_A_CALL)
+        for each in _instances(ec2, batch, pool_tags)
+    }
 
 
 def describe_tasks(
@@ -94,8 +105,7 @@ def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL
         pages = ec2.get_paginator("describe_instances").paginate(
             Filters=filters, PaginationConfig={"PageSize": MOST_INSTANCES_A_CALL}
         )
-        found = [each for page in pages for group in page["Reservations"] for each in group["Instances"]]
-    return {answer["InstanceId"]: _instance(answer, pool_tags) for answer in found}
+        return {each.runner_id: each for each in _reserved(pages, ec2, pool_tags)}
 
 
 def running_tasks(ecs: Any, cluster: str, *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
@@ -115,15 +125,22 @@ def _batches(ids: list[str], size: int) -> Iterator[list[str]]:
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
-def _instances(ec2: Any, ids: list[str]) -> list[dict[str, Any]]:
+def _instances(ec2: Any, ids: list[str], pool_tags: Sequence[str]) -> list[Instance]:
     while ids:
         try:
             with reaching("ec2"):
                 pages = ec2.get_paginator("describe_instances").paginate(InstanceIds=ids)
-                return [each for page in pages for group in page["Reservations"] for each in group["Instances"]]
+                return list(_reserved(pages, ec2, pool_tags))
         except ClientError as error:
             ids = _without_unknown(ids, error)
     return []
+
+
+def _reserved(pages: Iterable[Mapping[str, Any]], ec2: Any, pool_tags: Sequence[str]) -> Iterator[Instance]:
+    for page in pages:
+        for group in page["Reservations"]:
+            place = Place(account_id=group.get("OwnerId"), region=ec2.meta.region_name)
+            yield from (_instance(each, place, pool_tags) for each in group["Instances"])
 
 
 def _without_unknown(ids: list[str], error: ClientError) -> list[str]:
@@ -148,7 +165,7 @@ def _tasks(ecs: Any, cluster: str, ids: list[str]) -> list[dict[str, Any]]:
     return list(answer["tasks"])
 
 
-def _instance(answer: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
+def _instance(answer: Mapping[str, Any], place: Place, pool_tags: Sequence[str]) -> Instance:
     tags = {tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])}
     # Absent for an on-demand instance; any other word is a way to pay that we have no price for.
     lifecycle = {None: Lifecycle.ON_DEMAND, "spot": Lifecycle.SPOT}.get(answer.get("InstanceLifecycle"))
@@ -162,12 +179,15 @@ def _instance(answer: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
         pool_name=_first(tags, pool_tags),
         availability_zone=answer.get("Placement", {}).get("AvailabilityZone"),
         launched_at=_instant(answer, "LaunchTime"),
+        account_id=place.account_id,
+        region=place.region,
         tags=tags,
     )
 
 
 def _task(answer: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
     tags = {tag["key"]: tag["value"] for tag in answer.get("tags", [])}
+    place = place_of(answer["taskArn"])
     return Instance(
         runner_id=answer["taskArn"],
         kind=Kind.ECS,
@@ -176,6 +196,8 @@ def _task(answer: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
         pool_name=_first(tags, pool_tags),
         availability_zone=answer.get("availabilityZone"),
         launched_at=_instant(answer, "createdAt"),
+        account_id=place.account_id,
+        region=place.region,
         tags=tags,
     )
 

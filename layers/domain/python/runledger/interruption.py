@@ -1,50 +1,55 @@
-"""What EC2 and ECS say about the machines themselves. Whose they are is the runners table's to know."""
+"""Events of EC2 and ECS about the machines themselves. Their owners are in the runners table."""
 
 from runledger import payload
 from runledger.errors import Malformed
 from runledger.payload import Json
-from runledger.reports import AwsEvent
+from runledger.places import Place
+from runledger.reports import GOING, SPOT_INTERRUPTION, AwsEvent
 from runledger.runners import Runners
-
-GOING = {"stopping", "stopped", "shutting-down", "terminated"}
-SPOT_INTERRUPTION = "SpotInterruption"
 
 
 def take(event: Json, runners: Runners) -> None:
-    """One event of the default bus; warnings are best effort, so a death without one says the same."""
+    """One event of EventBridge; warnings are best effort, so an end without one has the same effect.
+
+    A bus may also carry events of other accounts and regions. They are ignored: nothing could confirm them.
+    """
     kind = payload.required_text(event, "detail-type")
     detail = payload.section(event, "detail")
     at = payload.required_instant(event, "time")
+    place = Place(account_id=payload.text(event, "account"), region=payload.text(event, "region"))
+    if not runners.scope.covers(place):
+        return
     if kind == AwsEvent.WARNING:
-        runners.interrupted(_instance_id(detail), at=at)
+        runners.interrupted(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.REBALANCE:
-        runners.rebalance_recommended(_instance_id(detail), at=at)
+        runners.rebalance_recommended(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.INSTANCE_STATE:
-        _take_instance(detail, runners, at=at)
+        _take_instance(detail, runners, at=at, place=place)
     elif kind == AwsEvent.TASK_STATE:
-        _take_task(detail, runners, at=at)
+        _take_task(detail, runners, at=at, place=place)
     else:
-        raise Malformed("detail-type", f"is {kind}, which says nothing of a runner")
+        raise Malformed("detail-type", f"is {kind}, which is not an event of a runner")
 
 
-def _take_instance(detail: Json, runners: Runners, *, at: str) -> None:
+def _take_instance(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
     state = payload.required_text(detail, "detail.state")
     if state == "running":
-        runners.attached(_instance_id(detail), at=at)
+        runners.attached(_instance_id(detail), at=at, place=place)
     elif state in GOING:
-        runners.terminated(_instance_id(detail), at=at, reason=state)
+        runners.terminated(_instance_id(detail), at=at, place=place, reason=state)
 
 
-def _take_task(detail: Json, runners: Runners, *, at: str) -> None:
+def _take_task(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
     task = payload.required_text(detail, "detail.taskArn")
     stopping = payload.instant(detail, "stoppingAt") or at
     if detail.get("stopCode") == SPOT_INTERRUPTION:
-        runners.interrupted(task, at=stopping)
+        runners.interrupted(task, at=stopping, place=place)
     if detail.get("lastStatus") == "STOPPED":
         reason = payload.text(detail, "stoppedReason")
-        runners.terminated(task, at=payload.instant(detail, "stoppedAt") or at, reason=reason)
+        stopped = payload.instant(detail, "stoppedAt") or at
+        runners.terminated(task, at=stopped, place=place, reason=reason)
     elif detail.get("lastStatus") == "RUNNING" and detail.get("desiredStatus") == "RUNNING":
-        runners.attached(task, at=payload.instant(detail, "startedAt") or at)
+        runners.attached(task, at=payload.instant(detail, "startedAt") or at, place=place)
 
 
 def _instance_id(detail: Json) -> str:

@@ -11,7 +11,7 @@ crash anywhere followed by a retry of the same receipt leaves the same tables as
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runledger import approvals
 from runledger.decision import (
@@ -19,10 +19,12 @@ from runledger.decision import (
     CutShort,
     Decision,
     Effect,
+    NotCutShort,
     Outcome,
     Register,
     RunnerNamed,
     decide,
+    interruption_of,
 )
 from runledger.errands import Errands
 from runledger.errors import ContendedError, LostRace
@@ -106,8 +108,11 @@ class Ledger:
 
     def _record_on(self, job: Job | None, receipt: Receipt) -> Decision:
         line_is_ours = False
+        lost: Decision | None = None
         for tries in range(TRIES):
             decision = decide(job, receipt)
+            if lost is not None:
+                self._take_back(lost, decision, receipt)
             if decision.outcome in (Outcome.REPEATED, Outcome.IGNORED):
                 return decision
             if decision.may_be_repeated and not line_is_ours:
@@ -120,9 +125,18 @@ class Ledger:
                 return self._commit(job, decision)
             except LostRace:
                 # What the refusal brought is old again after a pause.
+                lost = decision
                 self.pause(tries)
                 job = self._read(receipt, consistent=True)
         raise ContendedError(f"job {receipt.installation_id}#{receipt.job_id} was changed {TRIES} times meanwhile")
+
+    def _take_back(self, lost: Decision, now: Decision, receipt: Receipt) -> None:
+        """What a decision that was never saved has left behind, unless the new one replaces it."""
+        saved_by_another = now.job.inputs.count(receipt.token) >= lost.job.inputs.count(receipt.token)
+        if now.outcome is Outcome.IGNORED and not saved_by_another:
+            self.events.put(replace(now.event, short_id=lost.event.short_id))
+        if any(isinstance(each, CutShort | NotCutShort) for each in lost.effects):
+            self._apply(interruption_of(now.job))
 
     def _commit(self, before: Job | None, decision: Decision) -> Decision:
         for effect in decision.effects:
@@ -148,6 +162,8 @@ class Ledger:
             case CutShort():
                 if self.runs.note_cut_short(effect.job).may_be_rerun:
                     self.errands.consider_rerun(effect.job)
+            case NotCutShort():
+                self.runs.note_not_cut_short(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
         """A first look may be behind, for half the price: who decides on an old job loses the race and looks again."""

@@ -2,19 +2,25 @@
 
 from collections.abc import Callable
 
+from runledger.errors import UnavailableError
 from runledger.instances import Instance
 from runledger.machines import Assignment, MachineFacts
 from runledger.ownership import Ruling
-from runledger.reports import FindPrice, Kind, RunnerLookup, Wanted
+from runledger.reports import FindPrice, Kind, Price, RunnerLookup, Wanted
 from runledger.runners import Runners
 
 Describe = Callable[[str, Kind], Instance | None]
 
 
 def look_up(lookup: RunnerLookup, runners: Runners, describe: Describe, find_price: FindPrice) -> Ruling:
-    """The name is a claim. The job learns about the machine only if it is a runner, and not another owner's."""
+    """The name is a claim. The job learns about the machine only if it is a runner, and not another owner's.
+
+    UnavailableError if AWS could not be asked about the machine, or about its price. In the second case the job has its
+    machine by then, and the next try adds the price.
+    """
     kind = Kind(lookup.kind)
     machine = describe(lookup.runner_id, kind)
+    price = find_price(_wanted(machine, lookup.at)) if machine else Price()
     runner_id = machine.runner_id if machine else lookup.runner_id
     fact = Assignment(
         installation_id=lookup.installation_id,
@@ -22,13 +28,15 @@ def look_up(lookup: RunnerLookup, runners: Runners, describe: Describe, find_pri
         since=lookup.started_at or lookup.at,
         is_plan=False,
         repo_full_name=lookup.repo_full_name,
-        machine=_described(machine, lookup.at, find_price) if machine else MachineFacts(),
+        machine=_described(machine, price) if machine else MachineFacts(),
     )
-    return runners.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
+    ruling = runners.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
+    if price.trouble and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
+        raise UnavailableError(f"the price of runner {runner_id}: {price.trouble}")
+    return ruling
 
 
-def _described(machine: Instance, at: str, find_price: FindPrice) -> MachineFacts:
-    price = find_price(_wanted(machine, at))
+def _described(machine: Instance, price: Price) -> MachineFacts:
     return MachineFacts(
         instance_type=machine.instance_type,
         instance_lifecycle=machine.lifecycle,

@@ -13,6 +13,8 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 
+from runledger.places import Place, place_of
+
 OCCURRENCES_KEPT = 30
 ASSIGNMENTS_KEPT = 10
 CLAIMS_KEPT = 5
@@ -35,8 +37,13 @@ class Happening(StrEnum):
     END_REPORTED = "end_reported"  # by a launcher; EC2 and ECS have not confirmed it
 
 
+REPORTS = {Happening.ATTACHMENT_REPORTED, Happening.END_REPORTED}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Occurrence:
+    """The reason of a launcher's report is the installation that it is about."""
+
     at: str
     kind: Happening
     reason: str = ""
@@ -117,12 +124,14 @@ class Runner:
     created_at: str
     status: RunnerStatus = RunnerStatus.ACTIVE
     kind: str | None = None
+    account_id: str | None = None
+    region: str | None = None
     installation_id: int | None = None
     proven_by: str | None = None
     owner_name: str | None = None  # as a launcher's tag names it
     contested_at: str | None = None
     contested_by: int | None = None
-    confirmed_at: str | None = None  # EC2 or ECS of this account and region has reported the machine itself
+    confirmed_at: str | None = None  # EC2 or ECS in that account and region has reported the machine itself
     suspected_at: str | None = None
     suspected_reason: str | None = None
     cleaning_owner: str | None = None
@@ -144,11 +153,31 @@ class Runner:
     terminated_reason: str | None = None
     termination_reported_at: str | None = None
 
-    def after(self, *happened: Occurrence, confirmed_at: str | None = None) -> "Runner":
+    def after(self, *happened: Occurrence) -> "Runner":
         kept = tuple(sorted({*self.occurrences, *happened})[-OCCURRENCES_KEPT:])
-        known = replace(self, occurrences=kept, confirmed_at=_earliest(self.confirmed_at, confirmed_at))._derived()
+        known = replace(self, occurrences=kept)._derived()
         ended = known.terminated_at is not None and any(each.kind is Happening.ENDED for each in happened)
         return known.cleaned() if ended else known
+
+    def confirmed(self, at: str, place: Place) -> "Runner":
+        """EC2 or ECS has reported the machine, or describes it, and so tells where it is."""
+        return replace(
+            self,
+            confirmed_at=_earliest(self.confirmed_at, at),
+            account_id=place.account_id or self.account_id,
+            region=place.region or self.region,
+        )._derived()
+
+    def reported_in(self, place: Place) -> "Runner":
+        """By a launcher: it counts until EC2 or ECS confirms the machine, and fills in what is not known."""
+        if self.confirmed_at:
+            return self
+        named = place_of(self.runner_id)
+        return replace(
+            self,
+            account_id=named.account_id or self.account_id or place.account_id,
+            region=named.region or self.region or place.region,
+        )
 
     def ending(self, end: Occurrence) -> "Runner":
         """As a pass finds it. Its cleanup isn't over until its jobs have been told: then it is `cleaned`."""
@@ -175,9 +204,13 @@ class Runner:
         return replace(self, **owner)._derived()  # type: ignore[arg-type]
 
     @property
-    def is_known(self) -> bool:
-        """It has an owner, or AWS has reported it, or a pass has found it: more than claims are known."""
-        return self.installation_id is not None or bool(self.occurrences or self.confirmed_at or self.suspected_at)
+    def place(self) -> Place:
+        return Place(account_id=self.account_id, region=self.region)
+
+    @property
+    def is_runner(self) -> bool:
+        """It has an owner, or a pass has found it by its tags. Until then EC2 and ECS report just any machine."""
+        return self.installation_id is not None or self.suspected_at is not None or self.kind is not None
 
     @property
     def last_change_at(self) -> str:
@@ -233,7 +266,10 @@ class Runner:
         return Life(start=start, end=min(ends).at, reason=min(ends).reason or None, until=until)
 
     def _of_kind(self, *kinds: Happening) -> Iterator[Occurrence]:
-        return (each for each in self.occurrences if each.kind in kinds)
+        """A launcher's report counts if it is about the owner's installation: any publisher can name any machine."""
+        counted = ("", str(self.installation_id))
+        every = (each for each in self.occurrences if each.kind in kinds)
+        return (each for each in every if each.kind not in REPORTS or each.reason in counted)
 
     def _of_owner(self) -> Iterator[Assignment]:
         every = (*self.assignments, *self.claims)

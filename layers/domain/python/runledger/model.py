@@ -132,6 +132,9 @@ class Receipt:
     def short_id(self) -> str:
         return _digest(self.delivery_id, SHORT_ID_LENGTH)
 
+    def nth_short_id(self, nth: int) -> str:
+        return _digest(f"{self.delivery_id} {nth}", SHORT_ID_LENGTH) if nth else self.short_id
+
     @cached_property
     def body_id(self) -> str:
         return (self.body_digest or "")[:BODY_ID_LENGTH]

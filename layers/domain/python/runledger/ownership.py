@@ -67,9 +67,11 @@ def is_runner(tags: Tags, runner_tags: Tags) -> bool:
     )
 
 
-def must_stay(tags: Tags) -> bool:
-    """Somebody has marked the machine as one that no scale-down may stop. Any value but `false` counts."""
-    return tags.get(KEEP_TAG, "false").strip().lower() != "false"
+def must_stay(tags: Tags, keep_tags: Tags) -> bool:
+    """A machine that is never an orphan: the launcher's mark, whose every value but `false` counts, or one of yours."""
+    if tags.get(KEEP_TAG, "false").strip().lower() != "false":
+        return True
+    return any(name in tags and fnmatchcase(tags[name], pattern) for name, pattern in keep_tags.items())
 
 
 def named_owner(tags: Tags) -> str | None:

@@ -5,7 +5,7 @@ A Fargate task has no instance type, and pays for CPU and memory apart: its pric
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +14,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from runledger.errors import UnavailableError
+from runledger.places import region_of
 from runledger.reports import Price, Wanted
 from runledger.tables.attributes import reaching
 
@@ -21,7 +22,8 @@ ON_DEMAND_FRESH_SECONDS = 24 * 3600.0
 SPOT_FRESH_SECONDS = 3600.0
 # Soon enough for a new instance type or permission, and late enough not to ask again for each job.
 UNKNOWN_FRESH_SECONDS = 300.0
-
+# After a call that failed: other jobs must not wait for the same time-out.
+TROUBLE_FRESH_SECONDS = 60.0
 
 # What reading an answer raises that is not shaped as documented.
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -33,6 +35,7 @@ _log = logging.getLogger(__name__)
 class _Answer:
     price: Decimal | None
     until: float
+    trouble: UnavailableError | None = None
 
 
 class Prices:
@@ -40,34 +43,40 @@ class Prices:
 
     def __init__(
         self,
-        ec2: Any,
+        ec2: Callable[[str], Any],
         pricing: Any,
         *,
-        region: str,
+        regions: Sequence[str],
         clock: Callable[[], float],
         warn: Callable[[str], None] = _log.warning,
+        postponed: Callable[[UnavailableError], None] = lambda _: None,
     ) -> None:
-        """`pricing` lives in few regions only (us-east-1 is one), whichever `region` the prices are for."""
+        """`ec2` gives the client of one of `regions`; an instance without an availability zone is in the first of them.
+
+        `pricing` is in few regions only (us-east-1 is one), and has the prices of all.
+        """
         self._ec2 = ec2
         self._pricing = pricing
-        self._region = region
+        self._regions = regions
         self._clock = clock
         self._warn = warn
+        self._postponed = postponed
         self._answers: dict[tuple[str, ...], _Answer] = {}
 
     def find(self, wanted: Wanted) -> Price:
-        """What can be had at once: where a job is must never wait for what it costs."""
+        """What can be had at once: where a job is must never wait for what it costs. Trouble is in the result."""
         try:
             return self._found(wanted)
         except UnavailableError as trouble:
             self._warn(f"the price of {wanted.instance_type} is unknown: {trouble}")
-            return Price()
+            self._postponed(trouble)
+            return Price(trouble=str(trouble))
 
     def _found(self, wanted: Wanted) -> Price:
         """A spot instance has its on-demand price beside, which tells what was saved."""
         if wanted.instance_type is None:
             return Price()
-        on_demand = self.on_demand(wanted.instance_type)
+        on_demand = self.on_demand(wanted.instance_type, wanted.availability_zone)
         match wanted.instance_lifecycle, wanted.availability_zone:
             case "on-demand", _:
                 per_hour = on_demand
@@ -77,18 +86,27 @@ class Prices:
                 per_hour = None
         return Price(per_hour=per_hour, on_demand_per_hour=on_demand)
 
-    def on_demand(self, instance_type: str) -> Decimal | None:
+    def on_demand(self, instance_type: str, availability_zone: str | None = None) -> Decimal | None:
+        region = region_of(availability_zone) or self._regions[0]
         return self._remembered(
-            (instance_type, "on-demand"), ON_DEMAND_FRESH_SECONDS, lambda: self._listed(instance_type)
+            (instance_type, "on-demand", region),
+            ON_DEMAND_FRESH_SECONDS,
+            lambda: self._listed(instance_type, region),
         )
 
     def spot(self, instance_type: str, availability_zone: str, at: str) -> Decimal | None:
-        """The price at the full hour before `at`, so that a retry gets the same one, and jobs of an hour share it."""
+        """The price at the full hour before `at`, so that a retry gets the same one, and jobs of an hour share it.
+
+        Unknown in regions where this deployment has no runners: their EC2 isn't called.
+        """
+        region = region_of(availability_zone)
+        if region is None or region not in self._regions:
+            return None
         hour = at[: len("2025-01-15T10")] + ":00:00.000Z"
         return self._remembered(
             (instance_type, "spot", availability_zone, hour),
             SPOT_FRESH_SECONDS,
-            lambda: self._charged(instance_type, availability_zone, hour),
+            lambda: self._charged(self._ec2(region), instance_type, availability_zone, hour),
         )
 
     def _remembered(
@@ -96,12 +114,20 @@ class Prices:
     ) -> Decimal | None:
         now = self._clock()
         known = self._answers.get(what)
-        if known and known.until > now:
-            return known.price
-        price = self._asked(what, ask)
-        answer = _Answer(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
-        self._answers = {each: kept for each, kept in self._answers.items() if kept.until > now} | {what: answer}
-        return price
+        if known is None or known.until <= now:
+            known = self._answer(what, fresh_seconds, ask)
+            self._answers = {each: kept for each, kept in self._answers.items() if kept.until > now} | {what: known}
+        if known.trouble:
+            raise known.trouble
+        return known.price
+
+    def _answer(self, what: tuple[str, ...], fresh_seconds: float, ask: Callable[[], Decimal | None]) -> _Answer:
+        now = self._clock()
+        try:
+            price = self._asked(what, ask)
+        except UnavailableError as trouble:
+            return _Answer(price=None, until=now + TROUBLE_FRESH_SECONDS, trouble=trouble)
+        return _Answer(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
 
     def _asked(self, what: tuple[str, ...], ask: Callable[[], Decimal | None]) -> Decimal | None:
         try:
@@ -111,10 +137,10 @@ class Prices:
             self._warn(f"the price of {' '.join(what)} is unknown: {problem!r}")
             return None
 
-    def _listed(self, instance_type: str) -> Decimal | None:
+    def _listed(self, instance_type: str, region: str) -> Decimal | None:
         wanted = {
             "instanceType": instance_type,
-            "regionCode": self._region,
+            "regionCode": region,
             "operatingSystem": "Linux",
             "tenancy": "Shared",
             "preInstalledSw": "NA",
@@ -130,9 +156,9 @@ class Prices:
             raise ValueError(f"AWS lists {len(listed)} prices, and none is certain")
         return next(iter(listed), None)
 
-    def _charged(self, instance_type: str, availability_zone: str, hour: str) -> Decimal | None:
+    def _charged(self, ec2: Any, instance_type: str, availability_zone: str, hour: str) -> Decimal | None:
         moment = datetime.fromisoformat(hour)
-        pages = self._ec2.get_paginator("describe_spot_price_history").paginate(
+        pages = ec2.get_paginator("describe_spot_price_history").paginate(
             InstanceTypes=[instance_type],
             AvailabilityZone=availability_zone,
             ProductDescriptions=["Linux/UNIX"],

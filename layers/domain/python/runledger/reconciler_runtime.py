@@ -1,7 +1,6 @@
 """What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 
 from runledger_github.registrations import Registrations
 from runledger_github.truth import Truth
@@ -10,11 +9,12 @@ from runledger import forgotten, times
 from runledger.aws import client, rarely
 from runledger.caches import Time
 from runledger.deliveries import NO_INSTALLATION
-from runledger.fleet import Fleet
 from runledger.forgotten import ForgottenApproval
-from runledger.github_runtime import is_pending, truth
+from runledger.github_runtime import PerApp, is_pending, truth
+from runledger.model import Job
 from runledger.passes_runtime import passes, patience
 from runledger.reconciliation import metrics
+from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
@@ -23,7 +23,8 @@ from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
-from runledger.runner_runtime import runner_tags, runners
+from runledger.reconciliation.uninstalled import UninstalledCheck
+from runledger.runner_runtime import fleet, runners
 from runledger.runtime import installations, jobs, ledger, record, setting
 from runledger.tables.absences import Absences
 from runledger.tables.cleanups import CleanupLocks
@@ -32,18 +33,7 @@ from runledger.tables.lost_deliveries import LostDeliveries
 clock = Time()
 
 
-@cache
-def fleet() -> Fleet:
-    return Fleet(
-        ec2=client("ec2"),
-        ecs=client("ecs"),
-        cluster=setting("ECS_CLUSTER"),
-        tags=runner_tags(),
-        pool_tags=tuple(setting("POOL_TAGS").split(",")),
-    )
-
-
-@cache
+@PerApp
 def cleanup() -> Cleanup:
     known = truth()
     return Cleanup(
@@ -61,7 +51,7 @@ def cleanup() -> Cleanup:
     )
 
 
-@cache
+@PerApp
 def reconciler() -> Reconciler:
     known = truth()
     return Reconciler(
@@ -81,9 +71,11 @@ def reconciler() -> Reconciler:
         runners=RunnerCheck(cleanup=cleanup(), enforce=setting("ORPHANS") == "enforce"),
         deliveries=_deliveries(known) if known else None,
         confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
+        uninstalled=_uninstalled() if known else None,
         find_forgotten=_find_forgotten,
         passes=passes(),
         share_left=known.share_left if known else _none_left,
+        finish_within=known.app.deadline.finish_within if known else _no_calls,
         share_for_others=int(setting("GITHUB_BUDGET_FOR_OTHERS_PERCENT")) / 100,
         warn=metrics.failed,
         time=clock,
@@ -91,8 +83,15 @@ def reconciler() -> Reconciler:
 
 
 def _confirmed(runner_ids: Iterable[str]) -> list[str]:
-    """Those that EC2 or ECS has reported before: if they do not know them now, they are gone."""
-    return [runner_id for runner_id, runner in runners().table.among(runner_ids).items() if runner.confirmed_at]
+    """Those in scope that EC2 or ECS has reported before: if they are unknown there now, they are gone."""
+    found = runners().table.among(runner_ids)
+    return [runner_id for runner_id, runner in found.items() if runners().is_in_scope(runner)]
+
+
+def _uninstalled() -> UninstalledCheck:
+    return UninstalledCheck(
+        registry=installations(), jobs=jobs(), runs=ledger().runs, record=record, report=ledger().take
+    )
 
 
 def _deliveries(known: Truth) -> DeliveryCheck:
@@ -111,10 +110,19 @@ def _registrations(known: Truth) -> Registrations:
     return Registrations(app=known.app, known_machines=_known_machines)
 
 
-def _find_forgotten(installation_ids: Sequence[int]) -> Iterable[ForgottenApproval]:
+def _find_forgotten(installation_ids: Sequence[int], bounds: Bounds) -> Iterable[ForgottenApproval]:
+    """Without time or budget the table counts: that takes no call to GitHub, so the part is always finished."""
     before = clock.text(seconds_from_now=-patience().waiting_hours * times.SECONDS_PER_HOUR)
-    return forgotten.find(jobs(), installation_ids, waiting_since_before=before, is_pending=is_pending())
+
+    def pending(job: Job) -> bool:
+        return is_pending()(job, bounds.may_ask(job.installation_id) and not bounds.out_of_time())
+
+    return forgotten.find(jobs(), installation_ids, waiting_since_before=before, is_pending=pending)
 
 
 def _none_left(_installation_id: int) -> float:
     return 0.0
+
+
+def _no_calls(_seconds: float) -> None:
+    pass

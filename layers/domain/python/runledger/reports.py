@@ -46,6 +46,11 @@ class AwsEvent(StrEnum):
     TASK_STATE = "ECS Task State Change"
 
 
+# States of an instance that is about to end or has ended, and why spot stops a task.
+GOING = {"stopping", "stopped", "shutting-down", "terminated"}
+SPOT_INTERRUPTION = "SpotInterruption"
+
+
 class InstallationStatus(StrEnum):
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -175,8 +180,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
+    """Without `trouble`, a price that is absent is not published. With it, AWS could not be asked: try again later."""
+
     per_hour: Decimal | None = None
     on_demand_per_hour: Decimal | None = None
+    trouble: str | None = None
 
 
 FindPrice = Callable[[Wanted], Price]

@@ -19,6 +19,10 @@ from runledger.reports import RerunCheck
 from runledger.tables.rerun_claims import Rerun, RerunClaims
 
 CLAIM_SECONDS = 60
+CANCELLED = "cancelled"
+FORBIDDEN = 403
+# The queue tries five times, six minutes apart: the last of them takes GitHub's word for it.
+FORBIDDEN_FOR_SECONDS = 20 * 60
 
 
 class GitHub(Protocol):
@@ -68,6 +72,8 @@ class Reruns:
             return "requested"
         if now.get("status") != "completed":
             raise UnavailableError(f"run {check.run_id} is not finished yet on GitHub")
+        if now.get("conclusion") == CANCELLED:
+            return "the run was cancelled"  # GitHub does not tell who did it, and a person may have
         jobs = github.run_jobs(check.repo_full_name, check.run_id, check.run_attempt)
         failed = {int(job["id"]) for job in jobs if job.get("conclusion") in CUT_SHORT}
         if not self.own_failures_too and failed - rerun.cut_short_job_ids:
@@ -75,8 +81,14 @@ class Reruns:
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
         except self.refusals as refusal:
+            if getattr(refusal, "status", None) == FORBIDDEN and not self._was_tried_long(rerun):
+                # Also the answer while GitHub still finishes the run.
+                raise UnavailableError(f"run {check.run_id} cannot be run again yet: {refusal}") from refusal
             return f"refused: {refusal}"
         return "requested"
+
+    def _was_tried_long(self, rerun: Rerun) -> bool:
+        return rerun.first_claimed_at <= self.time.text(seconds_from_now=-FORBIDDEN_FOR_SECONDS)
 
     def _tell(self, check: RerunCheck, rerun: Rerun, result: str) -> None:
         event_type = EventType.RERUN_REQUESTED if result == "requested" else EventType.RERUN_REFUSED

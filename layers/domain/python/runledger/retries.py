@@ -2,12 +2,9 @@
 
 import dataclasses
 import json
-import types
-import typing
-from decimal import Decimal
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from runledger import message_format
 from runledger.model import Receipt
 from runledger.reports import DeploymentReport, InstallationReport, Report, Review, RunReport
 from runledger.tables.attributes import reaching
@@ -33,27 +30,17 @@ class RetryQueue:
 
 
 def to_message(said: Receipt | Report) -> str:
-    return json.dumps({"kind": type(said).__name__, "said": dataclasses.asdict(said)}, default=str)
+    content = {"kind": type(said).__name__, "said": dataclasses.asdict(said)}
+    return json.dumps(message_format.stamp(content), default=str)
 
 
 def from_message(message: str) -> Receipt | Report:
     values = json.loads(message)
-    said: Receipt | Report = _revive(KINDS[values["kind"]], values["said"])
+    message_format.check(values)
+    said: Receipt | Report = message_format.read(KINDS[values["kind"]], values["said"])
     return said
 
 
 def correlation_id(said: Receipt | Report) -> str:
     """The delivery that it came with, where it is known."""
     return str(getattr(said, "delivery_id", f"{type(said).__name__} of {said.installation_id}"))
-
-
-def _revive(kind: Any, value: Any) -> Any:
-    """JSON knows no dataclasses, enums, Decimals and tuples: the fields' types tell what a value was."""
-    if isinstance(kind, types.UnionType):
-        return None if value is None else _revive(next(each for each in kind.__args__ if each is not type(None)), value)
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        return kind(**{name: _revive(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
-    if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
-        return kind(value)
-    return tuple(value) if typing.get_origin(kind) is tuple else value

@@ -2,16 +2,16 @@
 
 import time
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 
 from runledger import telemetry
 from runledger.aws import client, rarely
-from runledger.instances import Instance, describe, describe_tasks
-from runledger.lookups import Describe
+from runledger.fleet import Fleet
+from runledger.places import Scope
 from runledger.prices import Prices
 from runledger.publishers import Publishers
 from runledger.publishers import parse as parse_publishers
-from runledger.reports import FindPrice, Kind
+from runledger.reports import FindPrice
 from runledger.runners import Runners
 from runledger.runtime import record, setting
 from runledger.scheduling import LauncherEvents
@@ -23,13 +23,39 @@ def runners() -> Runners:
     table = RunnersTable(
         client("dynamodb"), setting("RUNNERS_TABLE"), retention_days=int(setting("RUNNERS_RETENTION_DAYS"))
     )
-    return Runners(table=table, record=record, runner_tags=runner_tags())
+    return Runners(table=table, record=record, runner_tags=runner_tags(), scope=scope())
+
+
+@cache
+def scope() -> Scope:
+    """The region of the deployment comes first: most machines are there."""
+    named = [each for each in setting("RUNNER_REGIONS", default="").split(",") if each]
+    regions = dict.fromkeys((setting("AWS_REGION"), *named))
+    return Scope(account_id=setting("OWN_ACCOUNT"), regions=tuple(regions))
+
+
+@cache
+def fleet() -> Fleet:
+    return Fleet(
+        client=rarely,
+        scope=scope(),
+        cluster=setting("ECS_CLUSTER"),
+        tags=runner_tags(),
+        pool_tags=tuple(setting("POOL_TAGS").split(",")),
+        postponed=telemetry.lookup_postponed,
+        keep_tags=tags_in(setting("KEEP_TAGS", default="")),
+    )
 
 
 @cache
 def runner_tags() -> Mapping[str, str]:
     """Empty where the tags of well-known launchers count."""
-    tags = [each.partition("=") for each in setting("RUNNER_TAGS", default="").split(",") if each]
+    return tags_in(setting("RUNNER_TAGS", default=""))
+
+
+def tags_in(text: str) -> Mapping[str, str]:
+    """Of `name=value,name=value`."""
+    tags = [each.partition("=") for each in text.split(",") if each]
     return {name: value or "*" for name, _, value in tags}
 
 
@@ -38,26 +64,18 @@ def launcher_events() -> LauncherEvents:
     publishers = Publishers(
         own_account=setting("OWN_ACCOUNT"), entries=parse_publishers(setting("EVENT_PUBLISHERS", default="[]"))
     )
-    return LauncherEvents(runners=runners(), publishers=publishers, describe=describe_runner(), find_price=find_price())
+    return LauncherEvents(runners=runners(), publishers=publishers, describe=fleet().find, find_price=find_price())
 
 
 @cache
 def find_price() -> FindPrice:
-    """Most launchers tell the price, and then nobody is asked."""
-    pricing = rarely("pricing", "us-east-1")  # tells the prices of every region
-    warn = telemetry.logger.warning
-    return Prices(rarely("ec2"), pricing, region=setting("AWS_REGION"), clock=time.time, warn=warn).find
-
-
-@cache
-def describe_runner() -> Describe:
-    cluster, pool_tags = setting("ECS_CLUSTER"), tuple(setting("POOL_TAGS").split(","))
-
-    def describe_one(runner_id: str, kind: Kind) -> Instance | None:
-        if kind is Kind.EC2:
-            found = describe(rarely("ec2"), [runner_id], pool_tags=pool_tags)
-        else:
-            found = describe_tasks(rarely("ecs"), cluster, [runner_id], pool_tags=pool_tags)
-        return next(iter(found.values()), None)
-
-    return describe_one
+    """Most launchers report the price, and then AWS is not asked."""
+    pricing = rarely("pricing", "us-east-1")  # has the prices of every region
+    return Prices(
+        partial(rarely, "ec2"),
+        pricing,
+        regions=scope().regions,
+        clock=time.time,
+        warn=telemetry.logger.warning,
+        postponed=telemetry.lookup_postponed,
+    ).find

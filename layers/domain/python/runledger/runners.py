@@ -29,6 +29,7 @@ from runledger.ownership import (
     owner_after,
     rule,
 )
+from runledger.places import NOWHERE, Place, Scope
 from runledger.tables.runners import RunnersTable
 
 Record = Callable[[Receipt], Decision]
@@ -36,13 +37,17 @@ Record = Callable[[Receipt], Decision]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runners:
-    """`runner_tags` are the tags of machines that are runners; without any, those of well-known launchers count."""
+    """`runner_tags` are the tags of machines that are runners; without any, those of well-known launchers count.
+
+    `scope` is where EC2 and ECS are asked: a machine elsewhere is recorded as launchers report it, and never judged.
+    """
 
     table: RunnersTable
     record: Record
+    scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
-    def launch(self, receipt: Receipt, *, kind: str, proof: Proof) -> Decision:
+    def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = NOWHERE) -> Decision:
         """A launcher has started a machine for a job; by now the machine may work for another job.
 
         NotYours if it is proven to belong to another installation.
@@ -62,7 +67,7 @@ class Runners:
                 raise NotYours(f"runner {runner_id} belongs to another installation than {plan.installation_id}")
             decision = decision or self.record(receipt)
             before = seen or Runner(runner_id=runner_id, created_at=plan.since)
-            after = before.owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
+            after = before.reported_in(place).owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
             if self.table.save(seen, after):
                 break
         self._settle_assigned(after, plan.job, news=True)
@@ -78,9 +83,9 @@ class Runners:
             ruling = rule(claim, seen, tags, runner_tags=self.runner_tags)
             after = before = seen or Runner(runner_id=runner_id, created_at=fact.since)
             if ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
-                confirmed_at = at if machine and ruling is Ruling.ASSIGN else None
-                after = before.after(confirmed_at=confirmed_at).owned(kind=before.kind or kind)
+                after = before.owned(kind=before.kind or kind)
                 if ruling is Ruling.ASSIGN:
+                    after = after.confirmed(at, machine.place) if machine else after
                     after = after.owned(**_claimant(before, claim, named_owner(tags) if tags else None))
                 after = after.assigned(fact)
                 if (receipt := description(after, fact.job, at=at)) is not None:
@@ -101,31 +106,35 @@ class Runners:
             self._settle_assigned(after, fact.job, news=news)
         return ruling
 
-    def attached(self, runner_id: str, *, at: str) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.STARTED))
+    def attached(self, runner_id: str, *, at: str, place: Place) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.STARTED), place)
 
     def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
         """By a launcher. NotYours if the machine is proven to belong to another installation."""
-        self._report(runner_id, Occurrence(at, Happening.ATTACHMENT_REPORTED), installation_id=installation_id)
+        report = Occurrence(at, Happening.ATTACHMENT_REPORTED, str(installation_id))
+        self._report(runner_id, report, installation_id=installation_id)
 
     def reported_terminated(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
         """By a launcher. Only EC2 and ECS can tell that a machine is gone: until then nothing follows from it."""
-        report = Occurrence(at, Happening.END_REPORTED)
+        report = Occurrence(at, Happening.END_REPORTED, str(installation_id))
         runner = self._report(runner_id, report, installation_id=installation_id)
-        gone = machine.is_gone if machine else runner.confirmed_at is not None
-        if gone:
-            self.terminated(runner_id, at=at, reason=reason)
+        if machine.is_gone if machine else self.is_in_scope(runner):
+            self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
-    def rebalance_recommended(self, runner_id: str, *, at: str) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.REBALANCE_RECOMMENDED))
+    def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.REBALANCE_RECOMMENDED), place)
 
-    def interrupted(self, runner_id: str, *, at: str) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.WARNED))
+    def interrupted(self, runner_id: str, *, at: str, place: Place) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.WARNED), place)
 
-    def terminated(self, runner_id: str, *, at: str, reason: str | None = None) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.ENDED, reason or ""))
+    def terminated(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.ENDED, reason or ""), place)
+
+    def is_in_scope(self, runner: Runner) -> bool:
+        """EC2 or ECS has confirmed the machine, and is still asked there: if it is unknown now, it is gone."""
+        return runner.confirmed_at is not None and self.scope.covers(runner.place)
 
     def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
         """As terminated, by a pass, which isn't repeated: no pass looks at a cleaned runner, so its jobs come first."""
@@ -134,9 +143,9 @@ class Runners:
         self._settle(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
-    def confirmed(self, runner_id: str, *, at: str) -> None:
+    def confirmed(self, machine: Instance, *, at: str) -> None:
         """EC2 or ECS describes the machine."""
-        self.table.change(runner_id, at=at, change=lambda runner: runner.after(confirmed_at=at))
+        self.table.change(machine.runner_id, at=at, change=lambda runner: runner.confirmed(at, machine.place))
 
     def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
         """By a tag that names the owner. A machine that has an owner keeps it; a remembered claim takes effect."""
@@ -153,10 +162,11 @@ class Runners:
         for job in claimants:
             self._tell(after, job, EVERYTHING)
 
-    def _happen(self, runner_id: str, occurrence: Occurrence) -> None:
+    def _happen(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
         """As EC2 or ECS reports."""
         at = occurrence.at
-        runner = self.table.change(runner_id, at=at, change=lambda each: each.after(occurrence, confirmed_at=at))
+        change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
+        runner = self.table.change(runner_id, at=at, change=change)
         self._settle(runner, occurrence)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:

@@ -10,6 +10,7 @@ from runledger.lookups import Describe
 from runledger.model import EventType, Facts, Receipt, Source, Status
 from runledger.ownership import Proof
 from runledger.payload import Json
+from runledger.places import Place, region_of
 from runledger.publishers import Publisher, Publishers
 from runledger.reports import FindPrice, Kind, Wanted
 from runledger.runners import Runners
@@ -51,7 +52,7 @@ class LauncherEvents:
             case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
                 receipt = _scheduled(event, detail, EventType(detail_type), at=at, find_price=self.find_price)
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
-                self.runners.launch(receipt, kind=kind, proof=proof)
+                self.runners.launch(receipt, kind=kind, proof=proof, place=_place(event, detail))
             case EventType.RUNNER_ATTACHED:
                 self.runners.reported_attached(runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:
@@ -108,6 +109,12 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, fin
             on_demand_price_per_hour=_dollars(detail, "on_demand_price_per_hour") or found.on_demand_per_hour,
         ),
     )
+
+
+def _place(event: Json, detail: Json) -> Place:
+    """Where the launcher has probably started the machine, until EC2 or ECS confirms it."""
+    zone = payload.text(detail, "availability_zone")
+    return Place(account_id=payload.text(event, "account"), region=region_of(zone))
 
 
 def _repository(detail: Json) -> str | None:

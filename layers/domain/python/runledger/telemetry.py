@@ -15,7 +15,7 @@ from aws_lambda_powertools.logging import Logger
 
 from runledger import emf
 from runledger.decision import Decision, Outcome
-from runledger.errors import OutOfScope, Refusal
+from runledger.errors import NewerMessage, OutOfScope, Refusal, UnavailableError
 from runledger.model import EventType, Receipt
 from runledger.reports import Report, RerunCheck
 
@@ -96,6 +96,17 @@ def rejected(message_id: str, refusal: Refusal, *, first: bool) -> None:
     count("message rejected", about, {"RejectedEvents": int(first)})
 
 
+def newer_message(newer: NewerMessage, **about: Any) -> None:
+    """Expected for minutes while an upgrade is under way, and after a rollback until the next upgrade."""
+    versions = {"version": newer.version, "supported": newer.supported}
+    logger.error("message has a newer version", extra=versions | about)
+
+
+def messages_failed(number: int) -> None:
+    """Counted for each function, because Lambda counts no error when only messages of a batch fail."""
+    count("messages failed", {"level": "ERROR"}, {"MessagesFailed": number}, function=FUNCTION)
+
+
 def refused(refusal: Refusal) -> None:
     """Deliveries out of scope are counted, because a secret that is used for another tenant may be an attack."""
     if isinstance(refusal, OutOfScope):
@@ -108,6 +119,12 @@ def refused(refusal: Refusal) -> None:
 def secret_ignored(entry: str, reason: str) -> None:
     about = {"level": "ERROR", "entry": entry, "reason": reason}
     count("webhook secret ignored", about, {"InvalidWebhookSecrets": 1})
+
+
+def lookup_postponed(trouble: UnavailableError) -> None:
+    """EC2, ECS or the price list did not answer. It is asked again: the alarm is about trouble that stays."""
+    about = {"level": "WARNING", "reason": str(trouble)}
+    count("lookup postponed", about, {"LookupsPostponed": 1})
 
 
 def considered(check: RerunCheck, result: str) -> None:

@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from runledger.errors import UnavailableError
+
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey, InstallationToken
 from runledger_github.errors import NotFound
 from runledger_github.etags import ETags
 from runledger_github.installation import PAGE, Installation
 from runledger_github.messages import Call, Json
-from runledger_github.retries import Patience, Retries
+from runledger_github.retries import Deadline, Patience, Retries
 from runledger_github.session import Credential, Session
 
 GITHUB_COM = "https://api.github.com"
@@ -30,7 +32,16 @@ class DeliveryPage:
 class GitHubApp:
     """One for each process: it holds tokens, budgets and answers that are worth keeping between invocations."""
 
-    def __init__(self, key: AppKey, *, connection: Connection, retries: Retries, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        key: AppKey,
+        *,
+        connection: Connection,
+        retries: Retries,
+        deadline: Deadline,
+        clock: Callable[[], float],
+    ) -> None:
+        self.deadline = deadline
         self._connection = connection
         self._retries = retries
         self._clock = clock
@@ -50,10 +61,12 @@ class GitHubApp:
         sleep: Callable[[float], object] = time.sleep,
     ) -> Self:
         """BadCredentials if the secret is not `{"app_id": ..., "private_key": "PEM"}`."""
+        deadline = Deadline(clock)
         return cls(
             AppKey.from_secret(secret_json, clock=clock),
-            connection=Connection(api_url, read_seconds=read_seconds),
-            retries=Retries(patience, clock=clock, sleep=sleep),
+            connection=Connection(api_url, read_seconds=read_seconds, deadline=deadline),
+            retries=Retries(patience, deadline=deadline, clock=clock, sleep=sleep),
+            deadline=deadline,
             clock=clock,
         )
 
@@ -71,13 +84,22 @@ class GitHubApp:
             yield from page.document
 
     def find_installation(self, installation_id: int) -> Json | None:
-        """None if it does not exist. NotFound if the App doesn't: GitHub answers 404 to an unknown app_id as well."""
+        """None if it does not exist. NotFound if the App doesn't: GitHub answers 404 to an unknown app_id as well.
+
+        A deletion is final, and one 404 may be an error of GitHub: so its list of installations must agree.
+        """
         try:
             found: Json = self._session.ask(Call(method="GET", path=f"/app/installations/{installation_id}"))
         except NotFound:
-            self._session.ask(Call(method="GET", path="/app"))
+            if any(each["id"] == installation_id for each in self.installations()):
+                raise UnavailableError(f"GitHub lists installation {installation_id}, but answers 404 for it") from None
             return None
         return found
+
+    def hook_url(self) -> str:
+        """Where the App's webhooks go, empty if nowhere."""
+        config: Json = self._session.ask(Call(method="GET", path="/app/hook/config", conditional=True))
+        return str(config.get("url") or "")
 
     def hook_deliveries(self, cursor: str | None = None) -> Iterator[DeliveryPage]:
         """Newest first, page by page, so that a long log can be read on in another invocation."""

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
-from runledger_github.errors import NoAnswerError
+from runledger_github.errors import NoAnswerError, OutOfTime
 from runledger_github.messages import Answer, Call
+from runledger_github.retries import Deadline
 
 HEADERS = {
     "Accept": "application/vnd.github+json",
@@ -25,17 +26,25 @@ REDIRECTS_ONLY = urllib3.Retry(
 class Connection:
     """One GitHub: `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server."""
 
-    def __init__(self, api_url: str, *, read_seconds: float) -> None:
+    def __init__(self, api_url: str, *, read_seconds: float, deadline: Deadline) -> None:
         _require_encryption(api_url)
         self._api_url = api_url.rstrip("/")
-        self._pool = urllib3.PoolManager(
-            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=read_seconds), cert_reqs="CERT_REQUIRED"
-        )
+        self._read_seconds = read_seconds
+        self._deadline = deadline
+        self._pool = urllib3.PoolManager(cert_reqs="CERT_REQUIRED")
 
     def send(self, call: Call, headers: Mapping[str, str]) -> Answer:
+        left = self._deadline.seconds_left()
+        if left <= 0:
+            raise OutOfTime(f"{call}: not asked, because time has run out")
+        timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, left), read=min(self._read_seconds, left))
         try:
             response = self._pool.request(
-                call.method, self._api_url + call.target, headers={**HEADERS, **headers}, retries=REDIRECTS_ONLY
+                call.method,
+                self._api_url + call.target,
+                headers={**HEADERS, **headers},
+                retries=REDIRECTS_ONLY,
+                timeout=timeout,
             )
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error

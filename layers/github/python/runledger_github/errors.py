@@ -2,7 +2,8 @@
 
 UnavailableError        (the domain's) for a reason that may pass: try again later
 ├── NoAnswerError       no connection, a time-out, a 5xx, or an answer that cannot be read
-└── RateLimited         no more calls before `until`
+├── RateLimited         no more calls before `until`
+└── OutOfTime           the caller must finish, so GitHub was not asked
 GitHubRefusal           asking again will not help
 ├── BadName             no owner or repository can have this name, so GitHub was not asked
 ├── BadCredentials      the App's secret is of no use, or GitHub does not accept what was signed with it
@@ -29,6 +30,10 @@ class RateLimited(UnavailableError):
     def __init__(self, caller: str, *, until: float) -> None:
         super().__init__(f"GitHub takes no more calls of {caller} before {datetime.fromtimestamp(until, UTC)}")
         self.until = until
+
+
+class OutOfTime(UnavailableError):
+    pass
 
 
 class GitHubRefusal(Exception):

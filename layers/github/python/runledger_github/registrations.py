@@ -12,8 +12,9 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from runledger.errors import UnavailableError
-from runledger.machines import Runner
+from runledger.machines import NO_INSTALLATION, Runner
 from runledger.model import Job
+from runledger.ownership import account_of
 from runledger.runner_names import is_unmistakable, machine_in
 
 from runledger_github.app import GitHubApp
@@ -92,24 +93,40 @@ class Registrations:
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
         """False while it is busy. Found by name as well as by its last id: it may have registered again."""
         listed = list(self._listed(installation_ids, lambda _: True))
-        found = [(scope, each) for scope, each in listed if _is(runner, job, each)]
+        found = [(scope, each) for scope, each in listed if _is(runner, job, scope, each)]
         if any(each.get("busy") for _, each in found):
             return False
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
-        self._ensure_not_registered_again(runner, job, listed, found)
+        removed = {(scope, each["id"]) for scope, each in found}
+        homes = {scope for scope, _ in found} or self._likely_homes(runner, job, installation_ids)
+        self._ensure_not_registered_again(runner, job, homes, removed)
         return True
 
     def _ensure_not_registered_again(
-        self, runner: Runner, job: Job | None, listed: Sequence[tuple[Scope, Json]], found: Sequence[tuple[Scope, Json]]
+        self, runner: Runner, job: Job | None, homes: Collection[Scope], removed: Collection[tuple[Scope, object]]
     ) -> None:
         """What was listed at the beginning of a pass may be minutes old, and runners may register once for each job."""
-        removed = {(scope, each["id"]) for scope, each in found}
-        for scope in {scope for scope, _ in (found or listed)}:
+        for scope in homes:
             for each in self._list(scope):
-                if _is(runner, job, each) and (scope, each["id"]) not in removed:
+                if _is(runner, job, scope, each) and (scope, each["id"]) not in removed:
                     raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
+
+    def _likely_homes(self, runner: Runner, job: Job | None, installation_ids: Sequence[int]) -> set[Scope]:
+        """Where a machine that is not registered would register now: to list everything again for each machine takes
+        hundreds of calls, and longer than the lease of its cleanup.
+        """
+        named = {runner.repo_full_name, runner.owner_name, job.repo_full_name if job else None}
+        near = {name.lower() for name in named if name}
+        near |= {account_of(name) for name in near}
+        scopes = [
+            scope
+            for installation_id in installation_ids
+            for scope in self._scopes.get(installation_id, self._find_scopes, lambda: True)
+        ]
+        only_owner = len(installation_ids) == 1
+        return {each for each in scopes if each.name.lower() in near or (only_owner and not each.is_repository)}
 
     def _listed(self, installation_ids: Sequence[int], may_ask: Callable[[int], bool]) -> Iterator[tuple[Scope, Json]]:
         for installation_id in installation_ids:
@@ -173,11 +190,20 @@ class Registrations:
         return True
 
 
-def _is(runner: Runner, job: Job | None, listed: Json) -> bool:
+def _is(runner: Runner, job: Job | None, scope: Scope, listed: Json) -> bool:
+    """By the machine's id in its name, or as the runner that GitHub named for the job: name, id and scope together."""
     name, machine = str(listed.get("name")), runner.runner_id.rpartition("/")[2]
     if re.search(rf"{re.escape(machine)}(?![0-9a-zA-Z])", name):
         return True
-    return job is not None and name == job.runner_name and listed.get("id") == job.runner_id
+    other = machine_in(name)
+    if other is not None and is_unmistakable(other):
+        return False  # the job ran elsewhere, on a runner that may be busy with another job by now
+    return (
+        job is not None
+        and (name, listed.get("id")) == (job.runner_name, job.runner_id)
+        and job.installation_id in (NO_INSTALLATION, scope.installation_id)
+        and scope.name.lower() in ((job.repo_full_name or "").lower(), account_of(job.repo_full_name or ""))
+    )
 
 
 def _settled(ask: Callable[[], list[Json]]) -> list[Json]:

@@ -1,5 +1,6 @@
 """How often and how long we try again before the caller has to know."""
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,14 +21,31 @@ class Patience:
     seconds: float = 30.0
 
 
+class Deadline:
+    """When the caller must have finished: no call begins after it, and none waits beyond it."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.at = math.inf
+
+    def finish_within(self, seconds: float) -> None:
+        self.at = self._clock() + seconds
+
+    def seconds_left(self) -> float:
+        return self.at - self._clock()
+
+
 class Retries:
-    def __init__(self, patience: Patience, *, clock: Callable[[], float], sleep: Callable[[float], object]) -> None:
+    def __init__(
+        self, patience: Patience, *, deadline: Deadline, clock: Callable[[], float], sleep: Callable[[float], object]
+    ) -> None:
         self._patience = patience
+        self._deadline = deadline
         self._clock = clock
         self._sleep = sleep
 
     def until_answered(self, attempt: Callable[[], T]) -> T:
-        deadline = self._clock() + self._patience.seconds
+        deadline = min(self._clock() + self._patience.seconds, self._deadline.at)
         tries = 0
         while True:
             tries += 1

@@ -40,6 +40,7 @@ class Session:
         self._etags = etags
         self._clock = clock
         self.budget: Budget | None = None
+        self._limited_until = 0.0
 
     def ask(self, call: Call) -> Any:
         return self._answer(call).document
@@ -53,20 +54,32 @@ class Session:
 
     def once(self, call: Call) -> Answer:
         """One try, its renewed token included, for whoever brings patience of their own."""
-        if self.budget and self.budget.exhausted(self._clock()) and not call.free:
-            raise RateLimited(self._caller, until=self.budget.resets_at)
+        if not call.free:
+            self._ensure_not_limited()
         kept = self._etags.find(self._caller, call.target) if call.conditional else None
         answer = self._send(call, kept)
         if answer.status == UNAUTHORIZED and self._credential.renew():
             answer = self._send(call, kept)
         self._note_budget(answer)
-        accept(answer, call, caller=self._caller, now=self._clock())
+        try:
+            accept(answer, call, caller=self._caller, now=self._clock())
+        except RateLimited as limit:
+            self._limited_until = limit.until
+            raise
         if kept and answer.status == NOT_MODIFIED:
             return replace(answer, body=kept.body)
         _ensure_readable(answer, call)
         if call.conditional:
             self._etags.keep(self._caller, call.target, answer)
         return answer
+
+    def _ensure_not_limited(self) -> None:
+        """A limit is about the caller, whatever was asked: GitHub bans those that go on asking before it ends."""
+        now = self._clock()
+        if self.budget and self.budget.exhausted(now):
+            raise RateLimited(self._caller, until=self.budget.resets_at)
+        if now < self._limited_until:
+            raise RateLimited(self._caller, until=self._limited_until)
 
     def _answer(self, call: Call) -> Answer:
         return self._retries.until_answered(lambda: self.once(call))

@@ -101,4 +101,6 @@ def _told(job: Json, repo_full_name: str) -> Told:
     facts = job_facts(job, status, repo_full_name=repo_full_name, org_name=repo_full_name.partition("/")[0])
     became = {Status.COMPLETED: facts.completed_at, Status.IN_PROGRESS: facts.started_at}.get(status)
     job_id = payload.identifier(job, "job.id")
-    return Told(job_id=job_id, status=status, since=became or facts.created_at or "", facts=facts)
+    awaits_runner = payload.text(job, "status") == Status.QUEUED
+    since = became or facts.created_at or ""
+    return Told(job_id=job_id, status=status, since=since, facts=facts, awaits_runner=awaits_runner)

@@ -1,5 +1,5 @@
-"""Answers, as pydantic checks and OpenAPI describes them.
+"""Response bodies, which pydantic validates and OpenAPI documents.
 
-Typed dictionaries, because the tables' items are dictionaries, too: what is absent there is absent here, and what is
-not named here (keys, versions, receipts) does not leave the function.
+They are typed dictionaries because table items are dictionaries: attributes that an item lacks are omitted from the
+response, and attributes that aren't declared here (keys, versions) are never returned.
 """

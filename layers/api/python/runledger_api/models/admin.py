@@ -1,4 +1,4 @@
-"""Orphans, reconciliation and what lies in dead-letter queues."""
+"""Orphaned runners, reconciliation and dead-letter queues."""
 
 from typing import Any, Literal, NotRequired
 
@@ -6,9 +6,9 @@ from typing_extensions import TypedDict
 
 
 class Orphan(TypedDict):
-    """A runner without a job. It is cleaned at `due_at`, unless a job takes it before.
+    """A runner without a job. It is cleaned up at `due_at`, unless a job starts on it first.
 
-    A machine that two installations claim is `contested`: it is never cleaned, and has no `due_at`.
+    A machine that two installations claim is `contested`: it is never cleaned up and has no `due_at`.
     """
 
     runner_id: str
@@ -32,12 +32,12 @@ class Orphans(TypedDict):
 
 
 class Accepted(TypedDict):
-    """The result is at GET /admin/reconciliation/{id}."""
+    """Read the result at GET /admin/reconciliation/{id}."""
 
     id: str
 
 
-PassWanted = TypedDict("PassWanted", {"pass": NotRequired[Literal["quick", "full"]]})
+PassRequest = TypedDict("PassRequest", {"pass": NotRequired[Literal["quick", "full"]]})
 
 Pass = TypedDict(
     "Pass",
@@ -62,7 +62,7 @@ class Passes(TypedDict):
 
 
 class Redelivery(TypedDict):
-    """The deliveries, by GitHub's ids, that GitHub was asked to send again."""
+    """GitHub's ids of the deliveries that are sent again."""
 
     delivery_ids: list[int]
 

@@ -1,4 +1,4 @@
-"""Jobs and their history. The names are the tables', and the product's contract."""
+"""Jobs and their history. The field names are those of the tables."""
 
 from typing import Any, NotRequired
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class Job(TypedDict):
-    """What is true of a job now. What is not known is absent."""
+    """The current state of a job. Unknown fields are omitted."""
 
     installation_id: int
     job_id: int
@@ -63,7 +63,7 @@ class JobList(TypedDict):
 
 
 class Event(TypedDict):
-    """One line of a job's history. `changes` names each field that it changed, with what it was and became."""
+    """One event in a job's history. `changes` has the old and new value of each field that the event changed."""
 
     installation_id: int
     job_id: int
@@ -84,7 +84,7 @@ class EventList(TypedDict):
 
 
 class NewEvents(TypedDict):
-    """`next_since` is the `since` of the next call: no event is told twice."""
+    """Pass `next_since` as `since` of the next call: no event is returned twice."""
 
     items: list[Event]
     next_since: str

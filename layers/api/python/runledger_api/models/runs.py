@@ -34,7 +34,7 @@ class RunWithJobs(TypedDict):
 
 
 class Found(TypedDict):
-    """What is behind an address: the job where it names one, else the run."""
+    """The job that a URL identifies, or else the run."""
 
     installation_id: int
     run_id: int | None
@@ -74,8 +74,8 @@ class WaitingApprovals(TypedDict):
     next_cursor: None
 
 
-class RerunWanted(TypedDict, total=False):
-    """`run_attempt` guards against a re-run of something newer than what one was looking at."""
+class RerunRequest(TypedDict, total=False):
+    """`run_attempt` makes the request fail if a newer attempt exists."""
 
     run_attempt: int | None
 

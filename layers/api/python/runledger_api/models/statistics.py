@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class Percentiles(TypedDict):
-    """In seconds, at most 1 % off; null where there is nothing to measure."""
+    """In seconds, with an error of at most 1 %; null if there are no samples."""
 
     p50: float | None
     p90: float | None
@@ -16,14 +16,14 @@ class Percentiles(TypedDict):
 
 
 class Spot(TypedDict):
-    """`share` is of the jobs that ran."""
+    """`share` is the share of jobs that ran on spot."""
 
     share: float | None
     savings_in_dollars: float
 
 
 class Point(TypedDict):
-    """Jobs that were created in the hour or day that begins at `start`."""
+    """Jobs created in the hour or day that begins at `start`."""
 
     start: str
     jobs: int
@@ -51,7 +51,7 @@ class CostlyJob(TypedDict):
 
 
 class Statistics(TypedDict):
-    """Of jobs created in the range. `success_rate` is of those that succeeded or failed."""
+    """Covers jobs created in the range. `success_rate` counts only jobs that succeeded or failed."""
 
     since: str
     until: str
@@ -72,7 +72,7 @@ class Statistics(TypedDict):
 
 
 class Pool(TypedDict):
-    """`jobs` and what they used is of the range; runners are those of now."""
+    """`jobs` and their usage cover the range; the runner counts are current."""
 
     pool_name: str
     instance_type: NotRequired[str]
@@ -118,7 +118,7 @@ class Installations(TypedDict):
 
 
 class Me(TypedDict):
-    """`id` is unique; orders are recorded under it. `installations` is null for a caller that may see all of them."""
+    """`id` is unique and recorded as `requested_by`. `installations` is null if the caller has access to all."""
 
     id: str
     name: str

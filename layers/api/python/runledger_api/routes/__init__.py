@@ -1,4 +1,4 @@
-"""One file for each kind of thing that is asked for."""
+"""One module per resource."""
 
 from runledger_api.routes import (
     admin,
@@ -7,7 +7,6 @@ from runledger_api.routes import (
     installations,
     jobs,
     lookup,
-    me,
     pools,
     reconciliation,
     runs,
@@ -18,7 +17,7 @@ from runledger_api.routes import (
 ROUTERS = tuple(
     module.router
     for module in (
-        *(me, installations, jobs, lookup, runs, deployments, approvals, stuck),
+        *(installations, jobs, lookup, runs, deployments, approvals, stuck),
         *(statistics, pools, reconciliation, admin),
     )
 )

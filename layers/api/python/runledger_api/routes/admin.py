@@ -1,4 +1,4 @@
-"""What an operator does beside the reconciler: have a webhook sent again, and look at what nobody tries any more."""
+"""Operator actions: redeliver a webhook, and inspect the dead-letter queues."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime
 
 from runledger_api.models.admin import DeadLetterQueues, Redelivery
-from runledger_api.visits import visit
+from runledger_api.request import current_request
 
 router = APIGatewayHttpRouter()
 DeliveryId = Annotated[
@@ -15,7 +15,7 @@ DeliveryId = Annotated[
     Path(
         pattern=r"^[A-Za-z0-9_-]+$",
         max_length=100,
-        description="GitHub's number of the delivery, or its X-GitHub-Delivery",
+        description="GitHub's numeric id of the delivery, or its X-GitHub-Delivery header",
     ),
 ]
 
@@ -28,7 +28,7 @@ DeliveryId = Annotated[
     status_code=202,
 )
 def redeliver(delivery_id: DeliveryId) -> Redelivery:
-    visit(router).caller.must_see_all()
+    current_request(router).caller.require_all_installations()
     return {"delivery_ids": [api_runtime.github().redeliver(delivery_id)]}
 
 
@@ -36,9 +36,9 @@ def redeliver(delivery_id: DeliveryId) -> Redelivery:
     "/admin/dead-letters",
     tags=["admin"],
     operation_id="listDeadLetters",
-    summary="How much lies in each dead-letter queue",
+    summary="Number of messages in each dead-letter queue",
 )
 def dead_letters() -> DeadLetterQueues:
-    visit(router).caller.must_see_all()
+    current_request(router).caller.require_all_installations()
     counts = api_runtime.dead_letters().counts()
     return {"items": [{"queue": name, "messages": count} for name, count in counts.items()], "next_cursor": None}

@@ -1,4 +1,4 @@
-"""Approvals that somebody waits for."""
+"""Deployments that wait for an approval."""
 
 from dataclasses import asdict
 
@@ -7,10 +7,10 @@ from runledger import api_runtime, forgotten, times
 from runledger.model import Job
 from runledger.reports import Approval
 
-from runledger_api.answers import checked
 from runledger_api.models.runs import WaitingApprovals
 from runledger_api.parameters import InstallationId
-from runledger_api.visits import visit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
 
 router = APIGatewayHttpRouter()
 
@@ -19,10 +19,10 @@ router = APIGatewayHttpRouter()
     "/v1/installations/<installation_id>/approvals/waiting",
     tags=["approvals"],
     operation_id="listWaitingApprovals",
-    summary="Deployments that wait for an approval, the longest first",
+    summary="Deployments that wait for an approval, longest first",
 )
 def waiting(installation_id: InstallationId) -> WaitingApprovals:
-    now = visit(router).now
+    now = current_request(router).now
     found = forgotten.find(api_runtime.jobs(), [installation_id], waiting_since_before=now, is_pending=_is_pending)
     too_long = times.earlier(now, seconds=api_runtime.approval_patience_seconds())
     items = [asdict(each) | {"forgotten": each.waiting_since < too_long} for each in found]
@@ -30,7 +30,7 @@ def waiting(installation_id: InstallationId) -> WaitingApprovals:
 
 
 def _is_pending(job: Job) -> bool:
-    """As the table knows it: GitHub would have to be asked once for each, and the reconciler does that."""
+    """Reads the table only: calling GitHub would take one request per deployment, and the reconciler does that."""
     if job.deployment_id is None:
         return True
     found = api_runtime.deployments().get(job.installation_id, job.deployment_id)

@@ -1,13 +1,13 @@
-"""Deployments: was it approved, and by when?"""
+"""Deployments and their approval status."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime
 from runledger.reports import Approval
 
-from runledger_api.answers import checked
+from runledger_api.errors import NotFound
 from runledger_api.models.runs import Deployment
 from runledger_api.parameters import DeploymentId, InstallationId
-from runledger_api.refusals import NoSuchThing
+from runledger_api.responses import checked
 
 router = APIGatewayHttpRouter()
 
@@ -17,7 +17,7 @@ router = APIGatewayHttpRouter()
     tags=["approvals"],
     operation_id="getDeployment",
     summary="A deployment and its approval",
-    description="A pending one is asked of GitHub again after five minutes, where there is a GitHub App.",
+    description="If a GitHub App is set up, a pending deployment older than five minutes is refreshed from GitHub.",
 )
 def deployment(installation_id: InstallationId, deployment_id: DeploymentId) -> Deployment:
     found = api_runtime.deployments().get(installation_id, deployment_id)
@@ -25,5 +25,5 @@ def deployment(installation_id: InstallationId, deployment_id: DeploymentId) -> 
     if found and is_pending and api_runtime.github().may_refresh():
         found = api_runtime.deployment_cache().get(installation_id, found["repo_full_name"], deployment_id)
     if not found or "status" not in found:
-        raise NoSuchThing(f"there is no deployment {deployment_id} in installation {installation_id}")
+        raise NotFound(f"deployment {deployment_id} was not found in installation {installation_id}")
     return checked({**found, "job_ids": sorted(found.get("job_ids", ()))})

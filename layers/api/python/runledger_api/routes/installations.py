@@ -1,27 +1,35 @@
-"""Installations, and what is new in one."""
+"""The caller, the installations they have access to, and an installation's newest events."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime, tail
 from runledger.reports import InstallationStatus
 
 from runledger_api import parameters
-from runledger_api.answers import checked
 from runledger_api.models.jobs import NewEvents
-from runledger_api.models.statistics import Installations
+from runledger_api.models.statistics import Installations, Me
 from runledger_api.parameters import InstallationId, Limit, Since
-from runledger_api.visits import visit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
 
 router = APIGatewayHttpRouter()
+
+
+@router.get("/v1/me", tags=["me"], operation_id="getMe", summary="The caller, their role and their installations")
+def me() -> Me:
+    caller = current_request(router).caller
+    scope = caller.installations
+    installations = None if scope is None else sorted(scope)
+    return {"id": caller.id, "name": caller.name, "role": caller.role, "installations": installations}
 
 
 @router.get(
     "/v1/installations",
     tags=["installations"],
     operation_id="listInstallations",
-    summary="Installations that the token may see",
+    summary="Installations that the token has access to",
 )
 def installations() -> Installations:
-    caller = visit(router).caller
+    caller = current_request(router).caller
     items = [
         {"status": InstallationStatus.ACTIVE, **each}
         for each in api_runtime.registry().all()
@@ -34,18 +42,18 @@ def installations() -> Installations:
     "/v1/installations/<installation_id>/events",
     tags=["installations"],
     operation_id="listNewEvents",
-    summary="What happened in an installation since an instant, oldest first",
-    description="Go on with `next_since`. An event is told a second after it happened, and never twice.",
+    summary="Events in an installation since a point in time, oldest first",
+    description="Continue with `next_since`. An event is returned one second after it was recorded, and never twice.",
 )
 def events(installation_id: InstallationId, since: Since = "5m", limit: Limit = 50) -> NewEvents:
-    here = visit(router)
-    begin = parameters.instant("since", since or "5m", here) or here.now
+    request = current_request(router)
+    begin = parameters.instant("since", since or "5m", request) or request.now
     items, next_since = tail.newest_events(
         api_runtime.job_pages(),
         api_runtime.event_pages(),
         installation_id,
         since=begin,
-        now=here.now,
+        now=request.now,
         limit=limit,
     )
     return checked({"items": items, "next_since": next_since})

@@ -1,4 +1,4 @@
-"""Jobs: lists by status, repository or run; one; and its history."""
+"""Jobs by status, repository or run; a single job; and its history."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,24 +9,24 @@ from runledger.model import Status
 from runledger.tables.pages import Partition, Span
 
 from runledger_api import parameters
-from runledger_api.answers import shown
-from runledger_api.listing import Listing
+from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.jobs import EventList, Job, JobList
+from runledger_api.pagination import Paginator
 from runledger_api.parameters import Attempt, Cursor, InstallationId, JobId, Limit, Order, Repo, Since, Until
-from runledger_api.refusals import BadParameter, NoSuchThing
-from runledger_api.visits import visit
+from runledger_api.request import current_request
+from runledger_api.responses import job_body
 
 router = APIGatewayHttpRouter()
 StatusName = Literal["queued", "waiting", "scheduled", "in_progress", "completed"]
-Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="of that day alone, in UTC")]
+Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="only events of this day, in UTC")]
 
 
 @router.get(
     "/v1/installations/<installation_id>/jobs",
     tags=["jobs"],
     operation_id="listJobs",
-    summary="Jobs of a status, a repository or a run",
-    description="Give exactly one of status, repo and run_id; run_attempt only with run_id.",
+    summary="Jobs by status, repository or run",
+    description="Pass exactly one of status, repo and run_id. Pass run_attempt only together with run_id.",
 )
 def jobs(
     *,
@@ -41,19 +41,19 @@ def jobs(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> JobList:
-    here = visit(router)
+    request = current_request(router)
     if sum(each is not None for each in (status, repo, run_id)) != 1:
-        raise BadParameter("status, repo, run_id", "should be given one at a time, and one must be")
+        raise InvalidParameter("status, repo, run_id", "are alternatives: pass exactly one of them")
     if run_attempt is not None and run_id is None:
-        raise BadParameter("run_attempt", "should only be given with run_id")
-    listing = Listing(api_runtime.cursors(), here, cursor, parameters.span(here, since, until))
+        raise InvalidParameter("run_attempt", "requires run_id")
+    paginator = Paginator(api_runtime.cursors(), request, cursor, parameters.span(request, since, until))
     partition = _partition(installation_id, status, repo, run_id, run_attempt)
     if partition is None:
         return {"items": [], "next_cursor": None}
     found = api_runtime.job_pages().page(
-        partition, listing.span, newest_first=order == "newest", limit=limit, start=listing.start
+        partition, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
-    return listing.answer([shown(job) for job in found.jobs], found.next_key)
+    return paginator.page([job_body(job) for job in found.jobs], found.next_key)
 
 
 def _partition(
@@ -84,7 +84,7 @@ def job(installation_id: InstallationId, job_id: JobId) -> Job:
     "/v1/installations/<installation_id>/jobs/<job_id>/events",
     tags=["jobs"],
     operation_id="listEvents",
-    summary="What happened to a job",
+    summary="A job's history",
 )
 def events(
     *,
@@ -95,27 +95,27 @@ def events(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> EventList:
-    here = visit(router)
-    listing = Listing(api_runtime.cursors(), here, cursor, _of_day(day))
+    request = current_request(router)
+    paginator = Paginator(api_runtime.cursors(), request, cursor, _day_span(day))
     found = api_runtime.event_pages().page(
-        installation_id, job_id, listing.span, newest_first=order == "newest", limit=limit, start=listing.start
+        installation_id, job_id, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
     if not found.events and not cursor:
         _job(installation_id, job_id)
-    return listing.answer(found.events, found.next_key)
+    return paginator.page(found.events, found.next_key)
 
 
 def _job(installation_id: int, job_id: int) -> Any:
     found = api_runtime.job_pages().get(installation_id, job_id)
     if found is None:
-        raise NoSuchThing(f"there is no job {job_id} in installation {installation_id}")
-    return shown(found)
+        raise NotFound(f"job {job_id} was not found in installation {installation_id}")
+    return job_body(found)
 
 
-def _of_day(day: str | None) -> Span:
+def _day_span(day: str | None) -> Span:
     if day is None:
         return Span()
     try:
         return Span(since=times.normalised(day), until=times.earlier(day, seconds=-times.SECONDS_PER_DAY))
     except (ValueError, OverflowError):
-        raise BadParameter("day", "should be a day, as 2025-01-15") from None
+        raise InvalidParameter("day", "should be a date, such as 2025-01-15") from None

@@ -1,4 +1,4 @@
-"""People paste addresses: which job, or which run, is behind one?"""
+"""Finds the job or run that a GitHub URL identifies."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -9,42 +9,49 @@ from runledger import api_runtime, urls
 from runledger.payload import is_repository_name
 from runledger.urls import Pasted
 
-from runledger_api.answers import shown
+from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.runs import Found
-from runledger_api.refusals import BadParameter, NoSuchThing
-from runledger_api.visits import visit
+from runledger_api.request import current_request
+from runledger_api.responses import job_body
 
 router = APIGatewayHttpRouter()
-PastedUrl = Annotated[str, Query(max_length=2000, description="the page of a job or a run on GitHub, or its API URL")]
+PastedUrl = Annotated[str, Query(max_length=2000, description="URL of a job or run on GitHub, or its API URL")]
 
 
 @router.get(
     "/v1/jobs/lookup",
     tags=["jobs"],
     operation_id="lookUpJob",
-    summary="The job or run behind an address of GitHub",
+    summary="Find a job or run by its GitHub URL",
 )
 def lookup(url: PastedUrl) -> Found:
     pasted = urls.parse(url)
     if pasted is None or not is_repository_name(pasted.repo_full_name):
-        raise BadParameter("url", "should be the address of a job or a run, as https://github.com/o/r/actions/runs/1")
-    caller = visit(router).caller
+        raise InvalidParameter(
+            "url", "should be the URL of a job or run, such as https://github.com/o/r/actions/runs/1"
+        )
+    caller = current_request(router).caller
     visible = [each for each in api_runtime.installations().ids() if caller.sees(each)]
     found = _job(pasted, visible) or _run(pasted, visible)
     if found is None:
-        raise NoSuchThing("the ledger knows of no such job or run")
+        raise NotFound("the ledger has no such job or run")
     return found
 
 
 def _job(pasted: Pasted, visible: Sequence[int]) -> Any:
-    """By key in each installation: a job's id is unique within one only."""
+    """Looks up the key in every visible installation, because the URL doesn't contain the installation."""
     if pasted.job_id is None:
         return None
     found = api_runtime.job_pages().among((each, pasted.job_id) for each in visible)
     for job in found.values():
         if job.get("repo_full_name") == pasted.repo_full_name:
             named = {name: job[name] for name in ("run_attempt", "job_id") if name in job}
-            return {"installation_id": job["installation_id"], "run_id": job.get("run_id"), **named, "job": shown(job)}
+            return {
+                "installation_id": job["installation_id"],
+                "run_id": job.get("run_id"),
+                **named,
+                "job": job_body(job),
+            }
     return None
 
 

@@ -1,4 +1,4 @@
-"""Pools of runners: how busy, how much on spot, at what price."""
+"""Runner pools: utilisation, share of spot, and cost."""
 
 from typing import Any
 
@@ -9,40 +9,40 @@ from runledger.model import Status
 from runledger.tables.pages import Span
 
 from runledger_api import parameters
-from runledger_api.answers import checked
 from runledger_api.models.statistics import Pools
 from runledger_api.parameters import InstallationId, Since, Until
-from runledger_api.visits import visit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
 
 router = APIGatewayHttpRouter()
 PAGE = 100
-# Whole jobs are loaded here, at half a read unit each.
-COMPLETED_LOOKED_AT = 1000
+# Whole items are read, at half a read unit each.
+MAX_COMPLETED = 1000
 
 
 @router.get(
     "/v1/installations/<installation_id>/pools",
     tags=["statistics"],
     operation_id="listPools",
-    summary="What each pool of runners does and costs",
-    description="Of the newest 1,000 completed jobs in the range (the last 24 hours), and of all runners of now.",
+    summary="Utilisation and cost of each runner pool",
+    description="Covers the newest 1,000 completed jobs in the range (default: 24 hours) and all current runners.",
 )
 def utilisation(installation_id: InstallationId, since: Since = "24h", until: Until = None) -> Pools:
-    span = parameters.span(visit(router), since, until)
+    span = parameters.span(current_request(router), since, until)
     jobs, truncated = _completed(installation_id, span)
-    mine = [
+    active = [
         each
         for each in api_runtime.runners().in_status(RunnerStatus.ACTIVE)
         if each.installation_id == installation_id and not each.contested_at
     ]
-    items = pools.utilisation([*jobs, *_running(installation_id)], mine)
+    items = pools.utilisation([*jobs, *_running(installation_id)], active)
     return checked({"items": items, "next_cursor": None, "truncated": truncated})
 
 
 def _completed(installation_id: int, span: Span) -> tuple[list[dict[str, Any]], bool]:
     pages, start, jobs = api_runtime.job_pages(), None, list[dict[str, Any]]()
     partition = pages.in_status(installation_id, Status.COMPLETED)
-    while len(jobs) < COMPLETED_LOOKED_AT:
+    while len(jobs) < MAX_COMPLETED:
         page = pages.page(partition, span, newest_first=True, limit=PAGE, start=start)
         jobs += page.jobs
         start = page.next_key

@@ -1,4 +1,4 @@
-"""Runs with their counters and jobs, and "re-run failed jobs"."""
+"""Runs with their counters and jobs, and re-runs of failed jobs."""
 
 from typing import Annotated, Any
 
@@ -9,14 +9,14 @@ from runledger.reports import RunStatus
 from runledger.tables.pages import Span
 from runledger.tables.runs import as_its_jobs_tell
 
-from runledger_api.answers import checked, shown
-from runledger_api.models.runs import RerunRequested, RerunWanted, RunWithJobs
+from runledger_api.errors import Conflict, NotFound
+from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
 from runledger_api.parameters import Attempt, InstallationId, RunId
-from runledger_api.refusals import Conflict, NoSuchThing
+from runledger_api.responses import checked, job_body
 
 router = APIGatewayHttpRouter()
-# GitHub allows 256 jobs in a matrix; a run with more than this has several.
-JOBS_OF_A_RUN = 1000
+# GitHub allows 256 jobs in a matrix; a larger run has several matrices.
+MAX_JOBS = 1000
 PAGE = 100
 
 
@@ -25,14 +25,14 @@ PAGE = 100
     tags=["runs"],
     operation_id="getRun",
     summary="A run, its counters and its jobs",
-    description="A run that is not finished is asked of GitHub again after 25 seconds, where there is a GitHub App.",
+    description="If a GitHub App is set up, an unfinished run older than 25 seconds is refreshed from GitHub.",
 )
 def run(installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = None) -> RunWithJobs:
     attempts, wanted = _attempts(installation_id, run_id, run_attempt)
     jobs = _jobs(installation_id, run_id, wanted)
     return checked(
         {
-            "run": as_its_jobs_tell(_fresh(installation_id, attempts[wanted]), (job["created_at"] for job in jobs)),
+            "run": as_its_jobs_tell(_fresh(installation_id, attempts[wanted]), (job["status"] for job in jobs)),
             "jobs": jobs,
             "attempts": list(attempts),
         }
@@ -43,16 +43,16 @@ def run(installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = N
     "/v1/installations/<installation_id>/runs/<run_id>/rerun",
     tags=["runs"],
     operation_id="rerunFailedJobs",
-    summary="Ask GitHub to run the failed jobs of a run again",
+    summary="Re-run the failed jobs of a run",
     status_code=202,
 )
 def rerun(
-    installation_id: InstallationId, run_id: RunId, body: Annotated[RerunWanted | None, Body()] = None
+    installation_id: InstallationId, run_id: RunId, body: Annotated[RerunRequest | None, Body()] = None
 ) -> RerunRequested:
     seen = (body or {}).get("run_attempt")
     _, newest = _attempts(installation_id, run_id, None)
     if seen is not None and seen != newest:
-        raise Conflict(f"attempt {newest} is the newest of run {run_id}, and not {seen}")
+        raise Conflict(f"the newest attempt of run {run_id} is {newest}, not {seen}")
     api_runtime.github().rerun_failed_jobs(installation_id, run_id, newest)
     return {"installation_id": installation_id, "run_id": run_id, "run_attempt": newest}
 
@@ -62,7 +62,7 @@ def _attempts(installation_id: int, run_id: int, run_attempt: int | None) -> tup
     wanted = run_attempt or max(attempts, default=0)
     if wanted not in attempts:
         which = f"attempt {run_attempt} of run {run_id}" if run_attempt else f"run {run_id}"
-        raise NoSuchThing(f"there is no {which} in installation {installation_id}")
+        raise NotFound(f"{which} was not found in installation {installation_id}")
     return attempts, wanted
 
 
@@ -76,9 +76,9 @@ def _fresh(installation_id: int, run: dict[str, Any]) -> dict[str, Any]:
 def _jobs(installation_id: int, run_id: int, run_attempt: int) -> list[Any]:
     pages = api_runtime.job_pages()
     partition, start, jobs = pages.of_run(installation_id, run_id, run_attempt), None, list[Any]()
-    while len(jobs) < JOBS_OF_A_RUN:
+    while len(jobs) < MAX_JOBS:
         page = pages.page(partition, Span(), newest_first=False, limit=PAGE, start=start)
-        jobs += [shown(job) for job in page.jobs]
+        jobs += [job_body(job) for job in page.jobs]
         start = page.next_key
         if start is None:
             break

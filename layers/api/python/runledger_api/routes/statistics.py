@@ -1,4 +1,4 @@
-"""Numbers: of a repository or an installation, by time, and how many jobs are where right now."""
+"""Statistics of a repository or an installation, and current job counts."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger import api_runtime, survey, times
@@ -7,12 +7,12 @@ from runledger.statistics import LONGEST_DAYS
 from runledger.tables.pages import Span
 
 from runledger_api import parameters
-from runledger_api.answers import checked
+from runledger_api.errors import InvalidParameter
 from runledger_api.models.jobs import Counts
 from runledger_api.models.statistics import Repositories, Statistics
 from runledger_api.parameters import InstallationId, Repo, Since, Until
-from runledger_api.refusals import BadParameter
-from runledger_api.visits import visit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
 
 router = APIGatewayHttpRouter()
 
@@ -23,24 +23,24 @@ router = APIGatewayHttpRouter()
     operation_id="getStatistics",
     summary="Statistics of a repository, or of the whole installation",
     description=(
-        "Of jobs created in the range, from index pages alone. Percentiles are at most 1 % off. "
-        "`truncated` says that the range was too long to finish in time: then the oldest jobs are missing."
+        "Covers jobs created in the range. Percentiles have an error of at most 1 %. "
+        "`truncated` is true if the range was too large to read in time; the oldest jobs are then missing."
     ),
 )
 def statistics(
     installation_id: InstallationId, repo: Repo = None, since: Since = "7d", until: Until = None
 ) -> Statistics:
-    here = visit(router)
-    span = parameters.span(here, since or "7d", until)
-    begin, end = span.since or here.now, span.until or here.now
+    request = current_request(router)
+    span = parameters.span(request, since or "7d", until)
+    begin, end = span.since or request.now, span.until or request.now
     if begin >= end:
-        raise BadParameter("since", "should be in the past")
+        raise InvalidParameter("since", "should be in the past")
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
-        raise BadParameter("since", f"should be at most {LONGEST_DAYS} days before until")
+        raise InvalidParameter("since", f"should be at most {LONGEST_DAYS} days before until")
     repositories = [repo] if repo else api_runtime.registry().repositories(installation_id)
     return checked(
         survey.measure(
-            api_runtime.job_pages(), installation_id, repositories, since=begin, until=end, has_time=here.has_time
+            api_runtime.job_pages(), installation_id, repositories, since=begin, until=end, has_time=request.has_time
         )
     )
 
@@ -49,16 +49,16 @@ def statistics(
     "/v1/installations/<installation_id>/repositories",
     tags=["statistics"],
     operation_id="listRepositories",
-    summary="Repositories with jobs in the range, and how many",
+    summary="Repositories with jobs in the range, and their number of jobs",
 )
 def repositories(installation_id: InstallationId, since: Since = None) -> Repositories:
-    here = visit(router)
+    request = current_request(router)
     counts, truncated = survey.count_by_repository(
         api_runtime.job_pages(),
         installation_id,
         api_runtime.registry().repositories(installation_id),
-        parameters.span(here, since, None),
-        has_time=here.has_time,
+        parameters.span(request, since, None),
+        has_time=request.has_time,
     )
     items = [{"repo_full_name": name, "jobs": jobs} for name, jobs in counts.items()]
     return checked({"items": items, "next_cursor": None, "truncated": truncated})
@@ -68,13 +68,13 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
     "/v1/installations/<installation_id>/counts",
     tags=["statistics"],
     operation_id="getCounts",
-    summary="How many jobs are in which status",
+    summary="Number of jobs in each status",
 )
 def counts(installation_id: InstallationId) -> Counts:
     pages = api_runtime.job_pages()
-    yesterday = Span(since=times.earlier(visit(router).now, seconds=times.SECONDS_PER_DAY))
+    yesterday = Span(since=times.earlier(current_request(router).now, seconds=times.SECONDS_PER_DAY))
 
-    def number(status: Status, span: Span = Span()) -> int:  # noqa: B008 - it is frozen
+    def number(status: Status, span: Span = Span()) -> int:  # noqa: B008 - frozen
         return pages.count(pages.in_status(installation_id, status), span)
 
     return {

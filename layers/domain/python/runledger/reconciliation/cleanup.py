@@ -96,6 +96,10 @@ class Cleanup:
             searched = self._search(runner, instance, may_ask)
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=at):
             return Cleaned.SOMEBODY_ELSES
+        if searched:
+            # The search may have taken minutes, in which somebody may have marked the machine to be kept.
+            instance = self.fleet.describe([runner_id]).get(runner_id)
+            reason = self.suspicion(runner, job, instance, now=at)
         if reason is None or not self._is_unchanged(runner):
             self.locks.release(runner_id, owner=owner, acquitted=True)
             return Cleaned.ALIVE
@@ -108,6 +112,8 @@ class Cleanup:
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
     ) -> Reason | None:
+        if instance is None and (runner is None or not self.runners.is_in_scope(runner)):
+            return None  # out of scope: neither alive nor gone
         ours = instance is not None and self.fleet.is_ours(instance)
         return suspicion(runner, job, instance, ours=ours, now=now, grace_seconds=self.grace_seconds)
 
@@ -125,7 +131,8 @@ class Cleanup:
         runner_id = runner.runner_id
         assert self.registrations is not None  # it was searched
         try:
-            if not self.registrations.remove(runner, job, installation_ids=searched):
+            idle = self.registrations.remove(runner, job, installation_ids=searched)
+            if not idle or not self._is_unchanged(runner):
                 self.locks.release(runner_id, owner=owner, acquitted=True)
                 return Cleaned.ALIVE
             if times.ms_between(since, self.now()) > SURE_OF_LEASE_SECONDS * times.MS_PER_SECOND:

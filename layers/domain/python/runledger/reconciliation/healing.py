@@ -6,6 +6,8 @@ from runledger.reconciliation.stuck import Told
 from runledger.reports import RunReport, RunStatus
 
 UNKNOWN = "unknown to GitHub"
+UNINSTALLED = "the App was uninstalled"
+NO_REPOSITORY = "its repository is unknown"
 CANCELLED = "cancelled"
 
 
@@ -30,7 +32,7 @@ def healed(installation_id: int, told: Told, *, version: int, now: str) -> Recei
     )
 
 
-def closed(job: Job, *, now: str) -> Receipt:
+def closed(job: Job, *, now: str, reason: str = UNKNOWN) -> Receipt:
     """A guess: the job may have ended since it was read, and a later report of its end corrects this one."""
     return Receipt(
         installation_id=job.installation_id,
@@ -40,7 +42,7 @@ def closed(job: Job, *, now: str) -> Receipt:
         event_type=EventType.JOB_RECONCILED,
         source=Source.INTERNAL,
         status=Status.COMPLETED,
-        action=UNKNOWN,
+        action=reason,
         is_guess=True,
         facts=Facts(conclusion=CANCELLED, completed_at=now),
     )

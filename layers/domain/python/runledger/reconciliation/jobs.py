@@ -19,11 +19,13 @@ from runledger.reports import RunReport
 from runledger.tables.absences import Absence, Absences, job_key, run_key
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
-from runledger.times import earlier
+from runledger.times import SECONDS_PER_DAY, earlier
 
 # How long GitHub must not know a run or a job before it is closed: at least two passes ask.
 ABSENT_FOR_SECONDS = 600
 CLOSED_COMPARED_AT_MOST = 50
+# A webhook that names the repository may be redelivered for three days.
+HOMELESS_FOR_SECONDS = 3 * SECONDS_PER_DAY
 STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 
 
@@ -52,7 +54,7 @@ class JobCheck:
 
     def check(self, installation_ids: Sequence[int], *, all_runs: bool, now: str, bounds: Bounds, tally: Tally) -> bool:
         """False if time ran out. Without a GitHub App nothing is sure: stuck jobs are counted and left alone."""
-        opened = [job for each in installation_ids for job in self._opened(each, now)]
+        opened = [job for each in installation_ids for job in self._opened(each, now, all_runs=all_runs)]
         suspects = [job for job in opened if stuck_since(job, now=now, patience=self.patience)]
         for job in suspects:
             tally.add(STUCK[job.status])
@@ -65,6 +67,7 @@ class JobCheck:
             runs += self.runs.among(keys_of(opened) - {run_key_of(item) for item in runs})
         else:
             runs = self.runs.among(keys_of(suspects))
+        gathered = gather(wanted, runs)
         sweep = Sweep(
             github=self.github,
             read={(job.installation_id, job.job_id): job for job in opened},
@@ -73,22 +76,35 @@ class JobCheck:
             now=now,
             tally=tally,
         )
-        for run in gather(wanted, runs):
+        alone = [job for job in wanted if job.run_id is None and job.repo_full_name is not None]
+        if not self._ask_all(gathered, alone, sweep, bounds):
+            return False
+        if not all_runs:
+            return True
+        self._close_homeless(opened, {job_id for run in gathered for job_id in run.suspects}, sweep)
+        return self._compare_closed(sweep, bounds)
+
+    def _ask_all(self, runs: Iterable[OpenRun], alone: Iterable[Job], sweep: "Sweep", bounds: Bounds) -> bool:
+        """`alone` are jobs whose run is unknown. False if time ran out."""
+        every: list[OpenRun | Job] = [*runs, *alone]
+        for each in every:
             if bounds.out_of_time():
                 return False
-            if run.installation_id == NO_INSTALLATION:
+            if each.installation_id == NO_INSTALLATION:
                 continue  # its webhooks come from no App, so none may ask
-            if not bounds.may_ask(run.installation_id):
-                tally.find(Count.POSTPONED, f"{run}: postponed, the rest of GitHub's budget is for others")
+            about = str(each) if isinstance(each, OpenRun) else f"job {each.job_id} of {each.repo_full_name}"
+            if not bounds.may_ask(each.installation_id):
+                sweep.tally.find(Count.POSTPONED, f"{about}: postponed, the rest of GitHub's budget is for others")
                 continue
-            with tally.alone(str(run)):
-                self._ask(run, sweep)
-        return self._compare_closed(sweep, bounds) if all_runs else True
+            with sweep.tally.alone(about):
+                self._ask(each, sweep) if isinstance(each, OpenRun) else self._ask_alone(each, sweep)
+        return True
 
-    def _opened(self, installation_id: int, now: str) -> Iterator[Job]:
-        """Open jobs that are old enough to be stuck."""
+    def _opened(self, installation_id: int, now: str, *, all_runs: bool) -> Iterator[Job]:
+        """Open jobs that are old enough to be stuck. Approvals take days, but a webhook may be lost at any time."""
         for status in OPEN:
-            before = earlier(now, seconds=self.patience.least_seconds(status))
+            seconds = self.patience.least_seconds(Status.QUEUED if all_runs else status)
+            before = earlier(now, seconds=seconds)
             yield from self.jobs.in_status(installation_id, status, created_before=before)
 
     def _alive(self, jobs: Iterable[Job], tally: Tally) -> Mapping[str, bool]:
@@ -107,19 +123,31 @@ class JobCheck:
             if told is None and not self._is_absent(run_key(*run.key), run.installation_id, run.repo_full_name, sweep):
                 self.runs.note_checked(*run.key, at=sweep.now)
                 return
-            self._compare(run, told, sweep)
+            if not self._compare(run, told, sweep):
+                # A run that is over is not asked about again: it stays open until all of its jobs are recorded.
+                self.runs.note_checked(*run.key, at=sweep.now)
+                return
         except Exception:
             # A run that fails has had its turn, like any other: it must not keep the others from theirs.
             self.runs.note_checked(*run.key, at=sweep.now)
             raise
         self._note(run, told, sweep)
 
-    def _compare(self, run: OpenRun, told: list[Told] | None, sweep: "Sweep") -> None:
+    def _ask_alone(self, job: Job, sweep: "Sweep") -> None:
+        """A launcher need not tell a job's run."""
+        answer = sweep.github.job(job.installation_id, job.repo_full_name or "", job.job_id)
+        if answer is not None:
+            self._forget({job_key(job.installation_id, job.job_id)}, sweep)
+        self._settle(job, answer, sweep)
+
+    def _compare(self, run: OpenRun, told: list[Told] | None, sweep: "Sweep") -> bool:
+        """False if one of its jobs failed."""
         by_id = {each.job_id: each for each in told or ()}
         keys = {job_id: (run.installation_id, job_id) for job_id in {*by_id, *run.suspects}}
         others = self.jobs.among(key for key in keys.values() if key not in sweep.read)
         if told is not None:
             self._forget({run_key(*run.key), *(job_key(run.installation_id, each) for each in by_id)}, sweep)
+        compared = 0
         for job_id, key in sorted(keys.items()):
             job = sweep.read.get(key) or others.get(key)
             with sweep.tally.alone(f"job {job_id} of {run.repo_full_name}"):
@@ -131,6 +159,8 @@ class JobCheck:
                     self._settle(job, answer, sweep)
                 elif answer is not None and is_settled(answer, now=sweep.now):
                     self._discover(run, answer, sweep)
+                compared += 1
+        return compared == len(keys)
 
     def _settle(self, job: Job, told: Told | None, sweep: "Sweep") -> None:
         now, tally = sweep.now, sweep.tally
@@ -157,6 +187,18 @@ class JobCheck:
         self.record(healing.closed(job, now=sweep.now))
         self.absences.close(key, at=sweep.now)
         sweep.tally.find(Count.CLOSED, f"{about}: {job.status} here, {healing.UNKNOWN}; closed as cancelled")
+
+    def _close_homeless(self, opened: Iterable[Job], asked: set[int], sweep: "Sweep") -> None:
+        """Jobs of which only a launcher has reported, without a repository: GitHub can't be asked about them."""
+        before = earlier(sweep.now, seconds=HOMELESS_FOR_SECONDS)
+        for job in opened:
+            if job.repo_full_name is None and job.job_id not in asked and job.created_at <= before:
+                about = f"job {job.job_id} of installation {job.installation_id}"
+                with sweep.tally.alone(about):
+                    self.record(healing.closed(job, now=sweep.now, reason=healing.NO_REPOSITORY))
+                    sweep.tally.find(
+                        Count.CLOSED, f"{about}: {job.status} here, {healing.NO_REPOSITORY}; closed as cancelled"
+                    )
 
     def _request(self, job: Job, about: str, sweep: "Sweep") -> None:
         """The job was read when the pass began: by now it may have a runner, or another pass may have asked for one."""

@@ -44,12 +44,16 @@ def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[
             )
             found[run.key] = run
     for job in suspects:
-        if job.run_id is not None and job.repo_full_name is not None:
-            run = OpenRun(
+        if job.run_id is None:
+            continue
+        key = (job.installation_id, job.run_id, job.run_attempt or 1)
+        if key not in found and job.repo_full_name is not None:
+            found[key] = OpenRun(
                 installation_id=job.installation_id,
                 run_id=job.run_id,
                 run_attempt=job.run_attempt or 1,
                 repo_full_name=job.repo_full_name,
             )
-            found.setdefault(run.key, run).suspects[job.job_id] = job
+        if key in found:  # the run may know its repository where a launcher did not tell the job's
+            found[key].suspects[job.job_id] = job
     return sorted(found.values(), key=lambda run: run.checked_at)

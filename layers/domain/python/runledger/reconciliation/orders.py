@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from runledger import message_format
 from runledger.reconciliation.summary import Kind, new_id
 from runledger.tables.attributes import reaching
 from runledger.tables.passes import PassesTable
@@ -29,7 +30,7 @@ class Orders:
         order_id = new_id(at)
         about = {"pass": kind, "status": "requested", "requested_by": requested_by, "requested_at": at}
         self.passes.note(order_id, at=at, **about)
-        self._send({**what, "id": order_id, "requested_by": requested_by})
+        self._send(message_format.stamp({**what, "id": order_id, "requested_by": requested_by}))
         return order_id
 
     @reaching("the reconciler")

@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from runledger.caches import Time
 from runledger.forgotten import ForgottenApproval
 from runledger.reconciliation.bounds import Bounds
-from runledger.reconciliation.cleanup import Cleaned
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
-from runledger.reconciliation.runners import RunnerCheck
+from runledger.reconciliation.runners import RunnerCheck, note_outcome
 from runledger.reconciliation.summary import Kind, Report
 from runledger.reconciliation.tally import Count, Tally
+from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.passes import PassesTable
 
 Part = Callable[[], bool]
+# For the summary, after the last call to GitHub: that may hang until then.
+SECONDS_TO_FINISH = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +30,12 @@ class Reconciler:
     runners: RunnerCheck
     deliveries: DeliveryCheck | None
     confirmation: InstallationCheck | None
-    find_forgotten: Callable[[Sequence[int]], Iterable[ForgottenApproval]]
+    uninstalled: UninstalledCheck | None
+    find_forgotten: Callable[[Sequence[int], Bounds], Iterable[ForgottenApproval]]
     passes: PassesTable
     share_left: Callable[[int], float]
     share_for_others: float
+    finish_within: Callable[[float], None]
     warn: Callable[[str, Exception], None]
     time: Time
 
@@ -39,12 +43,21 @@ class Reconciler:
         """Begins with the part after the one in which the last pass ran out of time, so that each has its turn."""
         now, tally = self.time.text(), Tally(warn=self.warn)
         self.passes.note(pass_id, at=now, **{"pass": kind}, status="running", started_at=now, requested_by=requested_by)
+        self.finish_within(seconds_left() - SECONDS_TO_FINISH)
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
-        left = self._work(self._parts(kind, pass_id, now, bounds, tally), kind, tally)
+        left: tuple[str, ...] = ()
+        with tally.alone("the order of the parts"):
+            left = self._work(self._parts(kind, pass_id, now, bounds, tally), kind, tally)
         return self._finish(kind, pass_id, now, tally, left)
 
     def clean(
-        self, runner_id: str, *, pass_id: str, requested_by: str, installations: frozenset[int] | None = None
+        self,
+        runner_id: str,
+        *,
+        pass_id: str,
+        seconds_left: Callable[[], float],
+        requested_by: str,
+        installations: frozenset[int] | None = None,
     ) -> Report:
         """One orphan, because a person wants it now and not after its time of grace.
 
@@ -53,13 +66,13 @@ class Reconciler:
         now, tally = self.time.text(), Tally(warn=self.warn)
         about = {"pass": Kind.CLEANUP, "status": "running", "started_at": now, "requested_by": requested_by}
         self.passes.note(pass_id, at=now, **about)
+        self.finish_within(seconds_left() - SECONDS_TO_FINISH)
         self.runners.cleanup.begin()
         with tally.alone(f"runner {runner_id}"):
             outcome = self.runners.cleanup.clean(
                 runner_id, owner=f"{requested_by} {pass_id}", installations=installations
             )
-            tally.findings.append(f"runner {runner_id}: {outcome}")
-            tally.add(Count.CLEANED, int(outcome in (Cleaned.CLEANED, Cleaned.FORGOTTEN)))
+            note_outcome(f"{runner_id}:", outcome, tally)
         return self._finish(Kind.CLEANUP, pass_id, now, tally, ())
 
     def _parts(self, kind: Kind, pass_id: str, now: str, bounds: Bounds, tally: Tally) -> Mapping[str, Part]:
@@ -73,8 +86,10 @@ class Reconciler:
                 owner=f"pass {pass_id}", unmapped_too=full, now=now, bounds=bounds, tally=tally
             ),
         }
+        if full and (uninstalled := self.uninstalled):
+            parts["uninstalled"] = lambda: uninstalled.check(now=now, bounds=bounds, tally=tally)
         if full:
-            parts["approvals"] = lambda: self._approvals(self._active(), tally)
+            parts["approvals"] = lambda: self._approvals(self._active(), bounds, tally)
             if deliveries := self.deliveries:
                 parts["deliveries"] = lambda: deliveries.check(now=now, bounds=bounds, tally=tally)
         return parts
@@ -101,8 +116,8 @@ class Reconciler:
             self.passes.leave_off(kind, None)
         return ()
 
-    def _approvals(self, active: Sequence[int], tally: Tally) -> bool:
-        for each in self.find_forgotten(active):
+    def _approvals(self, active: Sequence[int], bounds: Bounds, tally: Tally) -> bool:
+        for each in self.find_forgotten(active, bounds):
             where = f"{each.environment} for run {each.run_id} of {each.repo_full_name}"
             jobs = f"{len(each.job_ids)} jobs wait" if len(each.job_ids) > 1 else "a job waits"
             tally.find(Count.FORGOTTEN, f"approval of {where}: {jobs} since {each.waiting_since}")

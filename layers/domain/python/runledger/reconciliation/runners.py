@@ -1,5 +1,6 @@
 """Runners that are active, and machines that are ours: an orphan is suspected now and cleaned in a later pass."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,14 @@ from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.cleanups import ran_out_at
 
 OVERDUE_SECONDS = 600
+
+
+def note_outcome(about: str, outcome: Cleaned, tally: Tally) -> None:
+    """Counts the same for a pass and for a person: machines that were stopped."""
+    if outcome is Cleaned.CLEANED:
+        tally.find(Count.CLEANED, f"runner {about} stopped")
+    else:
+        tally.findings.append(f"runner {about} {outcome}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +45,10 @@ class RunnerCheck:
         jobs = self._jobs(runners)
         # Being cleaned, or gone: EC2 shows an instance for another hour.
         settled = table.among(instances.keys() - runners.keys())
-        tally.add(Count.RUNNERS, len(runners))
-        tally.add(Count.INSTANCES, sum(lives(each) for each in instances.values()))
+        mapped = {each.runner_id for each in runners.values() if self._is_mapping(each, instances)}
+        living = {runner_id for runner_id, each in instances.items() if lives(each)}
+        tally.add(Count.RUNNERS, len(mapped))
+        tally.add(Count.INSTANCES, len({each for each in living if each in mapped or each not in runners}))
         for runner_id in sorted({*runners, *instances} - settled.keys()):
             if bounds.out_of_time():
                 return False
@@ -64,7 +75,7 @@ class RunnerCheck:
             about = f"installations {runner.installation_id} and {runner.contested_by}"
             tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {about}; left alone")
         if runner is not None and instance is not None and runner.confirmed_at is None:
-            self.cleanup.runners.confirmed(runner_id, at=now)
+            self.cleanup.runners.confirmed(instance, at=now)
         reason = self.cleanup.suspicion(runner, job, instance, now=now)
         suspected_at = runner.suspected_at if runner else None
         if reason is None:
@@ -87,6 +98,7 @@ class RunnerCheck:
         table = self.cleanup.runners.table
         if instance:
             about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now, "confirmed_at": now}
+            about |= {"account_id": instance.account_id, "region": instance.region}
             if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
                 self.cleanup.runners.prove(runner_id, installation_id=owner, owner_name=name, at=now)
@@ -96,10 +108,7 @@ class RunnerCheck:
     def _clean(self, runner_id: str, reason: str, *, owner: str, bounds: Bounds, tally: Tally) -> None:
         may_ask = lambda installation_id: bounds.may_ask(installation_id) and not bounds.out_of_time()  # noqa: E731
         outcome = self.cleanup.clean(runner_id, owner=owner, may_ask=may_ask)
-        if outcome is Cleaned.CLEANED:
-            tally.find(Count.CLEANED, f"runner {runner_id}: {reason}; stopped")
-        else:
-            tally.findings.append(f"runner {runner_id}: {reason}; {outcome}")
+        note_outcome(f"{runner_id}: {reason};", outcome, tally)
 
     def _finish(self, *, owner: str, now: str, bounds: Bounds, tally: Tally) -> bool:
         """What a cleaner that died has begun."""
@@ -112,6 +121,13 @@ class RunnerCheck:
                         runner.runner_id, runner.suspected_reason or "", owner=owner, bounds=bounds, tally=tally
                     )
         return True
+
+    def _is_mapping(self, runner: Runner, instances: Mapping[str, Instance]) -> bool:
+        """EC2 reports every instance of the account: one without a job and without a runner's tags is none of ours."""
+        if runner.job_id is not None or runner.intended_job_id is not None:
+            return True
+        instance = instances.get(runner.runner_id)
+        return instance is not None and self.cleanup.fleet.is_runner(instance)
 
     def _jobs(self, runners: dict[str, Runner]) -> dict[tuple[int, int], Job]:
         wanted = [

@@ -38,12 +38,16 @@ OPEN = (Status.QUEUED, Status.SCHEDULED, Status.IN_PROGRESS, Status.WAITING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What GitHub says of a job now; `since` is when that became true."""
+    """What GitHub reports about a job now; `since` is when that became true.
+
+    A job that is held back, as by its concurrency group, is queued as well, but awaits no runner yet.
+    """
 
     job_id: int
     status: Status
     since: str
     facts: Facts
+    awaits_runner: bool = True
 
 
 class Verdict(StrEnum):
@@ -83,7 +87,12 @@ def judge(job: Job, told: Told | None, *, runner_lives: bool | None, now: str, p
     if not is_stuck:
         return Verdict.LEAVE
     without = job.instance_id is None or runner_lives is False
-    if told.status is Status.QUEUED and without and request_is_due(job, now=now, patience=patience):
+    if (
+        told.status is Status.QUEUED
+        and told.awaits_runner
+        and without
+        and request_is_due(job, now=now, patience=patience)
+    ):
         return Verdict.REQUEST_RUNNER
     return Verdict.LONG_RUNNING if job.status is Status.IN_PROGRESS and runner_lives is not False else Verdict.LEAVE
 

@@ -1,12 +1,13 @@
 """A pass in words that an operator reads first, and in numbers for the table."""
 
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger import times
-from runledger.reconciliation.tally import FINDINGS_KEPT, Count, Tally
+from runledger.reconciliation.tally import Count, Tally
 
 LINES = (
     ("Stuck jobs", (Count.STUCK_QUEUED, Count.STUCK_SCHEDULED, Count.STUCK_IN_PROGRESS, Count.STUCK_WAITING)),
@@ -33,6 +34,7 @@ LINES = (
     ("Errors", (Count.ERRORS,)),
 )
 RULE = "─" * 48
+FINDINGS_KEPT, FINDING_LENGTH, FINDINGS_BYTES = 200, 1000, 100_000
 
 
 def new_id(at: str) -> str:
@@ -73,8 +75,15 @@ class Report:
 
     @property
     def findings(self) -> list[str]:
-        """An item of DynamoDB has 400 KB at most."""
-        kept = self.tally.findings[:FINDINGS_KEPT]
+        """An item of DynamoDB holds 400 KB at most, and these are in it twice: as a list and in the text."""
+        kept: list[str] = []
+        room = FINDINGS_BYTES
+        for finding in self.tally.findings[:FINDINGS_KEPT]:
+            short = finding if len(finding) <= FINDING_LENGTH else f"{finding[:FINDING_LENGTH]}…"
+            room -= len(json.dumps(short))
+            if room < 0:
+                break
+            kept.append(short)
         left = len(self.tally.findings) - len(kept)
         return [*kept, f"and {left} more, in the log"] if left else kept
 

@@ -8,8 +8,6 @@ from enum import StrEnum
 
 from runledger.errors import UnavailableError
 
-FINDINGS_KEPT = 200
-
 
 class Count(StrEnum):
     """In the order in which a summary tells them."""

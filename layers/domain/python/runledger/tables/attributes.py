@@ -20,6 +20,7 @@ PASSING = {
     "RequestThrottled",
     "Throttling",
     "ThrottlingException",
+    "TooManyRequestsException",
 }
 SERVER_ERROR = 500
 # What a number attribute holds; a write with any other number is rejected as a whole.

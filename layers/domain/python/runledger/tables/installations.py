@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from runledger.reports import InstallationReport, InstallationStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching
-from runledger.tables.updates import update_if
+from runledger.tables.updates import update, update_if, update_or_read
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 REGISTRY = "installations"
 REPOSITORIES = "repositories"
 WITHOUT_NAME = ""
-NOT_REGISTERED = "attribute_not_exists(PK)"
-WITHOUT_ORG = f"{NOT_REGISTERED} OR attribute_not_exists(#org_name)"
+SEEN_FIRST = "attribute_not_exists(#first_seen_at) OR #first_seen_at > :first_seen_at"
+NEVER = "9999"  # sorts behind every instant
 # The later change counts. GitHub writes the time of the suspension on both `suspend` and `unsuspend`: of two changes at
 # the same time, the suspension was the first. A reported deletion is reversed only by a change after it, because GitHub
 # sends nothing about a deleted installation. A deletion that GitHub confirmed is final: it never reuses an id.
@@ -37,34 +37,37 @@ ENDED = {InstallationStatus.DELETED, InstallationStatus.SUSPENDED}
 
 
 class InstallationsRegistry:
-    """Remembers whom it has registered, so that a warm function writes each of them once."""
+    """Remembers what it has registered, so that a warm function writes each once, and again only if it is older."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
         self._name = name
-        self._registered: set[tuple[int, str | None]] = set()
+        self._registered: dict[tuple[int, str | None], str] = {}
 
     def register(
         self, *, installation_id: int, org_name: str | None, repo_full_name: str | None, first_seen_at: str
     ) -> None:
         """Because a job of it was seen; what was reported of it stays. A launcher may not know the organisation."""
-        seen = {"installation_id": installation_id, "first_seen_at": first_seen_at}
-        known = {(installation_id, None), (installation_id, org_name or WITHOUT_NAME)}
-        if not known & self._registered:
-            condition = WITHOUT_ORG if org_name else NOT_REGISTERED
-            self._fill(_key(installation_id), seen | {"org_name": org_name}, condition)
-            self._registered.add((installation_id, None if org_name else WITHOUT_NAME))
-        if repo_full_name and (installation_id, repo_full_name) not in self._registered:
-            self._fill(
-                _repository_key(installation_id, repo_full_name),
-                seen | {"repo_full_name": repo_full_name},
-                NOT_REGISTERED,
-            )
-            self._registered.add((installation_id, repo_full_name))
+        seen = {"installation_id": installation_id}
+        with_org, without = (installation_id, None), (installation_id, WITHOUT_NAME)
+        if not self._is_registered(first_seen_at, with_org, *(() if org_name else (without,))):
+            self._register(_key(installation_id), seen | {"org_name": org_name}, first_seen_at)
+            self._registered[with_org if org_name else without] = first_seen_at
+        if repo_full_name and not self._is_registered(first_seen_at, (installation_id, repo_full_name)):
+            key = _repository_key(installation_id, repo_full_name)
+            self._register(key, seen | {"repo_full_name": repo_full_name}, first_seen_at)
+            self._registered[installation_id, repo_full_name] = first_seen_at
+
+    def _is_registered(self, first_seen_at: str, *keys: tuple[int, str | None]) -> bool:
+        return any(self._registered.get(key, NEVER) <= first_seen_at for key in keys)
 
     @reaching("installations")
-    def _fill(self, key: dict[str, str], values: dict[str, Any], condition: str) -> None:
-        update_if(self._client, self._name, key, fill=values, condition=condition)
+    def _register(self, key: dict[str, str], names: dict[str, Any], first_seen_at: str) -> None:
+        """With the earliest time. The refusal of a later one returns the names that are stored."""
+        put = {"first_seen_at": first_seen_at}
+        _, stored = update_or_read(self._client, self._name, key, fill=names, put=put, condition=SEEN_FIRST)
+        if stored and any(value and name not in stored for name, value in names.items()):
+            update(self._client, self._name, key, fill=names)
 
     @reaching("installations")
     def absorb(self, report: InstallationReport) -> None:
@@ -122,6 +125,14 @@ class InstallationsRegistry:
     def unconfirmed(self) -> list[dict[str, Any]]:
         """Reported as suspended or deleted, and GitHub has not been asked."""
         return [each for each in self.all() if each.get("status") in ENDED and "confirmed_at" not in each]
+
+    def deleted(self) -> list[int]:
+        """Those that GitHub confirms as deleted."""
+        return [
+            each["installation_id"]
+            for each in self.all()
+            if each.get("status") == InstallationStatus.DELETED and "confirmed_at" in each
+        ]
 
     def all(self) -> list[dict[str, Any]]:
         return self._registered_under(REGISTRY)

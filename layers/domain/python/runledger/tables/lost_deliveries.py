@@ -22,10 +22,12 @@ KEPT_DAYS = 4  # GitHub redelivers for 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Everything up to the id `read_to` has been read; a walk that was cut short goes on at `cursor`, down to there."""
+    """All deliveries up to `covered_to` have been read. A walk that was cut short goes on at `cursor`, down to there;
+    `newest` is what it began with.
+    """
 
-    read_to: int = 0
-    newest: int = 0
+    covered_to: str = ""
+    newest: str = ""
     cursor: str | None = None
 
 
@@ -48,12 +50,14 @@ class LostDeliveries:
     def reading(self) -> Reading:
         answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(LOG)), ConsistentRead=True)
         stored = from_attributes(answer.get("Item", {}))
-        return Reading(**{name: stored[name] for name in ("read_to", "newest", "cursor") if name in stored})
+        if "read_to" in stored:
+            return Reading()  # of an earlier version, which went by ids: the log is read from its beginning once
+        return Reading(**{name: stored[name] for name in ("covered_to", "newest", "cursor") if name in stored})
 
     @reaching("runners")
     def read(self, reading: Reading) -> None:
         """Two passes at once may read the same rows twice, which does no harm."""
-        values = {"read_to": reading.read_to, "newest": reading.newest, "cursor": reading.cursor}
+        values = {"covered_to": reading.covered_to or None, "newest": reading.newest or None, "cursor": reading.cursor}
         self._client.put_item(TableName=self._name, Item=to_attributes(_key(LOG) | values))
 
     @reaching("runners")
@@ -68,8 +72,10 @@ class LostDeliveries:
         )
 
     @reaching("runners")
-    def arrived(self, guid: str) -> None:
-        self._client.delete_item(TableName=self._name, Key=to_attributes(_key(LOST, guid)))
+    def arrived(self, guid: str, *, at: str) -> None:
+        """The item stays until it expires: a later walk may read the failed row again."""
+        put = {"arrived": True, schema.EXPIRY: times.expiry(at, KEPT_DAYS)}
+        update(self._client, self._name, _key(LOST, guid), put=put)
 
     def all(self) -> Iterator[LostDelivery]:
         pages = self._client.get_paginator("query").paginate(
@@ -80,7 +86,8 @@ class LostDeliveries:
         names = ("guid", "delivery_id", "delivered_at", "event", "asked", "asked_at")
         with reaching("runners"):
             for item in (from_attributes(item) for page in pages for item in page["Items"]):
-                yield LostDelivery(**{name: item[name] for name in names if name in item})
+                if not item.get("arrived"):
+                    yield LostDelivery(**{name: item[name] for name in names if name in item})
 
     @reaching("runners")
     def ask(self, lost: LostDelivery, *, at: str) -> bool:

@@ -12,7 +12,6 @@ from runledger.tables.updates import update
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-PASSES = "passes"
 NEXT = "next_pass"
 KEPT_DAYS = 14
 
@@ -39,7 +38,7 @@ class PassesTable:
     @reaching("runners")
     def newest(self, limit: int, *, before: str | None = None) -> list[dict[str, Any]]:
         """`before` is the id of the last one that was seen."""
-        values = {":passes": {"S": PASSES}} | ({":before": {"S": before}} if before else {})
+        values = {":passes": {"S": schema.PASSES}} | ({":before": {"S": before}} if before else {})
         answer = self._client.query(
             TableName=self._name,
             KeyConditionExpression="PK = :passes" + (" AND SK < :before" if before else ""),
@@ -66,7 +65,7 @@ class PassesTable:
 
 
 def _key(pass_id: str) -> dict[str, str]:
-    return {schema.PARTITION: PASSES, schema.SORT: pass_id}
+    return {schema.PARTITION: schema.PASSES, schema.SORT: pass_id}
 
 
 def _told(item: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """Items behind an index that holds only their keys: a query of keys, and the items by the hundred."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from runledger.errors import UnavailableError
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes
 
@@ -11,6 +14,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 MOST_IN_A_BATCH = 100
+# In seconds, at most: DynamoDB leaves keys unprocessed when it throttles, and asking again at once makes that worse.
+PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 
 def indexed(
@@ -36,20 +41,32 @@ def indexed(
 
 
 def by_key(
-    client: "DynamoDBClient", table: str, keys: Iterable[tuple[str, str]]
+    client: "DynamoDBClient",
+    table: str,
+    keys: Iterable[tuple[str, str]],
+    *,
+    pause: Callable[[float], None] = time.sleep,
 ) -> Mapping[tuple[str, str], Attributes]:
-    """Who is not there is left out."""
+    """Missing items are omitted. UnavailableError if DynamoDB leaves keys unprocessed after all pauses."""
     found: dict[tuple[str, str], Attributes] = {}
     left = iter(dict.fromkeys(keys))
     while batch := tuple(islice(left, MOST_IN_A_BATCH)):
-        found |= {(item[schema.PARTITION]["S"], item[schema.SORT]["S"]): item for item in _batch(client, table, batch)}
+        items = _batch(client, table, batch, pause)
+        found |= {(item[schema.PARTITION]["S"], item[schema.SORT]["S"]): item for item in items}
     return found
 
 
-def _batch(client: "DynamoDBClient", table: str, keys: Sequence[tuple[str, str]]) -> Iterator[Attributes]:
+def _batch(
+    client: "DynamoDBClient", table: str, keys: Sequence[tuple[str, str]], pause: Callable[[float], None]
+) -> Iterator[Attributes]:
     wanted: list[Attributes] = [{schema.PARTITION: {"S": pk}, schema.SORT: {"S": sk}} for pk, sk in keys]
-    while wanted:
+    for seconds in (*PAUSES, None):
         answer = client.batch_get_item(RequestItems={table: {"Keys": wanted}})
         yield from answer["Responses"][table]
         left = answer["UnprocessedKeys"].get(table)
-        wanted = [dict(key) for key in left["Keys"]] if left else []
+        if not left:
+            return
+        wanted = [dict(key) for key in left["Keys"]]
+        if seconds is not None:
+            pause(seconds * random.uniform(0.5, 1))  # noqa: S311 - spreads retries, and hides nothing
+    raise UnavailableError(f"{table}: {len(wanted)} keys are still unprocessed")

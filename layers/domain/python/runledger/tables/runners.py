@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 SUSPICION = ("suspected_at", "suspected_reason")
-# Nothing is known of it, or it is active and was suspected for the same reason or not at all.
+# It is not known to be a runner and has not ended, or it is active and was suspected for the same reason or not at all.
 SUSPECTED_FOR_THIS = (
-    "attribute_not_exists(PK) OR (#status = :active AND "
+    "(attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR (#status = :active AND "
     "(attribute_not_exists(#suspected_at) OR #suspected_reason = :suspected_reason))"
 )
 ABSENT = "attribute_not_exists(PK)"
@@ -27,6 +27,9 @@ UNCHANGED_SINCE_READ = "#version = :version_read"
 CHANGED = {"version": 1}
 # A machine that EC2 or ECS confirmed is active until they report its end, or a pass finds it gone.
 ACTIVE_RETENTION_DAYS = 90
+# Events of a machine that is not known to be a runner wait for a claim or a launcher's event. A webhook may be
+# redelivered for as long.
+UNCLAIMED_RETENTION_DAYS = 3
 FIELDS = tuple(each.name for each in fields(Runner))
 LISTS = ("occurrences", "assignments", "claims")
 PRICES = ("price_per_hour", "on_demand_price_per_hour")
@@ -77,23 +80,26 @@ class RunnersTable:
 
     @reaching("runners")
     def among(self, runner_ids: Iterable[str]) -> dict[str, Runner]:
-        """By id. Machines of which only claims are known are omitted."""
+        """By id. Machines that are not known to be runners are omitted."""
         found = by_key(self._client, self._name, [(each, schema.ONLY) for each in runner_ids])
         return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
     @reaching("runners")
     def suspect(self, runner_id: str, *, at: str, reason: str, **born: Any) -> Runner | None:
         """None if it is being cleaned, or gone. The first suspicion counts, unless its reason was another one."""
-        born = {"runner_id": runner_id, "created_at": at, **born, **self._expiry(at)}
+        born = {"runner_id": runner_id, "created_at": at, **born}
+        # It may have been no runner until now, whose record is kept for a few days only.
+        kept = self._expiry(at, days=max(ACTIVE_RETENTION_DAYS, self._retention_days))
         same = update_if(
             self._client,
             self._name,
             _key(runner_id),
             fill=born | {"status": RunnerStatus.ACTIVE, "suspected_at": at},
-            put={"suspected_reason": reason},
+            put={"suspected_reason": reason, **kept},
             add=CHANGED,
             condition=SUSPECTED_FOR_THIS,
             given={"active": RunnerStatus.ACTIVE},
+            names=("terminated_at",),
             returning="ALL_NEW",
         )
         if same is not None:
@@ -126,10 +132,10 @@ class RunnersTable:
         )
 
     def _item(self, runner: Runner) -> dict[str, Any]:
-        """Without its version, which each write counts. Claims alone don't make a machine active."""
+        """Without its version, which each write counts. Claims or events alone don't make a machine an active one."""
         item = {name: getattr(runner, name) for name in FIELDS if name != "version"}
         return item | {
-            "status": runner.status if runner.is_known else None,
+            "status": runner.status if runner.is_runner else None,
             "occurrences": [_text(each) for each in runner.occurrences] or None,
             "assignments": [_plain(each) for each in runner.assignments] or None,
             "claims": [_plain(each) for each in runner.claims] or None,
@@ -137,6 +143,8 @@ class RunnersTable:
         }
 
     def _retention(self, runner: Runner) -> int:
+        if not runner.is_runner and not runner.claims:
+            return min(UNCLAIMED_RETENTION_DAYS, self._retention_days)
         stays = runner.terminated_at is None and runner.confirmed_at and runner.installation_id is not None
         return max(ACTIVE_RETENTION_DAYS, self._retention_days) if stays else self._retention_days
 

@@ -15,7 +15,7 @@ from runledger.reports import RunReport, RunStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, reaching, to_attributes
 from runledger.tables.reads import by_key, indexed
-from runledger.tables.updates import advance, claim, update, update_if
+from runledger.tables.updates import advance, claim, update, update_if, update_or_read
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 NOT_COUNTED = "NOT contains(open_job_ids, :job_id) AND NOT contains(done_job_ids, :job_id)"
 NOT_COUNTED_AS_DONE = "NOT contains(done_job_ids, :job_id)"
 COUNTED_AS_FAILED = "contains(failed_job_ids, :job_id)"
+NOTED_AS_CUT_SHORT = "contains(cut_short_job_ids, :job_id)"
+OLDER_AND_NOT_REPORTED = "#created_at > :created_at AND attribute_not_exists(#updated_at)"
 NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
+UNDER_WAY = {Status.IN_PROGRESS, Status.COMPLETED}
 REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
@@ -64,30 +67,25 @@ class RunsTable:
         """`first` says that the job isn't in the run's total, as far as is known. A guess corrects nothing."""
         if not job.run_is_known:
             return
-        if job.status is not Status.COMPLETED:
-            self._count_opened(job)
-            return
-        counted = first and self._count_done(job, total=1, condition=NOT_COUNTED)
-        if not counted and not self._count_done(job, total=0, condition=NOT_COUNTED_AS_DONE) and not is_guess:
-            self._correct(job)
+        run = self._count_ended(job, first, is_guess) if job.status is Status.COMPLETED else self._count_opened(job)
+        if run.get("created_at", "") > job.created_at and not run.keys() & REPORTED_ONLY:
+            self._date(job)
 
     @reaching("workflow_runs")
     def absorb(self, report: RunReport) -> "RunNews":
-        """Identity is always written, progress only if it is news: a run may complete again, a replay is older."""
+        """The newest report counts: a run may complete again. An older one, as a replay is, fills what is absent."""
         key = key_of(report.installation_id, report.run_id, report.run_attempt)
-        identity = {name: getattr(report, name) for name in _IDENTITY} | self._expiry(report.reported_at)
-        identity["checked_at"] = report.reported_at
+        identity = {name: getattr(report, name) for name in _IDENTITY} | {"checked_at": report.reported_at}
         progress = {
             "conclusion": report.conclusion,
             "updated_at": report.updated_at,
             schema.BY_STATE.partition: _state(report.installation_id, report.status),
         }
-        news: dict[str, Any] = {"put": identity | progress, "add": _COUNTERS, "returning": "ALL_NEW"}
-        changed = advance(self._client, self._name, key, report.status, dated="updated_at", **news)
+        about: dict[str, Any] = {"add": _COUNTERS, "returning": "ALL_NEW"}
+        news = identity | progress | self._expiry(report.reported_at)
+        changed = advance(self._client, self._name, key, report.status, dated="updated_at", put=news, **about)
         if changed is None:
-            # A job may have led to a further status before the first report.
-            first = {"updated_at": report.updated_at}
-            changed = update(self._client, self._name, key, **news | {"put": identity, "fill": first})
+            changed = update(self._client, self._name, key, fill=identity | {"updated_at": report.updated_at}, **about)
         return _news(changed)
 
     @reaching("workflow_runs")
@@ -96,12 +94,24 @@ class RunsTable:
         changed = update(
             self._client,
             self._name,
-            key_of(job.installation_id, job.run_id or 0, job.run_attempt or 1),
-            fill=_known_from(job) | self._expiry(job.last_updated_at),
+            _key_of_run(job),
+            fill=self._known_from(job) | self._expiry(job.last_updated_at),
             add={"cut_short_job_ids": {job.job_id}},
             returning="ALL_NEW",
         )
         return _news(changed)
+
+    @reaching("workflow_runs")
+    def note_not_cut_short(self, job: Job) -> None:
+        """A later input showed that it wasn't: a re-run must not count it."""
+        update_if(
+            self._client,
+            self._name,
+            _key_of_run(job),
+            discard={"cut_short_job_ids": {job.job_id}},
+            condition=NOTED_AS_CUT_SHORT,
+            given={"job_id": job.job_id},
+        )
 
     @reaching("workflow_runs")
     def claim(self, installation_id: int, run_id: int, run_attempt: int, *, at: str, until: str) -> bool:
@@ -119,18 +129,27 @@ class RunsTable:
         """GitHub was asked, and there is nothing else to write: perhaps it knows no such run."""
         update(self._client, self._name, key_of(installation_id, run_id, run_attempt), put={"checked_at": at})
 
-    def _count_opened(self, job: Job) -> None:
-        self._count(
+    def _count_opened(self, job: Job) -> dict[str, Any]:
+        _, run = self._count(
             job,
-            fill=_known_from(job) | _open(job, RunStatus.IN_PROGRESS if job.started_at else RunStatus.QUEUED),
+            fill=self._known_from(job),
             add=_COUNTERS | {"open_job_ids": {job.job_id}, "total_jobs": 1},
             condition=NOT_COUNTED,
         )
+        return run
 
-    def _count_done(self, job: Job, *, total: int, condition: str) -> bool:
+    def _count_ended(self, job: Job, first: bool, is_guess: bool) -> dict[str, Any]:
+        counted, run = self._count_done(job, total=1, condition=NOT_COUNTED) if first else (False, {})
+        if not counted:
+            counted, run = self._count_done(job, total=0, condition=NOT_COUNTED_AS_DONE)
+        if not counted and not is_guess:
+            self._correct(job)
+        return run
+
+    def _count_done(self, job: Job, *, total: int, condition: str) -> tuple[bool, dict[str, Any]]:
         return self._count(
             job,
-            fill=_known_from(job) | _open(job, RunStatus.IN_PROGRESS),
+            fill=self._known_from(job),
             add={
                 "done_job_ids": {job.job_id},
                 "total_jobs": total,
@@ -151,17 +170,38 @@ class RunsTable:
             self._count(job, add={"failed_jobs": -1}, discard=ids, condition=COUNTED_AS_FAILED)
 
     @reaching("workflow_runs")
-    def _count(self, job: Job, **arguments: Any) -> bool:
-        """False if the condition was refused: then it is counted already."""
-        counted = update_if(
+    def _count(self, job: Job, **arguments: Any) -> tuple[bool, dict[str, Any]]:
+        """Whether the condition held, and the run. A job for which it was refused is counted already."""
+        return update_or_read(
             self._client,
             self._name,
-            key_of(job.installation_id, job.run_id or 0, job.run_attempt or 1),
+            _key_of_run(job),
             put=self._expiry(job.last_updated_at),
             given={"job_id": job.job_id},
+            returning="ALL_NEW",
             **arguments,
         )
-        return counted is not None
+
+    @reaching("workflow_runs")
+    def _date(self, job: Job) -> None:
+        """A run without a report of its own is as old as its oldest job, which may not be the first one recorded."""
+        update_if(
+            self._client,
+            self._name,
+            _key_of_run(job),
+            put={"created_at": job.created_at},
+            names=("updated_at",),
+            condition=OLDER_AND_NOT_REPORTED,
+        )
+
+    def _known_from(self, job: Job) -> dict[str, Any]:
+        """A run may be known from its jobs alone, until a report of its own arrives.
+
+        Its stored status is the same whichever job is recorded first: see `as_its_jobs_tell`.
+        """
+        known = {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
+        state = {schema.BY_STATE.partition: _state(job.installation_id, RunStatus.QUEUED)}
+        return known | state | {"status": RunStatus.QUEUED}
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
@@ -178,33 +218,28 @@ def _news(run: dict[str, Any]) -> RunNews:
     return RunNews(may_be_rerun=run.get("status") == RunStatus.COMPLETED and "cut_short_job_ids" in run)
 
 
-def _open(job: Job, status: RunStatus) -> dict[str, str]:
-    """A status and the state that follows from it are always written together."""
-    return {"status": status, schema.BY_STATE.partition: _state(job.installation_id, status)}
-
-
 def _state(installation_id: int, status: RunStatus) -> str:
     return f"{installation_id}#{DONE if status is RunStatus.COMPLETED else OPEN}"
 
 
-def _known_from(job: Job) -> dict[str, Any]:
-    """A run may be known from its jobs alone, until a report of its own fills in the rest."""
-    return {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
+def as_its_jobs_tell(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
+    """A run without a report of its own has the status that follows from its jobs.
 
-
-def as_its_jobs_tell(run: Mapping[str, Any], created: Iterable[str]) -> dict[str, Any]:
-    """A run without a report of its own has the status that its counters imply and is as old as its oldest job.
-
-    That follows from the jobs when the run is read, because storing it would cost a write for each of them.
+    That is derived when the run is read, because storing it would cost a write for each step of a job.
     """
     if run.keys() & REPORTED_ONLY:
         return dict(run)
     total, completed = run.get("total_jobs", 0), run.get("completed_jobs", 0)
-    status = run["status"]
-    if completed:
-        status = RunStatus.COMPLETED if completed == total else RunStatus.IN_PROGRESS
-    known = [each for each in (run.get("created_at"), *created) if each]
-    return {**run, "status": status, **({"created_at": min(known)} if known else {})}
+    if completed and completed == total:
+        return {**run, "status": RunStatus.COMPLETED}
+    under_way = completed or any(each in UNDER_WAY for each in job_statuses)
+    return {**run, "status": RunStatus.IN_PROGRESS if under_way else run["status"]}
+
+
+def _key_of_run(job: Job) -> dict[str, str]:
+    assert job.run_id is not None
+    assert job.run_attempt is not None
+    return key_of(job.installation_id, job.run_id, job.run_attempt)
 
 
 def key_of(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:

@@ -6,6 +6,7 @@ PARTITION = "PK"
 SORT = "SK"
 EXPIRY = "ttl"
 ONLY = "v"  # the sort key of items that stand alone under their partition key
+PASSES = "passes"  # the partition of the reconciler's passes in runners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

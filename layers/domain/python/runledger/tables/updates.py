@@ -80,12 +80,24 @@ def _values(values: Mapping[str, Any]) -> Attributes:
 
 def update_if(client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any) -> dict[str, Any] | None:
     """None if the condition is refused."""
+    held, item = update_or_read(client, table, key, **about)
+    return item if held else None
+
+
+def update_or_read(
+    client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any
+) -> tuple[bool, dict[str, Any]]:
+    """Whether the condition held, and what the update returns. A refusal returns the item as it is.
+
+    DynamoDB Local returns an empty one.
+    """
     try:
-        return update(client, table, key, **about)
+        return True, update(client, table, key, **about)
     except ClientError as error:
-        if is_refusal(error):
-            return None
-        raise
+        if not is_refusal(error):
+            raise
+        stored: Attributes = error.response.get("Item", {})  # type: ignore[assignment]
+        return False, from_attributes(stored)
 
 
 def advance(

@@ -1,0 +1,45 @@
+"""Tokens of the API and the document in which their hashes are stored, as docs/api.md describes it. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from typing import Any
+
+from runledger_cli.errors import CommandError, UsageError
+
+ROLES = ("reader", "operator")
+ALL = "*"
+LONGEST_NAME = 100
+RANDOM_BYTES = 32
+
+
+def new_token() -> str:
+    return f"rl_{secrets.token_urlsafe(RANDOM_BYTES)}"
+
+
+def new_entry(token: str, *, name: str, role: str, installations: str | list[int]) -> dict[str, Any]:
+    if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
+        raise UsageError(f"the name of a token is printable text of at most {LONGEST_NAME} characters")
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    return {"name": name, "role": role, "sha256": digest, "installations": installations}
+
+
+def add(text: str, entry: dict[str, Any]) -> str:
+    """The document with one more entry. Everything else in it stays, also entries that are not valid."""
+    try:
+        document = json.loads(text)
+        entries = document["tokens"]
+        names = [each.get("name") for each in entries if isinstance(each, dict)]
+        if not isinstance(entries, list):
+            raise TypeError
+    except (ValueError, TypeError, KeyError) as error:
+        raise CommandError(
+            'the secret is no JSON object with a list "tokens", so no token works: correct it first, see docs/api.md'
+        ) from error
+    if entry["name"] in names:
+        raise CommandError(
+            f"there is a token named {entry['name']!r} already: choose another name, or remove its entry first"
+        )
+    return json.dumps({**document, "tokens": [*entries, entry]})

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from runledger_cli import api_tokens
+from runledger_cli.api_tokens import ALL, ROLES
+from runledger_cli.options import add_command
+from runledger_cli.secrets_manager import SecretsManager
+
+if TYPE_CHECKING:
+    from runledger_cli.options import Commands
+    from runledger_cli.session import Session
+
+CREATE = "runledger token create ana --role operator --installations all"
+
+
+def add_to(commands: Commands) -> None:
+    parser = add_command(commands, "token", _choose, summary="create a token for the API", examples=CREATE)
+    actions = parser.add_subparsers(metavar="ACTION", title="actions", required=True)
+    creating = add_command(
+        actions,
+        "create",
+        create,
+        summary="create a token, print it once and store its hash in the deployment's secret",
+        examples=f"{CREATE}\nrunledger token create ci --installations 41000001 41000002 --stage staging",
+    )
+    creating.add_argument("name", help="who has the token: unique, at most 100 characters")
+    creating.add_argument("--role", choices=ROLES, default=ROLES[0], help="what it may do (default: %(default)s)")
+    creating.add_argument(
+        "--installations",
+        required=True,
+        nargs="+",
+        type=_installation,
+        metavar="ID",
+        help="ids of the installations that it may see, or `all`",
+    )
+    creating.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
+    creating.add_argument("--secret", metavar="ARN", help="the secret of the tokens (default: found by the stage)")
+
+
+def create(session: Session) -> int:
+    given = session.options
+    token = api_tokens.new_token()
+    installations = ALL if ALL in given.installations else given.installations
+    entry = api_tokens.new_entry(token, name=given.name, role=given.role, installations=installations)
+    secrets = SecretsManager(os.environ)
+    secret = given.secret or secrets.of_stage(given.stage)
+    secrets.change(secret, lambda text: api_tokens.add(text, entry))
+    if session.screen.as_json:
+        session.screen.document(
+            {"name": given.name, "role": given.role, "installations": installations, "token": token, "secret": secret}
+        )
+    else:
+        session.screen.show([token])
+    session.screen.note(
+        f"runledger: created the {given.role} token {given.name!r}. It works within a minute. "
+        "Only its hash is stored: it can't be shown again"
+    )
+    return 0
+
+
+def _choose(_session: Session) -> int:
+    """Never called: an action is required."""
+    raise NotImplementedError
+
+
+def _installation(text: str) -> int | str:
+    if text in ("all", ALL):
+        return ALL
+    if text.isdecimal() and text.isascii():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither the id of an installation nor `all`")

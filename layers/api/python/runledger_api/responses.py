@@ -1,0 +1,24 @@
+"""Converts domain objects and table items to response bodies."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from runledger import urls
+from runledger.model import Job
+
+
+def checked(value: object) -> Any:
+    """`Any` for mypy: pydantic validates every response against its route's return annotation."""
+    return value
+
+
+def job_body(job: Mapping[str, Any]) -> Any:
+    url = urls.run_page(job.get("job_html_url"), job.get("run_id"))
+    return {**job, **({"github_run_url": url} if url else {})}
+
+
+def job_item(job: Job) -> dict[str, Any]:
+    """The job as its table item: attributes without a value are omitted."""
+    values = {each.name: getattr(job, each.name) for each in fields(job)}
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,1 @@
+"""The emulated AWS: MiniStack, DynamoDB Local, and the deployment of the CDK app to them."""

@@ -1,0 +1,81 @@
+"""MiniStack with six adaptations, so that it can deploy the stacks and enforce IAM as AWS does.
+
+- TLS: requests appear as https, because policies of CDK's asset bucket and of the queues deny requests without TLS.
+- Credentials: any dummy access key works; MiniStack accepts only the one that it was started with.
+- Events: clients may publish events of EC2 and ECS, because the emulated services publish none.
+- Logs Insights: saved queries are accepted and ignored, because MiniStack doesn't support them.
+- IAM: policies can use the tags of EC2 instances in conditions.
+- Unsupported services, such as pricing: the list of AWS services is loaded at startup. During a request, loading it
+  takes seconds and blocks all other requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from botocore.session import get_session
+from hypercorn.asyncio import serve
+from hypercorn.config import Config
+from ministack.app import app as ministack
+from ministack.core import router
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ec2, eventbridge, tagging
+from ministack.services.cloudformation import provisioners
+
+from local.processes import LOOPBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
+
+# The keys of role sessions, which functions and `cdk` use, start with ASIA.
+_DUMMY_KEY = re.compile(rb"(?<=Credential=)(?!ASIA)[^/]+")
+
+Header = tuple[bytes, bytes]
+
+
+async def gateway(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    if scope["type"] == "http":
+        scope["scheme"] = "https"
+        scope["headers"] = list(as_owner(scope["headers"]))
+    await ministack(scope, receive, send)
+
+
+def as_owner(headers: Iterable[Header]) -> Iterator[Header]:
+    """Replace dummy keys by the account owner's key. Sessions of roles are unchanged."""
+    sent = list(headers)
+    is_dummy = any(name == b"authorization" and _DUMMY_KEY.search(value) for name, value in sent)
+    for name, value in sent:
+        if is_dummy and name == b"authorization":
+            yield name, _DUMMY_KEY.sub(os.environb[b"AWS_ACCESS_KEY_ID"], value)
+        elif not (is_dummy and name == b"x-amz-security-token"):
+            yield name, value
+
+
+def tags_of_instances() -> Iterator[tuple[str, list[dict[str, str]]]]:
+    for instance_id, tags in ec2._tags.items():
+        yield f"arn:aws:ec2:{get_region()}:{get_account_id()}:instance/{instance_id}", tags
+
+
+def accept(logical_id: str, _properties: object, stack_name: str) -> tuple[str, dict[str, str]]:
+    return f"{stack_name}-{logical_id}", {}
+
+
+def keep(physical_id: str, *_: object, **__: object) -> tuple[str, dict[str, str]]:
+    return physical_id, {}
+
+
+if __name__ == "__main__":
+    eventbridge._put_events = partial(eventbridge._put_events, allow_aws_source=True)
+    tagging._RESOURCE_TAG_COLLECTORS["ec2"] = tags_of_instances
+    router._KNOWN_AWS_SERVICE_NAMES = frozenset(get_session().get_available_services())
+    provisioners._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {"create": accept, "update": keep, "delete": keep}
+    config = Config()
+    config.bind = [f"{LOOPBACK}:{os.environ['GATEWAY_PORT']}"]
+    config.keep_alive_timeout = 75
+    asyncio.run(serve(gateway, config))

@@ -1,0 +1,1 @@
+"""Webhook payloads of the demo, built from GitHub's own examples."""

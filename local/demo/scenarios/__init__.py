@@ -1,0 +1,1 @@
+"""What happens to the jobs of the demo, one function per scenario."""

@@ -1,0 +1,102 @@
+"""A deployment that exists: whether webhooks arrive, GitHub answers, and alarms reach a subscriber."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.errors import UnavailableError
+from runledger.tables.installations import REGISTRY
+from runledger_api.authentication import Role
+from runledger_api.token_entries import read_entries
+from runledger_github.app import GitHubApp
+from runledger_github.errors import GitHubRefusal
+
+from preflight.results import Ok, Outcome, Problem, Skipped
+from stacks.settings import Settings
+
+PENDING = "PendingConfirmation"
+NOT_DEPLOYED = Skipped("it is not deployed yet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """`outputs` are those of all stacks of the stage; an output is absent while its stack is."""
+
+    session: Any
+    settings: Settings
+    outputs: Mapping[str, str]
+
+    def webhook(self) -> Outcome:
+        if "WorkflowJobsTable" not in self.outputs or "WebhookUrl" not in self.outputs:
+            return NOT_DEPLOYED
+        found = self.session.client("dynamodb").query(
+            TableName=self.outputs["WorkflowJobsTable"],
+            KeyConditionExpression="PK = :registry",
+            ExpressionAttributeValues={":registry": {"S": REGISTRY}},
+            Select="COUNT",
+        )
+        if not found["Count"]:
+            return Problem(
+                "no webhook about a job was recorded yet",
+                "connect GitHub and run a workflow (docs/github-app.md); "
+                f"the webhook's address is {self.outputs['WebhookUrl']}",
+            )
+        return Ok(f"recorded for {found['Count']} installation(s)")
+
+    def app_key(self) -> Outcome:
+        if "GitHubAppSecretArn" not in self.outputs:
+            return NOT_DEPLOYED
+        secret = self._secret("GitHubAppSecretArn")
+        store = "store the App's id and private key (docs/github-app.md#2-store-the-apps-key)"
+        if secret.strip() == "{}":
+            return Skipped("there is no GitHub App, so nothing is polled, re-run or cleaned up", store)
+        try:
+            app = GitHubApp.from_secret(secret, api_url=self.settings.github_api_url)
+            installations = list(app.installations())
+        except GitHubRefusal as refusal:
+            return Problem(f"GitHub does not accept it ({refusal})", store)
+        except UnavailableError as error:
+            return Problem(f"GitHub did not answer ({error})", "check `github_api_url`, and try again")
+        if not installations:
+            return Problem("it works, but the App is installed nowhere", "docs/github-app.md#3-install-the-app")
+        return Ok(f"GitHub accepts it; the App has {len(installations)} installation(s)")
+
+    def alarms(self) -> Outcome:
+        if "AlarmTopicArn" not in self.outputs:
+            return NOT_DEPLOYED
+        topic = self.outputs["AlarmTopicArn"]
+        pages = self.session.client("sns").get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
+        found = [each for page in pages for each in page["Subscriptions"]]
+        confirmed = [each for each in found if each["SubscriptionArn"] != PENDING]
+        if confirmed:
+            return Ok(f"{len(confirmed)} subscriber(s)")
+        if found:
+            return Problem(f"{found[0]['Endpoint']} has not confirmed", "follow the link in the mail from AWS")
+        return Problem(
+            "no one is subscribed to the alarms",
+            "set `alarm_email`, or run "
+            f"`aws sns subscribe --topic-arn {topic} --protocol email --notification-endpoint ADDRESS`",
+        )
+
+    def operator(self) -> Outcome:
+        if "ApiTokensSecretArn" not in self.outputs:
+            return NOT_DEPLOYED
+        create = (
+            f"`.venv/bin/runledger token create NAME --role operator --installations all --stage {self.settings.stage}`"
+        )
+        try:
+            listed = json.loads(self._secret("ApiTokensSecretArn"))["tokens"]
+        except (ValueError, KeyError, TypeError):
+            return Problem('the secret is no JSON object with a list "tokens": no token works', "see docs/api.md")
+        entries = read_entries(listed, roles=set(Role), log_error=lambda *_, **__: None)
+        names = [each.name for each in entries if each.role == Role.OPERATOR]
+        if not names:
+            if self.settings.jwt_issuer:
+                return Skipped("no operator has a token; JWTs of `jwt_issuer` may have the role")
+            return Problem("no operator has a token", create)
+        return Ok(", ".join(names))
+
+    def _secret(self, output: str) -> str:
+        found = self.session.client("secretsmanager").get_secret_value(SecretId=self.outputs[output])
+        return str(found["SecretString"])

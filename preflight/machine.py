@@ -1,0 +1,32 @@
+"""This machine: the tools that `cdk deploy` runs with."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from preflight.results import Ok, Outcome, Problem
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_NODE = 20
+
+
+def python(version: Sequence[int]) -> Outcome:
+    found = ".".join(map(str, version[:3]))
+    if tuple(version[:2]) < OLDEST_PYTHON:
+        return Problem(f"{found} is too old", "install Python 3.11 or newer and run `make install PYTHON=python3.13`")
+    return Ok(found)
+
+
+def node(path: str | None) -> Outcome:
+    command = shutil.which("node", path=path)
+    if command is None:
+        return Problem("there is no node", "run `make install`, which brings one along")
+    shown = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+    version = re.match(r"v(\d+)\.", shown)
+    if version is None or int(version[1]) < OLDEST_NODE:
+        return Problem(
+            f"{shown or 'it has no version'} is too old",
+            f"install Node.js {OLDEST_NODE} or newer, or remove it from PATH and run `make install`",
+        )
+    return Ok(shown)

@@ -1,0 +1,66 @@
+"""The result of a check, and how it is shown: one line, with what to do next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+
+class State(StrEnum):
+    OK = "ok"
+    PROBLEM = "problem"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    state: State
+    check: str
+    detail: str
+    next_step: str | None = None
+
+    def line(self) -> str:
+        text = f"{self.detail}: {self.next_step}" if self.next_step else self.detail
+        return f"{self.state:<8} {self.check:<14} {text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """`run` returns an Ok, a Problem or a Skipped."""
+
+    name: str
+    run: Callable[[], "Ok | Problem | Skipped"]
+
+    def result(self) -> Result:
+        try:
+            found = self.run()
+        except (BotoCoreError, ClientError) as error:
+            found = Problem(f"AWS: {error}", "check your credentials and permissions")
+        match found:
+            case Ok(detail):
+                return Result(state=State.OK, check=self.name, detail=detail)
+            case Skipped(detail, next_step):
+                return Result(state=State.SKIPPED, check=self.name, detail=detail, next_step=next_step)
+            case Problem(detail, next_step):
+                return Result(state=State.PROBLEM, check=self.name, detail=detail, next_step=next_step)
+
+
+@dataclass(frozen=True, slots=True)
+class Ok:
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    detail: str
+    next_step: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    detail: str
+    next_step: str
+
+
+Outcome = Ok | Problem | Skipped

@@ -1,0 +1,108 @@
+"""Alarms on queues, functions, tables and the API: found in the tree of a stack, so that nothing new is left out."""
+
+import math
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+
+from stacks.alarms import MINUTES_PER_HOUR, Alarms
+from stacks.settings import Settings
+from stacks.watched import Watched, throttled_requests
+
+# SQS leaves a message out of the age after three receives, that is after two visibility time-outs of six minutes.
+OLDEST_MESSAGE = cdk.Duration.minutes(10)
+# A message is received every six minutes and five times: of any two half hours, one has three of its receives.
+FAILURES, FAILURES_WITHIN = 3, cdk.Duration.minutes(30)
+# Nothing repeats a request.
+FAILED_REQUESTS, REQUESTS_WITHIN = 3, cdk.Duration.minutes(15)
+# A full pass starts twice an hour.
+FAILED_PASSES, PASSES_WITHIN = 2, cdk.Duration.minutes(60)
+# CloudWatch looks back a day at most, or a week in periods of an hour.
+LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
+INTAKE, RECONCILER = "webhook_intake", "reconciler"
+
+
+def watch(stack: cdk.Stack, *, settings: Settings) -> None:
+    watched, alarms = Watched.within(stack), Alarms(stack, settings=settings)
+    for api in watched.apis:
+        alarms.add(
+            "ServerErrors",
+            api.metric_server_error(),
+            "The API answered 5xx. A delivery that got it is neither recorded nor queued, and GitHub sends it again "
+            "only on request.",
+        )
+    if settings.no_webhook_alarm_minutes and INTAKE in watched.functions:
+        _silence(alarms, watched.functions[INTAKE], settings.no_webhook_alarm_minutes)
+    _queues(alarms, watched)
+    _functions(alarms, watched)
+
+
+def watch_tables(stack: cdk.Stack, tables: Mapping[str, dynamodb.Table], *, settings: Settings) -> None:
+    """Retries cover a short peak."""
+    alarms = Alarms(stack, settings=settings)
+    for (table, operation), metric in throttled_requests(tables).items():
+        alarms.add(
+            f"Throttled-{table}-{operation}",
+            metric,
+            f"DynamoDB keeps throttling {operation} on {table}; recording is late.",
+            periods=3,
+            at_least=2,
+        )
+
+
+def _silence(alarms: Alarms, intake: lambda_.Function, minutes: int) -> None:
+    """Lambda writes no zero: a function that is not called has no data, so missing data must alarm."""
+    period = 5 if minutes <= LONGEST_IN_SHORT_PERIODS else MINUTES_PER_HOUR
+    alarms.add(
+        "NoWebhook",
+        intake.metric_invocations(period=cdk.Duration.minutes(period)),
+        f"GitHub has sent nothing for {minutes} minutes: is the webhook still there, and is it active?",
+        comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+        threshold=1,
+        periods=math.ceil(minutes / period),
+        missing=cloudwatch.TreatMissingData.BREACHING,
+    )
+
+
+def _queues(alarms: Alarms, watched: Watched) -> None:
+    for name, queue in watched.queues.items():
+        alarms.add(
+            f"QueueAge-{name}",
+            queue.metric_approximate_age_of_oldest_message(),
+            f"A message has waited in {name} for over {OLDEST_MESSAGE.to_human_string()}: its tries fail, or the "
+            "queue is not processed fast enough.",
+            threshold=OLDEST_MESSAGE.to_seconds(),
+        )
+    for name, queue in watched.dead_letters.items():
+        alarms.add(
+            f"DeadLetters-{name}",
+            queue.metric_approximate_number_of_messages_visible(),
+            f"{name} has dead letters: every try failed. They are kept for 14 days; find out why, then redrive.",
+        )
+
+
+def _functions(alarms: Alarms, watched: Watched) -> None:
+    """A failed message of a batch is no error of its function, which answers normally: it has a metric of its own."""
+    for name, function in watched.functions.items():
+        if name in watched.fed_by_queues:
+            most, within, remark = FAILURES, FAILURES_WITHIN, "Its messages stay in the queue."
+            minutes = round(within.to_minutes())
+            alarms.add_count(
+                f"MessageFailures-{name}",
+                alarms.own.metric("MessagesFailed", "Sum", minutes=minutes, function=name),
+                f"{name} failed to process {most} messages in {minutes} minutes. They are tried again, five times.",
+                at_least=most,
+            )
+        elif name == RECONCILER:
+            most, within, remark = FAILED_PASSES, PASSES_WITHIN, "The next pass starts on schedule."
+        else:
+            most, within, remark = FAILED_REQUESTS, REQUESTS_WITHIN, "Its requests are not repeated."
+        alarms.add_count(
+            f"FunctionErrors-{name}",
+            function.metric_errors(period=within),
+            f"{name} crashed or timed out {most} times in {within.to_human_string()}. {remark}",
+            at_least=most,
+        )

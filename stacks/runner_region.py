@@ -1,0 +1,36 @@
+"""A region with runners beside the deployment's own: its EC2 and ECS events are forwarded to the deployment's bus.
+
+EventBridge rules are regional. `account` and `region` of a forwarded event stay those of its origin.
+"""
+
+import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from constructs import Construct
+
+from stacks.events import states, tasks, warnings
+from stacks.settings import Settings
+
+
+class RunnerRegionStack(cdk.Stack):
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, region: str, main_region: str
+    ) -> None:
+        super().__init__(scope, construct_id, env=cdk.Environment(region=region))
+        bus = self.format_arn(
+            service="events",
+            region=main_region,
+            resource="event-bus",
+            resource_name=f"runledger-{settings.stage}",
+        )
+        # CDK makes a role for the target that may put events on this bus and nothing else.
+        target = targets.EventBus(events.EventBus.from_event_bus_arn(self, "Bus", bus))
+        patterns = {"Warnings": warnings(), "States": states(), "Tasks": tasks(settings)}
+        for name, pattern in patterns.items():
+            events.Rule(
+                self,
+                f"Forward{name}",
+                description=f"EC2 and ECS events of runners, to Runledger in {main_region}",
+                event_pattern=pattern,
+                targets=[target],
+            )

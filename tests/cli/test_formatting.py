@@ -1,0 +1,53 @@
+"""Durations and dollars have units, and nobody's name can play tricks on a terminal."""
+
+import pytest
+from runledger_cli.rendering import formatting
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (None, "-"),
+        (0, "0 ms"),
+        (0.34, "340 ms"),
+        (1, "1.0 s"),
+        (9.94, "9.9 s"),
+        (12.3, "12 s"),
+        (59.6, "1m 00s"),
+        (63, "1m 03s"),
+        (3_725, "1h 02m"),
+        (100_000, "1d 03h"),
+        (5_000_000, "57d 20h"),
+    ],
+)
+def test_a_duration_has_two_units_at_most(seconds: float | None, said: str) -> None:
+    assert formatting.duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [
+        (None, "-"),
+        (0, "$0.00"),
+        (0.000001, "$0.000001"),
+        (0.00598, "$0.00598"),
+        ("0.0357", "$0.04"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_dollars_are_rounded_to_cents_unless_that_would_leave_nothing(amount: float | str | None, said: str) -> None:
+    assert formatting.dollars(amount) == said
+
+
+def test_control_characters_of_a_name_are_shown_and_not_obeyed() -> None:
+    assert formatting.printable("\x1b[2Jmine\t\nnext\u202e") == "\ufffd[2Jmine  next\ufffd"
+
+
+def test_emoji_take_two_columns_and_accents_none() -> None:
+    assert formatting.width("🚀 e\N{COMBINING ACUTE ACCENT}") == 4
+
+
+def test_what_is_too_long_ends_in_an_ellipsis_within_its_columns() -> None:
+    assert formatting.shorten("deploy to production", 10) == "deploy to…"
+    assert formatting.shorten("🚀🚀🚀", 4) == "🚀…"
+    assert formatting.shorten("build", 5) == "build"

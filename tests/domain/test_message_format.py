@@ -1,0 +1,86 @@
+"""Messages between functions, where one side is newer than the other."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runledger import errands, github_requests, retries
+from runledger.errors import NewerMessage
+from runledger.github_requests import Outcome, Result
+from runledger.message_format import VERSION
+
+# One message of each kind, as the first version wrote it. Never edit or remove one: queues keep messages for 14 days.
+RECORDED = json.loads((Path(__file__).parent / "messages.v1.json").read_text())
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "webhook_retry": lambda message: retries.from_message(json.dumps(message)),
+    "runner_lookup": lambda message: errands.lookup_from(json.dumps(message)),
+    "run_retry": lambda message: errands.rerun_check_from(json.dumps(message)),
+    "github_requests": github_requests.from_event,
+}
+WRITERS: Mapping[str, Callable[[Any], Any]] = {
+    "webhook_retry": lambda content: json.loads(retries.to_message(content)),
+    "runner_lookup": lambda content: json.loads(errands.to_message(content)),
+    "run_retry": lambda content: json.loads(errands.to_message(content)),
+    "github_requests": github_requests.to_event,
+}
+MESSAGES = [(function, message) for function, messages in RECORDED.items() for message in messages]
+NAMES = [f"{function}-{message.get('kind') or message.get('request') or ''}" for function, message in MESSAGES]
+each_message = pytest.mark.parametrize(("function", "message"), MESSAGES, ids=NAMES)
+
+
+def test_every_kind_of_message_was_recorded() -> None:
+    assert {each["kind"] for each in RECORDED["webhook_retry"]} == set(retries.KINDS)
+    assert {each["request"] for each in RECORDED["github_requests"]} == set(github_requests.KINDS)
+    assert set(RECORDED) == set(READERS)
+
+
+@each_message
+def test_a_message_of_the_first_version_is_read_with_every_field(function: str, message: dict[str, Any]) -> None:
+    written = WRITERS[function](READERS[function](message))
+    assert _contains(written, message)
+
+
+@each_message
+def test_a_message_names_its_version(function: str, message: dict[str, Any]) -> None:
+    assert WRITERS[function](READERS[function](message))["version"] == VERSION
+
+
+@each_message
+def test_unknown_fields_are_ignored(function: str, message: dict[str, Any]) -> None:
+    assert READERS[function](_with_more_fields(message)) == READERS[function](message)
+
+
+@each_message
+def test_a_newer_version_is_never_misread(function: str, message: dict[str, Any]) -> None:
+    with pytest.raises(NewerMessage, match=f"version {VERSION + 1}; this function reads up to version {VERSION}"):
+        READERS[function](message | {"version": VERSION + 1})
+
+
+@each_message
+@pytest.mark.parametrize("version", ["2", None, 0, True, 1.5], ids=repr)
+def test_a_version_is_a_whole_number(function: str, message: dict[str, Any], version: object) -> None:
+    with pytest.raises(ValueError, match="version must be a whole number"):
+        READERS[function](message | {"version": version})
+
+
+def test_a_result_with_more_fields_is_read() -> None:
+    answer = {"outcome": "done", "message": "", "delivery_id": 7, "new": True}
+    assert github_requests.from_result(answer) == Result(outcome=Outcome.DONE, delivery_id=7)
+
+
+def test_an_outcome_of_a_newer_version_is_no_success() -> None:
+    assert github_requests.from_result({"outcome": "deferred"}).outcome is Outcome.UNAVAILABLE
+
+
+def _with_more_fields(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_more_fields(each) for name, each in value.items()} | {"added_later": {"by": "a newer one"}}
+    return value
+
+
+def _contains(whole: Any, part: Any) -> bool:
+    if isinstance(part, dict):
+        return all(name in whole and _contains(whole[name], each) for name, each in part.items())
+    return bool(whole == part)

@@ -1,0 +1,71 @@
+"""The commands of docs/first-deployment.md work as they stand there, on a stage that is deployed already.
+
+Those that install, deploy and remove are not run here: the fixtures and the upgrade test do the same.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from local.aws import emulator
+from local.aws.outputs import Outputs
+from local.demo.workload import Played
+from tests.documents import DOCS, section
+
+ROOT = DOCS.parent
+DOCUMENT = "first-deployment.md"
+SECTIONS = (
+    "2. Choose the account and check it",
+    "4. Outputs and secrets",
+    "5. The first operator token",
+    "7. See that it works",
+)
+NOT_RUN = ("git clone", "make install", "export PATH=", "node_modules/.bin/cdk ")
+
+
+def commands(text: str) -> list[str]:
+    """With the lines that continue them."""
+    return [found.replace("\n", "\n ") for found in re.findall(r"^\$ (.*(?:\n    .*)*)", text, re.MULTILINE)]
+
+
+def test_only_commands_that_deploy_are_left_out() -> None:
+    everything = commands((DOCS / DOCUMENT).read_text())
+    run = [command for heading in SECTIONS for command in commands(section(DOCUMENT, heading))]
+    assert len(run) >= 11
+    assert all(command.startswith(NOT_RUN) for command in everything if command not in run)
+
+
+@pytest.mark.skipif(not shutil.which("aws"), reason="the document uses the aws command, which is not installed")
+def test_the_commands_lead_to_an_operator_that_sees_installations(
+    outputs: Outputs, played: Played, tmp_path: Path
+) -> None:
+    assert played
+    lines = ["set -e -o pipefail"]
+    for heading in SECTIONS:
+        for command in commands(section(DOCUMENT, heading)):
+            shown = command.replace("STAGE=trial", "STAGE=local").replace("eu-west-1", outputs.region)
+            # The emulator's API is found by its path; and preflight has problems to report, as the document shows.
+            shown = shown.replace("RUNLEDGER_API_URL=$(output api ApiUrl)", f"RUNLEDGER_API_URL={outputs.api_url}")
+            lines.append(f"{shown} || test $? = 2" if shown.startswith("make preflight") else shown)
+    ran = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        cwd=ROOT,
+        env={
+            **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+            **emulator.CREDENTIALS,
+            "AWS_ENDPOINT_URL": outputs.endpoint_url,
+            "USER": f"ana-{tmp_path.name}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert outputs.webhook_secret in ran.stdout.splitlines()
+    assert '"role": "operator"' in ran.stdout.replace('":"', '": "')
+    assert "INSTALLATION" in ran.stdout
+    assert f"ok       operator       local-admin, ana-{tmp_path.name}" in ran.stdout

@@ -1,0 +1,53 @@
+"""Warm functions notice an App that is added, and a key that is replaced."""
+
+import json
+from pathlib import Path
+
+import pytest
+from runledger import github_runtime
+
+from local.github import SimulatedGitHub
+from tests.functions.conftest import World
+
+
+def put(world: World, content: str) -> str:
+    made = world.secrets.create_secret(Name="app", SecretString=content)
+    return str(made["ARN"])
+
+
+@pytest.fixture
+def app(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
+    arn = put(world, "{}")
+    monkeypatch.setenv("GITHUB_APP", arn)
+    for wired in (github_runtime.app_secret, github_runtime.truth):
+        wired.cache_clear()
+    return arn
+
+
+@pytest.fixture
+def key(github: SimulatedGitHub, key_file: Path) -> str:
+    assert github.state  # it has made the key
+    return key_file.read_text()
+
+
+def test_an_app_that_is_added_is_used_within_five_minutes(
+    world: World, app: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert github_runtime.truth() is None
+    world.secrets.put_secret_value(SecretId=app, SecretString=json.dumps({"app_id": "1", "private_key": key}))
+    assert github_runtime.truth() is None
+    monkeypatch.setattr(github_runtime, "READ_AGAIN_SECONDS", 0.0)
+    first = github_runtime.truth()
+    assert first is not None
+    assert github_runtime.truth() is first
+    world.secrets.put_secret_value(SecretId=app, SecretString=json.dumps({"app_id": "2", "private_key": key}))
+    assert github_runtime.truth() is not first
+
+
+def test_an_app_stays_in_use_while_its_secret_cannot_be_read(
+    world: World, app: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert github_runtime.app_secret().value() == "{}"
+    world.secrets.delete_secret(SecretId=app, ForceDeleteWithoutRecovery=True)
+    monkeypatch.setattr(github_runtime, "READ_AGAIN_SECONDS", 0.0)
+    assert github_runtime.app_secret().value() == "{}"

@@ -1,0 +1,193 @@
+"""`make preflight` before a deployment, in an account of the embedded AWS where nothing, or the wrong things, exist."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from local.aws import emulator
+from preflight import account, machine
+from preflight.names import are_disjoint
+from preflight.results import Check, Ok, Problem, State
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGES = ":".join(f"layers/{name}/python" for name in ("domain", "github", "api"))
+TEMPLATE = '{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}'
+OURS = [{"Key": "application", "Value": "runledger"}]
+Client = Callable[[str], Any]
+
+server = pytest.mark.server
+
+
+def run_preflight(*arguments: str, **variables: str) -> tuple[int, dict[str, tuple[str, str]]]:
+    """The exit code, and state and text by check."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "preflight", *arguments],
+        cwd=ROOT,
+        env={"PATH": f"{ROOT}/.venv/tools:{os.environ['PATH']}", "PYTHONPATH": PACKAGES, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stderr == ""
+    *lines, _total = ran.stdout.splitlines()
+    return ran.returncode, {line[9:23].strip(): (line[:8].strip(), line[24:]) for line in lines}
+
+
+@pytest.fixture(scope="module")
+def variables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with emulator.running(tmp_path_factory.mktemp("preflight")) as url:
+        yield {"AWS_ENDPOINT_URL": url, "AWS_REGION": emulator.REGION, **emulator.CREDENTIALS}
+
+
+@pytest.fixture
+def client(variables: dict[str, str]) -> Iterator[Client]:
+    made: list[Any] = []
+
+    def make(service: Any) -> Any:
+        made.append(boto3.client(service, endpoint_url=variables["AWS_ENDPOINT_URL"]))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@server
+def test_an_empty_account_lacks_only_the_bootstrap(variables: dict[str, str]) -> None:
+    code, checks = run_preflight("-c", "stage=empty", **variables)
+    assert code == 1
+    assert {name for name, (state, _) in checks.items() if state == State.PROBLEM} == {"bootstrap"}
+    assert checks["bootstrap"][1].endswith("run `node_modules/.bin/cdk bootstrap`")
+    assert checks["stacks"][1] == "no stack of the stage empty exists: this is its first deployment"
+    assert checks["credentials"][1].startswith("account 000000000000 as arn:aws")
+    after = ("webhook", "app key", "alarms", "operator")
+    assert [checks[name] for name in after] == [(State.SKIPPED, "it is not deployed yet")] * 4
+
+
+@server
+@pytest.mark.parametrize(("version", "state"), [("5", State.PROBLEM), ("6", State.OK), ("30", State.OK)])
+def test_the_bootstrap_must_be_recent(variables: dict[str, str], client: Client, version: str, state: State) -> None:
+    with closing(client("ssm")) as ssm:
+        ssm.put_parameter(Name=account.BOOTSTRAP_VERSION, Value=version, Type="String", Overwrite=True)
+        _, checks = run_preflight("-c", "stage=empty", **variables)
+        ssm.delete_parameter(Name=account.BOOTSTRAP_VERSION)
+    assert checks["bootstrap"][0] == state
+
+
+@server
+def test_a_foreign_stack_of_our_name_is_a_problem(variables: dict[str, str], client: Client) -> None:
+    client("cloudformation").create_stack(StackName="runledger-foreign-api", TemplateBody=TEMPLATE)
+    _, checks = run_preflight("-c", "stage=foreign", **variables)
+    assert checks["stacks"] == (
+        State.PROBLEM,
+        "runledger-foreign-api is not a stack of Runledger: choose another `stage`",
+    )
+
+
+@server
+def test_names_that_are_taken_are_listed(variables: dict[str, str], client: Client) -> None:
+    client("cloudwatch").put_dashboard(DashboardName="runledger-taken", DashboardBody='{"widgets": []}')
+    client("events").create_event_bus(Name="runledger-taken")
+    _, checks = run_preflight("-c", "stage=taken", **variables)
+    state, text = checks["names"]
+    assert state == State.PROBLEM
+    assert "dashboard runledger-taken, event bus runledger-taken" in text
+
+
+@server
+def test_what_an_earlier_installation_left_is_listed(variables: dict[str, str], client: Client) -> None:
+    table, group = "runledger-left-data-WorkflowJobs1A2B-X", "runledger-left-api-ApiLogs1A2B-X"
+    client("dynamodb").create_table(
+        TableName=table,
+        KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "PK", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    client("logs").create_log_group(logGroupName=group)
+    client("sqs").create_queue(QueueName="runledger-left-events-RunnerLookupsQueue1A2B-X")
+    _, checks = run_preflight("-c", "stage=left", **variables)
+    state, text = checks["leftovers"]
+    assert state == State.PROBLEM
+    for name in (f"table {table}", f"log group {group}", "queue runledger-left-events-RunnerLookupsQueue1A2B-X"):
+        assert name in text
+
+
+@server
+def test_wrong_credentials_skip_what_needs_them() -> None:
+    nobody = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
+    code, checks = run_preflight(**nobody, **emulator.CREDENTIALS)
+    assert (code, checks["credentials"][0], checks["account"][0]) == (1, State.PROBLEM, State.SKIPPED)
+    assert "bootstrap" not in checks
+
+
+def test_no_region_is_a_problem() -> None:
+    code, checks = run_preflight(AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull)
+    assert code == 1
+    assert checks["region"] == (State.PROBLEM, "none is chosen: set AWS_REGION, or `region` in your AWS profile")
+
+
+def test_a_bad_setting_is_a_problem() -> None:
+    code, checks = run_preflight("-c", "stage=Not_A_Stage")
+    assert (code, checks["settings"][0]) == (1, State.PROBLEM)
+    assert checks["settings"][1].startswith("stage is 'Not_A_Stage'; it takes")
+
+
+@pytest.mark.parametrize(("version", "is_ok"), [((3, 10, 4), False), ((3, 11, 0), True), ((3, 14, 1), True)])
+def test_python_must_be_recent(version: tuple[int, ...], is_ok: bool) -> None:
+    assert isinstance(machine.python(version), Ok if is_ok else Problem)
+
+
+@pytest.mark.parametrize(("shown", "is_ok"), [("v18.20.0", False), ("v20.1.0", True), ("v24.0.0", True), ("", False)])
+def test_node_must_be_recent(tmp_path: Path, shown: str, is_ok: bool) -> None:
+    node = tmp_path / "node"
+    node.write_text(f"#!/bin/sh\necho {shown}\n")
+    node.chmod(0o755)
+    assert isinstance(machine.node(str(tmp_path)), Ok if is_ok else Problem)
+
+
+def test_no_node_is_a_problem(tmp_path: Path) -> None:
+    assert machine.node(str(tmp_path)) == Problem("there is no node", "run `make install`, which brings one along")
+
+
+@pytest.mark.parametrize(("free", "is_ok"), [(10, False), (49, False), (50, True), (1000, True)])
+def test_a_new_account_s_concurrency_is_a_problem(free: int, is_ok: bool) -> None:
+    """The embedded AWS has no such limit."""
+    with closing(boto3.client("lambda")) as client, Stubber(client) as answers:
+        answers.add_response("get_account_settings", {"AccountLimit": {"UnreservedConcurrentExecutions": free}})
+        found = account.concurrency(SimpleNamespace(client=lambda _: client))
+    assert isinstance(found, Ok if is_ok else Problem)
+
+
+def test_a_refusal_of_aws_is_a_problem_and_no_traceback() -> None:
+    with closing(boto3.client("ssm")) as client, Stubber(client) as answers:
+        answers.add_client_error("get_parameter", "AccessDeniedException", "not authorized")
+        session = SimpleNamespace(client=lambda _: client)
+        result = Check(name="bootstrap", run=lambda: account.bootstrap(session)).result()
+    assert result.state is State.PROBLEM
+    assert "not authorized" in result.line()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "disjoint"),
+    [
+        ({"stage": "prod"}, {"stage": "staging"}, True),
+        ({"stage": "prod"}, {"stage": "prod"}, False),
+        ({"stage": "prod"}, {"stage": "*"}, False),
+        ({"stage": "prod"}, {"pool": "linux"}, False),
+        ({"stage": "prod", "pool": "linux"}, {"stage": "staging", "pool": "linux"}, True),
+        ({"stage": "prod"}, {}, False),
+    ],
+)
+def test_tags_are_disjoint_only_if_no_machine_can_have_both(
+    one: dict[str, str], other: dict[str, str], disjoint: bool
+) -> None:
+    assert are_disjoint(one, other) is disjoint

@@ -1,0 +1,59 @@
+"""Scenarios with a crash at every call, and with every two inputs at once. Each play comes with its violations."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from tests.ledgers import DEPLOYMENTS
+from tests.simulation.explore import Outcome, all_orders, crash_points, in_order, interleavings, play
+from tests.simulation.histories import broken_histories
+from tests.simulation.machine_inputs import LOOKUPS, look_up, look_up_all
+from tests.simulation.scenario import Scenario
+from tests.simulation.scenario_checks import undisturbed, violations
+from tests.simulation.world import World
+
+# A job that joins its gate again may write the time of the last write.
+LAST_WRITTEN = {DEPLOYMENTS: frozenset({"checked_at", "ttl"})}
+Played = Iterator[tuple[Outcome, list[str]]]
+
+
+def crashes(scenario: Scenario, *, orders: int, seed: int) -> Played:
+    """Before and after each call of each input and lookup, followed by a retry."""
+    for names in all_orders(tuple(scenario.inputs), limit=orders, seed=seed):
+        for place in range(len(names)):
+            world = _after(names[:place], scenario)
+            waiting = world.queues.take(LOOKUPS)
+            for flow in (*map(look_up, waiting), scenario.inputs[names[place]]):
+                expected, *crashed = crash_points(world, flow)
+                for outcome in crashed:
+                    differences = outcome.differences(expected.tables, LAST_WRITTEN)
+                    yield outcome, [*differences, *broken_histories(outcome.tables)]
+                play(world, {"A": flow})
+
+
+def races(scenario: Scenario, *, limit: int) -> Played:
+    """Every two inputs at once, after all the others: `limit` interleavings of their calls, or all if fewer."""
+    names, expected = tuple(scenario.inputs), undisturbed(*scenario.inputs.values())
+    for pair in combinations(names, 2):
+        world = _after(tuple(name for name in names if name not in pair), scenario)
+        for outcome in interleavings(world, *(scenario.inputs[name] for name in pair), limit=limit):
+            # The world is as the play left it until the next one begins.
+            ended = play(world, {"lookups": look_up_all})
+            yield outcome, violations(ended, scenario, expected)
+
+
+def races_with_lookups(scenario: Scenario, *, limit: int) -> Played:
+    """As `races`, of each input and each lookup that waits."""
+    names, expected = tuple(scenario.inputs), undisturbed(*scenario.inputs.values())
+    for last in names:
+        world = _after(tuple(name for name in names if name != last), scenario)
+        messages = tuple(dict.fromkeys(world.queues.take(LOOKUPS)))
+        for message in messages:
+            for outcome in interleavings(world, look_up(message), scenario.inputs[last], limit=limit):
+                ended = play(world, {"lookups": in_order(*map(look_up, messages), look_up_all)})
+                yield outcome, violations(ended, scenario, expected)
+
+
+def _after(names: tuple[str, ...], scenario: Scenario) -> World:
+    world = World()
+    play(world, {"past": in_order(*(scenario.inputs[name] for name in names))})
+    return world

@@ -1,0 +1,162 @@
+"""The functions' own composition, over the clients and in the time of a world.
+
+Nothing is put together here: `*_runtime` does that, from the settings that the stacks set. Only the outermost things
+are replaced: botocore's session, urllib3's pool, the App's signature, and the clock.
+"""
+
+import importlib.util
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+from unittest.mock import patch
+
+import urllib3
+from runledger import (
+    aws,
+    caches,
+    emf,
+    github_runtime,
+    passes_runtime,
+    reconciler_runtime,
+    runner_runtime,
+    runtime,
+    telemetry,
+)
+from runledger.caches import Time
+from runledger.intake import Intake
+from runledger.runners import Runners
+from runledger.scheduling import LauncherEvents
+from runledger_github import app as github_app
+from runledger_github.app import READ_SECONDS, GitHubApp
+from runledger_github.truth import Truth
+
+from tests.settings import SETTINGS
+from tests.simulation.reconciler.github import Response, UnsignedKey
+
+RUNTIMES = (runtime, github_runtime, runner_runtime, passes_runtime, reconciler_runtime)
+RECONCILER = Path(__file__).parents[3] / "functions" / "reconciler.py"
+LAMBDA_SECONDS = 600
+ENVIRONMENT = SETTINGS | {"ORPHANS": "enforce", "RUNNER_REQUESTS_AT_MOST": "5", "REDELIVERIES_AT_MOST": "6"}
+
+
+class World(Protocol):
+    def client(self, service: str) -> Any: ...
+    def ask_github(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response: ...
+    def now(self) -> float: ...
+    def sleep(self, seconds: float) -> None: ...
+
+
+class _Session:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def create_client(self, service: str, **_: Any) -> Any:
+        return self._world.client(service)
+
+
+class _Pool:
+    """Stands where urllib3's pool of connections is."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def request(
+        self, method: str, url: str, *, headers: Mapping[str, str], timeout: urllib3.Timeout | None = None, **_: Any
+    ) -> Response:
+        read = (timeout.read_timeout if timeout else None) or READ_SECONDS
+        return self._world.ask_github(method, url.removeprefix(SETTINGS["GITHUB_API_URL"]), headers, read)
+
+
+class _App(GitHubApp):
+    world: World
+
+    @classmethod
+    def from_secret(cls, secret_json: str, **options: Any) -> Any:
+        return GitHubApp.from_secret(secret_json, **options, clock=cls.world.now, sleep=cls.world.sleep)
+
+
+@contextmanager
+def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[None]:
+    """Until its end, whatever the runtimes compose works on this world."""
+    time = Time(now=world.now, sleep=world.sleep)
+    patches: list[Any] = [
+        patch.dict(os.environ, environment, clear=True),
+        patch.object(aws, "session", lambda: _Session(world)),
+        # It would keep the garbage of each world for good.
+        patch.object(aws, "to_stay", nullcontext),
+        patch.object(urllib3, "PoolManager", lambda **_: _Pool(world)),
+        patch.object(github_app, "AppKey", UnsignedKey),
+        patch.object(reconciler_runtime, "clock", time),
+        patch.object(github_runtime, "GitHubApp", type("App", (_App,), {"world": world})),
+        patch.object(github_runtime, "Truth", partial(Truth, clock=world.now)),
+        patch.object(github_runtime, "DeploymentRefresh", partial(caches.DeploymentRefresh, time=time)),
+        patch.object(github_runtime, "DeploymentCache", partial(caches.DeploymentCache, time=time)),
+        patch.object(emf, "write", lambda *_, **__: None),
+    ]
+    level = telemetry.logger.log_level
+    for each in patches:
+        each.start()
+    telemetry.logger.setLevel(logging.CRITICAL)
+    _forget_all()
+    try:
+        yield
+    finally:
+        for each in reversed(patches):
+            each.stop()
+        telemetry.logger.setLevel(level)
+        _forget_all()
+
+
+def _forget_all() -> None:
+    aws.client.cache_clear()
+    forget()
+
+
+def forget() -> None:
+    """What is composed next is a new process, which remembers nothing."""
+    for module in RUNTIMES:
+        for each in vars(module).values():
+            if not isinstance(each, type) and each is not aws.client and hasattr(each, "cache_clear"):
+                each.cache_clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """The functions that take in what happens: webhooks, launchers' events, EC2's events and lookups."""
+
+    intake: Intake
+    launcher_events: LauncherEvents
+    runners: Runners
+    describe: Callable[..., Any]
+    find_price: Callable[..., Any]
+
+    @classmethod
+    def start(cls) -> "Receiving":
+        forget()
+        return cls(
+            runtime.intake(),
+            runner_runtime.launcher_events(),
+            runner_runtime.runners(),
+            runner_runtime.fleet().find,
+            runner_runtime.find_price(),
+        )
+
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+
+def start_reconciler() -> Handler:
+    """The function itself, loaded as Lambda loads it."""
+    forget()
+    spec = importlib.util.spec_from_file_location("reconciler_process", RECONCILER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    handler: Handler = module.handler
+    return handler

@@ -1,0 +1,47 @@
+"""Defects that the random worlds have found, each as a small world of its own."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ConnectTimeoutError
+from runledger.reconciliation.summary import Kind
+
+from tests.ledgers import JOBS
+from tests.simulation.reconciler.production import wired_to
+from tests.simulation.reconciler.troubles import MINUTE, Troubles
+from tests.simulation.reconciler.world import START, World
+
+INSTALLATION, RUN, FIRST, SECOND = 501, 7, 71, 72
+
+
+def test_a_run_stays_open_until_all_of_its_jobs_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both jobs have ended, the webhooks of the second were never sent, and DynamoDB fails when it is recorded."""
+    world = World(Troubles(name="found", silent_at=START))
+    put, fails = world.engine.put_item, [True]
+
+    def put_item(**arguments: Any) -> Any:
+        if arguments["TableName"] == JOBS and str(SECOND) in arguments["Item"]["PK"]["S"] and fails.pop():
+            raise ConnectTimeoutError(endpoint_url="https://aws.invalid")
+        return put(**arguments)
+
+    with wired_to(world):
+        state, jobs = world.github.state, world.receiving.intake.ledger.jobs
+        state.put("installations", INSTALLATION, account="acme")
+        state.put("runs", RUN, repository="acme/web")
+        first = state.put("jobs", FIRST, run_id=RUN)
+        webhook = world.github.job_webhook(first, INSTALLATION)  # type: ignore[arg-type]
+        world.deliver("workflow_job", webhook, "guid")
+        ended = {"status": "completed", "conclusion": "success", "completed_at": world.github.time()}
+        state.put("jobs", FIRST, **ended)
+        state.put("jobs", SECOND, run_id=RUN, **ended)
+        world.play(START + 30 * MINUTE)
+        monkeypatch.setattr(world.engine, "put_item", put_item)
+        world.reconcile(Kind.FULL)
+        assert not fails
+        assert jobs.get(INSTALLATION, SECOND) is None
+        fails.append(False)
+        world.play(START + 60 * MINUTE)
+        world.reconcile(Kind.FULL)
+        recorded = jobs.get(INSTALLATION, SECOND)
+        assert recorded is not None
+        assert recorded.conclusion == "success"

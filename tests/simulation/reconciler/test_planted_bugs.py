@@ -1,0 +1,110 @@
+"""The worlds find bugs: each one planted here breaks a rule of the reconciler, and a few worlds show it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from runledger import fleet
+from runledger.errors import UnavailableError
+from runledger.model import Status
+from runledger.reconciliation import jobs, open_runs, orphans, requests, stuck
+from runledger.reconciliation.requests import RunnerRequests
+from runledger.tables.cleanups import CleanupLocks
+from runledger_github import registrations
+from runledger_github.registrations import Registrations
+
+from tests.simulation.reconciler.random_reconciliations import reconcile_world
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def found_nowhere_is_idle(patch: pytest.MonkeyPatch) -> None:
+    """A place that does not answer has no runners."""
+    ask = registrations._Kept.get
+
+    def get(self: Any, key: Any, question: Any, may_ask: Any) -> list[Any]:
+        try:
+            return ask(self, key, question, may_ask)
+        except UnavailableError:
+            return []
+
+    patch.setattr(registrations._Kept, "get", get)
+
+
+def one_404_closes(patch: pytest.MonkeyPatch) -> None:
+    """At once and for good."""
+    patch.setattr(jobs, "ABSENT_FOR_SECONDS", 0)
+    patch.setattr(jobs, "CLOSED_COMPARED_AT_MOST", 0)
+
+
+def busy_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Registrations, "remove", lambda *_, **__: True)
+
+
+def lease_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(CleanupLocks, "claim", lambda *_, **__: True)
+
+
+def tags_are_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fleet, "has_tags", lambda *_: True)
+
+
+def kept_machines_are_stopped(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fleet, "must_stay", lambda *_: False)
+
+
+def pauses_are_ignored(patch: pytest.MonkeyPatch) -> None:
+    def is_due(job: Any, **_: Any) -> bool:
+        return job.status in (Status.QUEUED, Status.SCHEDULED)
+
+    patch.setattr(stuck, "request_is_due", is_due)
+
+
+def each_pass_sends_its_request(patch: pytest.MonkeyPatch) -> None:
+    """Also if another pass has recorded the same one."""
+    request = RunnerRequests.request
+
+    def again(self: RunnerRequests, job: Any, *, at: str) -> Any:
+        decision = request(self, job, at=at)
+        if decision is None:
+            self._send(requests._detail(job, (job.runner_requests or 0) + 1, "again", at))
+        return decision
+
+    patch.setattr(RunnerRequests, "request", again)
+    # The pass judges the job that it read at its start.
+    patch.setattr(jobs.JobCheck, "_request", lambda self, job, _, sweep: self.requests.request(job, at=sweep.now))
+
+
+def finished_runs_hide_their_jobs(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(jobs, "gather", lambda _, runs: GATHER((), [each for each in runs if each["status"] != "completed"]))
+
+
+def young_machines_are_suspected(patch: pytest.MonkeyPatch) -> None:
+    def suspicion(runner: Any, job: Any, instance: Any, **about: Any) -> Any:
+        return SUSPICION(runner, job, instance, **about | {"grace_seconds": 0})
+
+    patch.setattr("runledger.reconciliation.cleanup.suspicion", suspicion)
+    patch.setattr("runledger.reconciliation.runners.times.earlier", lambda at, **_: at)
+
+
+GATHER, SUSPICION = open_runs.gather, orphans.suspicion
+BUGS: dict[Plant, str] = {
+    found_nowhere_is_idle: "was running on it",
+    busy_is_ignored: "was running on it",
+    one_404_closes: "on GitHub",
+    lease_is_ignored: "was stopped twice",
+    tags_are_ignored: "is not ours",
+    kept_machines_are_stopped: "must be kept",
+    young_machines_are_suspected: "seconds after its launch",
+    pauses_are_ignored: "was requested at",
+    each_pass_sends_its_request: "was requested at",
+    finished_runs_hide_their_jobs: "on GitHub",
+}
+AT_MOST = 160  # that the lease is ignored shows only where two passes overlap in the middle of a cleanup
+
+
+@pytest.mark.parametrize("plant", BUGS, ids=lambda plant: plant.__name__)
+def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    played = (reconcile_world(1, number) for number in range(AT_MOST))
+    assert any(BUGS[plant] in line for each in played for line in each.violations)

@@ -1,0 +1,88 @@
+"""Whether a run may be re-run follows from its jobs as they are, not from what was once believed of them."""
+
+from itertools import permutations
+
+import pytest
+from runledger.model import EventType, Facts, Receipt, Source
+from runledger.tables.attributes import from_attributes
+
+from tests.ledgers import RUNS
+from tests.simulation.explore import Flow, Outcome, in_order, interleavings, play
+from tests.simulation.histories import broken_histories
+from tests.simulation.machine_inputs import FIRST, ONE, OTHER, completed, queued, scheduled, started, warned
+from tests.simulation.scenario import run_key
+from tests.simulation.scenario_checks import undisturbed
+from tests.simulation.world import World
+from tests.webhooks import INSTALLATION
+
+FAILED_ON_ANOTHER_MACHINE = {
+    "queued": queued(FIRST),
+    "scheduled": scheduled(FIRST, ONE, 1),
+    "warning": warned(ONE, 4),
+    "rescheduled": scheduled(FIRST, OTHER, 2, again=True),
+    "completed": completed(FIRST, "without-an-id", 3, 8, conclusion="failure"),
+}
+
+
+def cut_short(outcome: Outcome) -> set[int]:
+    run = from_attributes(outcome.tables[RUNS][run_key(1), "v"])
+    return set(run.get("cut_short_job_ids", ()))
+
+
+def test_a_later_plan_takes_back_that_a_job_was_cut_short() -> None:
+    for order in permutations(FAILED_ON_ANOTHER_MACHINE):
+        outcome = undisturbed(*(FAILED_ON_ANOTHER_MACHINE[name] for name in order))
+        assert cut_short(outcome) == set(), order
+        assert not broken_histories(outcome.tables), order
+
+
+def test_a_name_that_leads_to_another_machine_takes_it_back() -> None:
+    inputs = {
+        "scheduled": scheduled(FIRST, ONE, 1),
+        "warning": warned(ONE, 4),
+        "started": started(FIRST, OTHER, 3),
+        "completed": completed(FIRST, OTHER, 3, 8, conclusion="failure"),
+    }
+    for order in permutations(inputs):
+        outcome = undisturbed(*(inputs[name] for name in order))
+        assert cut_short(outcome) == set(), order
+
+
+def test_a_corrected_conclusion_takes_it_back() -> None:
+    """A guess may be corrected by a report."""
+    inputs = [scheduled(FIRST, ONE, 1), warned(ONE, 4), completed(FIRST, ONE, 3, 8, conclusion="cancelled")]
+    assert cut_short(undisturbed(*inputs)) == {FIRST}
+    corrected = completed(FIRST, ONE, 3, 9, conclusion="success")
+    assert cut_short(undisturbed(*inputs, corrected)) == set()
+
+
+@pytest.mark.parametrize("meeting", ["warning", "completed"])
+def test_a_race_that_is_lost_leaves_no_trace(meeting: str) -> None:
+    """The loser has noted the interruption and written its line before the newer plan is saved."""
+    world = World()
+    past = [flow for name, flow in FAILED_ON_ANOTHER_MACHINE.items() if name not in (meeting, "rescheduled")]
+    play(world, {"past": in_order(*past)})
+    pair: tuple[Flow, Flow] = FAILED_ON_ANOTHER_MACHINE[meeting], FAILED_ON_ANOTHER_MACHINE["rescheduled"]
+    for outcome in interleavings(world, *pair, preemptions=3, limit=400):
+        assert cut_short(outcome) == set(), outcome.story()
+        assert not broken_histories(outcome.tables), outcome.story()
+
+
+def test_a_job_whose_run_becomes_known_later_is_noted_then() -> None:
+    unknown = Receipt(
+        installation_id=INSTALLATION,
+        job_id=FIRST,
+        delivery_id="known only from a launcher",
+        received_at="2025-01-15T10:00:30.000Z",
+        event_type=EventType.RUNNER_REQUESTED,
+        source=Source.INTERNAL,
+        facts=Facts(),
+    )
+    inputs: list[Flow] = [
+        lambda process: process.ledger.record(unknown),
+        scheduled(FIRST, ONE, 1),
+        warned(ONE, 4),
+        completed(FIRST, ONE, 3, 8, conclusion="failure"),
+    ]
+    for order in permutations(inputs):
+        assert cut_short(undisturbed(*order)) == {FIRST}

@@ -1,0 +1,89 @@
+"""Runners in other regions of the account: their events are forwarded, and they may be stopped where they are."""
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from app import build
+from stacks.settings import BadSetting
+from tests.stacks.test_functions import as_list, functions, statements
+from tests.synthesis import FLAGS, Template, Templates, of_type, synthesise
+
+FORWARDED = {"Warnings": "SpotInterruptions", "States": "InstanceStates", "Tasks": "TaskStates"}
+TAGGED = {"orphans": "enforce", "runner_tags": "team=ci"}
+
+
+@pytest.fixture(scope="module")
+def spread() -> Templates:
+    return synthesise(runner_regions="us-east-1, eu-west-1,ap-southeast-2", **TAGGED)
+
+
+def forwarding_rules(template: Template) -> dict[str, dict[str, Any]]:
+    """By the beginning of their logical ids."""
+    rules = of_type(template, "AWS::Events::Rule")
+    return {name: rule for key, rule in rules.items() for name in FORWARDED if key.startswith(f"Forward{name}")}
+
+
+def test_by_default_there_is_no_other_region(templates: Templates) -> None:
+    assert templates.keys() == {"data", "events", "api", "observability"}
+    assert not any("Forwarded" in name for name in of_type(templates["events"], "AWS::Events::Rule"))
+
+
+def test_each_other_region_forwards_events_of_machines_to_the_bus_of_the_deployment(spread: Templates) -> None:
+    assert spread.keys() == {"data", "events", "api", "observability", "eu-west-1", "ap-southeast-2"}
+    for region in ("eu-west-1", "ap-southeast-2"):
+        rules = forwarding_rules(spread[region])
+        assert rules.keys() == FORWARDED.keys()
+        for name, rule in rules.items():
+            (near,) = [
+                each
+                for key, each in of_type(spread["events"], "AWS::Events::Rule").items()
+                if key.startswith(f"From{FORWARDED[name]}")
+            ]
+            assert rule["EventPattern"] == near["EventPattern"]
+            assert "EventBusName" not in rule  # EC2 and ECS publish on the default bus of their region
+            assert "events:us-east-1:" in str(rule["Targets"])
+            assert "event-bus/runledger-prod" in str(rule["Targets"])
+        (policy,) = of_type(spread[region], "AWS::IAM::Policy").values()
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        assert statement["Action"] == "events:PutEvents"
+        assert "event-bus/runledger-prod" in str(statement["Resource"])
+
+
+def test_forwarded_events_are_routed_from_the_own_bus_to_the_same_queues(spread: Templates) -> None:
+    rules = of_type(spread["events"], "AWS::Events::Rule")
+    for name in ("SpotInterruptions", "InstanceStates", "TaskStates"):
+        (near,) = [rule for key, rule in rules.items() if key.startswith(f"From{name}")]
+        (far,) = [rule for key, rule in rules.items() if key.startswith(f"Forwarded{name}")]
+        assert "EventBusName" in far
+        assert far["Targets"][0]["Arn"] == near["Targets"][0]["Arn"]
+        assert far["EventPattern"] == near["EventPattern"]  # with the source, which no publisher can forge
+
+
+def test_functions_that_judge_machines_know_their_account_and_regions(spread: Templates) -> None:
+    for name in ("SpotInterruption", "InstanceState", "RunnerLookup", "SchedulingEvents", "Reconciler"):
+        _, function = functions(spread)[name]
+        variables = function["Environment"]["Variables"]
+        assert variables["RUNNER_REGIONS"] == "us-east-1,eu-west-1,ap-southeast-2"
+        assert variables["OWN_ACCOUNT"] == {"Ref": "AWS::AccountId"}
+
+
+def test_the_reconciler_may_stop_machines_in_the_regions_of_runners_only(spread: Templates) -> None:
+    template, function = functions(spread)["Reconciler"]
+    (stops,) = [
+        statement
+        for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
+        if "ec2:TerminateInstances" in as_list(statement["Action"])
+    ]
+    resources = [str(each) for each in stops["Resource"]]
+    for region in ("eu-west-1", "ap-southeast-2"):
+        assert sum(region in each for each in resources) == 2
+    assert all("AWS::AccountId" in each for each in resources)
+    assert all("instance/*" in each or "task/*" in each for each in resources)
+
+
+def test_without_a_known_main_region_nothing_is_forwarded_to_nowhere() -> None:
+    app = cdk.App(context={**FLAGS, "aws:cdk:bundling-stacks": [], "runner_regions": "eu-west-1"})
+    with pytest.raises(BadSetting, match="set AWS_REGION"):
+        build(app)

@@ -1,0 +1,46 @@
+"""Batches of items: what DynamoDB leaves unprocessed is read again, and not at once."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from runledger.errors import UnavailableError
+from runledger.tables import reads
+from runledger.tables.attributes import reaching
+
+
+class Throttled:
+    """DynamoDB that leaves a key unprocessed so many times."""
+
+    def __init__(self, times_left: int) -> None:
+        self.left = times_left
+
+    def batch_get_item(self, *, RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803
+        ((table, wanted),) = RequestItems.items()
+        self.left -= 1
+        if self.left >= 0:
+            return {"Responses": {table: []}, "UnprocessedKeys": {table: wanted}}
+        return {"Responses": {table: [{"PK": {"S": "a"}, "SK": {"S": "v"}}]}, "UnprocessedKeys": {}}
+
+
+def read(client: Any, pauses: list[float]) -> Any:
+    return reads.by_key(client, "runners", [("a", "v")], pause=pauses.append)
+
+
+def test_unprocessed_keys_are_read_again_after_growing_pauses() -> None:
+    pauses: list[float] = []
+    assert read(Throttled(3), pauses).keys() == {("a", "v")}
+    assert len(pauses) == 3
+    assert all(most / 2 <= pause <= most for pause, most in zip(pauses, reads.PAUSES, strict=False))
+
+
+def test_keys_that_stay_unprocessed_are_trouble_that_may_pass() -> None:
+    with pytest.raises(UnavailableError, match="unprocessed"):
+        read(Throttled(100), [])
+
+
+@pytest.mark.parametrize("code", ["TooManyRequestsException", "ThrottlingException", "RequestLimitExceeded"])
+def test_throttling_is_trouble_that_may_pass_whatever_a_service_calls_it(code: str) -> None:
+    """`TooManyRequestsException` is Lambda's word for it."""
+    with pytest.raises(UnavailableError, match=code), reaching("a service"):
+        raise ClientError({"Error": {"Code": code, "Message": "slow down"}}, "Invoke")
