@@ -151,7 +151,10 @@ def _runners(own: OwnMetrics) -> Row:
         ("Runners", own.sums("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersTerminated")),
         (
             "Trouble with runners",
-            own.sums("RunnersInterrupted", "RebalanceRecommendations", "RunnersTaken", "RunnersRequested"),
+            own.sums(
+                *("RunnersInterrupted", "RebalanceRecommendations", "RunnersTaken", "RunnersRequested"),
+                "LookupsPostponed",
+            ),
         ),
         ("Re-runs", own.sums("RerunsRequested", "RerunsRefused")),
         (

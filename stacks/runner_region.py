@@ -6,6 +6,7 @@ EventBridge rules are regional. `account` and `region` of a forwarded event stay
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stacks.events import states, tasks, warnings
@@ -23,8 +24,9 @@ class RunnerRegionStack(cdk.Stack):
             resource="event-bus",
             resource_name=f"runledger-{settings.stage}",
         )
-        # CDK makes a role for the target that may put events on this bus and nothing else.
-        target = targets.EventBus(events.EventBus.from_event_bus_arn(self, "Bus", bus))
+        # One role for the three rules. The target grants it to put events on this bus, and nothing else.
+        role = iam.Role(self, "Forwarder", assumed_by=iam.ServicePrincipal("events.amazonaws.com"))
+        target = targets.EventBus(events.EventBus.from_event_bus_arn(self, "Bus", bus), role=role)
         patterns = {"Warnings": warnings(), "States": states(), "Tasks": tasks(settings)}
         for name, pattern in patterns.items():
             events.Rule(

@@ -23,7 +23,7 @@ from tests.webhooks import IN_PROGRESS, QUEUED, WAITING, receipt
 INSTALLATION, ORGANISATION = 501, "acme"
 REPOSITORIES, JOBS, ORPHANS, LOST, CALLS_AN_HOUR = 300, 5000, 100, 50, 12_500
 GITHUB_SECONDS = 0.15  # what a call takes, as measured from us-east-1
-PARTS = ("installations", "jobs", "runners", "approvals", "deliveries")
+PARTS = ("installations", "jobs", "runners", "uninstalled", "approvals", "deliveries")
 # Of twenty jobs: how they stand here, and on GitHub. All have been so for an hour.
 STANDS = (
     *((IN_PROGRESS, "in_progress"),) * 17,

@@ -56,10 +56,13 @@ class RunnersTable:
 
     @reaching("runners")
     def save(self, before: Runner | None, after: Runner) -> bool:
-        """False if the runner is no longer the one that was read. Without a change nothing is written."""
-        if after == before:
-            return True
+        """False if the runner is no longer the one that was read. Without a change nothing is written.
+
+        Items are compared rather than runners: the status of a machine that is not known to be a runner isn't stored.
+        """
         was, becomes = self._item(before) if before else {}, self._item(after)
+        if was == becomes:
+            return True
         changed = update_if(
             self._client,
             self._name,
