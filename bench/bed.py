@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import boto3
-from runledger import aws, telemetry
+from runledger.platform import clients, logs
 
 from bench import answers
 from bench.meter import Meter, Usage
@@ -44,16 +44,16 @@ class Bed:
         """The usage of these invocations, in order, in warm functions."""
         usage = self.meter.reset()
         for function, event in steps:
-            with captured_log() as log, patch.object(telemetry, "FUNCTION", function):
+            with captured_log() as log, patch.object(logs, "FUNCTION", function):
                 invoke(function, event)
             usage.log_bytes += len(log.getvalue().encode())
         return usage
 
     def cold(self) -> None:
         """Clears what a function caches between calls."""
-        if aws.client.cache_info().currsize:
-            aws.client("dynamodb").close()
-        aws.client.cache_clear()
+        if clients.client.cache_info().currsize:
+            clients.client("dynamodb").close()
+        clients.client.cache_clear()
         wirings = [module for name, module in sys.modules.items() if re.fullmatch(r"runledger\.\w*runtime", name)]
         for wired in [wired for wiring in wirings for wired in vars(wiring).values()]:
             if hasattr(wired, "cache_clear") and not isinstance(wired, type):
@@ -65,7 +65,7 @@ class Bed:
 @contextmanager
 def captured_log() -> Iterator[io.StringIO]:
     """Captures log output."""
-    with redirect_stdout(io.StringIO()) as log, patch.object(telemetry.logger.registered_handler, "stream", log):
+    with redirect_stdout(io.StringIO()) as log, patch.object(logs.logger.registered_handler, "stream", log):
         yield log
 
 
@@ -83,9 +83,9 @@ def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]
     with patch.dict(os.environ, SETTINGS | {"AWS_ACCESS_KEY_ID": name, "AWS_ENDPOINT_URL_DYNAMODB": url}):
         unmetered = boto3.Session().client("dynamodb")
         create_tables(unmetered, template or synthesise()["data"])
-        aws.session.cache_clear()
+        clients.session.cache_clear()
         bed = Bed(dynamodb=unmetered, meter=Meter(unmetered))
-        bed.meter.attach(aws.session())
+        bed.meter.attach(clients.session())
 
         def answer_instead(event_name: str, request: Any, **_: Any) -> AWSResponse | None:
             operation = event_name.removeprefix("before-send.")
@@ -93,11 +93,11 @@ def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]
                 return answers.throttled() if bed.throttling else None
             return answers.instead_of(operation, request.body)
 
-        aws.session().register("before-send", answer_instead)  # type: ignore[arg-type]
+        clients.session().register("before-send", answer_instead)  # type: ignore[arg-type]
         bed.cold()
         try:
             yield bed
         finally:
             bed.cold()
             unmetered.close()
-            aws.session.cache_clear()
+            clients.session.cache_clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runledger import aws
+from runledger.platform import clients
 
 from bench import literal, lives, prices
 from bench.lives import LIVES, TYPICAL, WITH_PROPERTIES, Life
@@ -28,7 +28,7 @@ def life(bed: Bed, name: str, example: dict[str, Any] = TYPICAL) -> Usage:
 
 
 def literal_life(bed: Bed, example: dict[str, Any] = TYPICAL) -> Usage:
-    reading = literal.Literal(aws.client("dynamodb"))
+    reading = literal.Literal(clients.client("dynamodb"))
     if literal.JOBS not in bed.dynamodb.list_tables()["TableNames"]:
         literal.create_tables(bed.dynamodb)
     usage = bed.meter.reset()

@@ -33,12 +33,12 @@ READY = "; import sys, time; print(time.process_time(), len(sys.modules))"
 # Functions that call GitHub read the App secret when they start; here it is empty.
 ANSWER_WITH_NO_APP = """
 import io
-from runledger import aws
+from runledger.platform import clients
 from botocore.awsrequest import AWSResponse
 class Body(io.BytesIO):
     def stream(self): yield self.read()
 respond = lambda **_: AWSResponse("", 200, {}, Body(b'{"SecretString": "{}"}'))
-aws.session().register("before-send.secrets-manager", respond)
+clients.session().register("before-send.secrets-manager", respond)
 """
 HOW = f"CPU time of a new process, least of {TURNS}, in turns; baseline: import boto3 and one DynamoDB client"
 STAGES = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
+from runledger.model import times
 from runledger.tables.attributes import from_attributes, to_attributes
 
 from bench.answers import ON_DEMAND_PRICE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import boto3
-from runledger import aws
+from runledger.platform import clients
 
 from bench.answers import response
 
@@ -39,7 +39,7 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
     """Records the calls of a webhook and their responses."""
     calls: list[Call] = []
     answers: list[bytes] = []
-    client = aws.client("dynamodb")
+    client = clients.client("dynamodb")
     call = client._make_api_call
 
     def remember_call(name: str, params: dict[str, Any]) -> Any:
@@ -61,7 +61,7 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
 @contextmanager
 def canned(bed: Bed, answers: list[bytes]) -> Iterator[None]:
     """Disables the meter, which takes time too."""
-    client = aws.client("dynamodb")
+    client = clients.client("dynamodb")
     network, client._endpoint.http_session = client._endpoint.http_session, Network(answers)
     bed.meter.detach(client.meta.events)
     try:
@@ -93,7 +93,7 @@ class Stopwatch:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        client = aws.client("dynamodb")
+        client = clients.client("dynamodb")
         call = client._make_api_call
 
         def timed(name: str, params: dict[str, Any]) -> Any:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from runledger import api_runtime
+from runledger_api import wiring
 from runledger_api.app import Api, build_resolver
 
 api = Api(
     build_resolver(),
-    authenticator=api_runtime.authenticator(),
-    installations=api_runtime.installations(),
-    meter=api_runtime.meter(),
+    authenticator=wiring.authenticator(),
+    installations=wiring.installations(),
+    meter=wiring.meter(),
 )
 
 

@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
-from runledger import batches, interruption, runner_runtime, telemetry
+from runledger.platform import batches, logs
+from runledger.runners import aws_events
+from runledger.wiring import runners as wiring
 
-runners = runner_runtime.runners()
+runners = wiring.runners()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -14,5 +16,5 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _take(message: str) -> None:
     event = json.loads(message)
-    telemetry.follow(str(event.get("id")))
-    interruption.take(event, runners)
+    logs.follow(str(event.get("id")))
+    aws_events.record(event, runners)

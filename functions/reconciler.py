@@ -3,21 +3,24 @@
 import time
 from typing import Any
 
-from runledger import message_format, reconciler_runtime, telemetry, times
-from runledger.errors import NewerMessage
+from runledger.model import message_format, times
+from runledger.model.errors import NewerMessage
+from runledger.model.passes import PassKind, new_id
+from runledger.platform import logs
 from runledger.reconciliation import metrics
-from runledger.reconciliation.summary import Kind, Report, new_id
+from runledger.reconciliation.summary import Report
+from runledger_github import reconciler_wiring
 
-reconciler_runtime.reconciler()  # made before the first pass
+reconciler_wiring.reconciler()  # made before the first pass
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """`pass` is quick or full, or `clean` names a runner; `id` is the one under which the result is waited for."""
-    telemetry.follow(context.aws_request_id)
+    logs.follow(context.aws_request_id)
     try:
         message_format.check(event)
     except NewerMessage as newer:
-        telemetry.newer_message(newer, id=event.get("id"))
+        logs.newer_message(newer, id=event.get("id"))
         raise  # Lambda tries it again after one and two minutes, by then with the new code
     report = _work(event, context)
     metrics.finished(report)
@@ -25,7 +28,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _work(event: dict[str, Any], context: Any) -> Report:
-    reconciler = reconciler_runtime.reconciler()
+    reconciler = reconciler_wiring.reconciler()
     pass_id = event.get("id") or new_id(times.from_epoch_ms(round(time.time() * times.MS_PER_SECOND)))
     requested_by = event.get("requested_by")
     seconds_left = lambda: context.get_remaining_time_in_millis() / times.MS_PER_SECOND  # noqa: E731
@@ -39,7 +42,7 @@ def _work(event: dict[str, Any], context: Any) -> Report:
             installations=None if limits is None else frozenset(limits),
         )
     return reconciler.run(
-        Kind(event.get("pass", Kind.FULL)),
+        PassKind(event.get("pass", PassKind.FULL)),
         pass_id=pass_id,
         requested_by=requested_by,
         seconds_left=seconds_left,

@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from runledger import batches, errands, github_runtime, telemetry
+from runledger.platform import batches
+from runledger.recording import follow_up, telemetry
+from runledger_github import wiring
 
-github_runtime.reruns()  # made before the first message
+wiring.reruns()  # made before the first message
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -12,7 +14,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _take(message: str) -> None:
-    check = errands.rerun_check_from(message)
-    reruns = github_runtime.reruns()
+    check = follow_up.rerun_check_from(message)
+    reruns = wiring.reruns()
     result = reruns.consider(check) if reruns else "no GitHub App"
     telemetry.considered(check, result)

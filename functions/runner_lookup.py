@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from runledger import batches, errands, lookups, runner_runtime
+from runledger.platform import batches
+from runledger.recording import follow_up
+from runledger.runners import lookups
+from runledger.wiring import runners as wiring
 
-runners, fleet, find_price = runner_runtime.runners(), runner_runtime.fleet(), runner_runtime.find_price()
+runners, fleet, find_price = wiring.runners(), wiring.fleet(), wiring.find_price()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -12,4 +15,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _take(message: str) -> None:
-    lookups.look_up(errands.lookup_from(message), runners, fleet.find, find_price)
+    lookups.look_up(follow_up.lookup_from(message), runners, fleet.find, find_price)

@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from runledger import batches, runner_runtime, telemetry
+from runledger.platform import batches, logs
+from runledger.wiring import runners
 
-launcher_events = runner_runtime.launcher_events()
+launcher_events = runners.launcher_events()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -14,5 +15,5 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _record(message: str, sent_at: str | None) -> None:
     event = json.loads(message)
-    telemetry.follow(str(event.get("id")))
+    logs.follow(str(event.get("id")))
     launcher_events.record(event, sent_at=sent_at)

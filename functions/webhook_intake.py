@@ -6,10 +6,12 @@ import os
 from http import HTTPStatus
 from typing import Any
 
-from runledger import runtime, telemetry, times
-from runledger.deliveries import Delivery
-from runledger.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError
-from runledger.intake import LONGEST_DELIVERY_ID, Answer
+from runledger.model import times
+from runledger.model.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError
+from runledger.platform import logs
+from runledger.webhooks.delivery import Delivery
+from runledger.webhooks.intake import LONGEST_DELIVERY_ID, Answer
+from runledger.wiring import recording
 
 REFUSED = {
     BadSignature: HTTPStatus.UNAUTHORIZED,
@@ -19,7 +21,7 @@ REFUSED = {
 }
 NOTHING_STORED = {Answer.PONG, Answer.IGNORED}
 
-intake = runtime.intake()
+intake = recording.intake()
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -27,13 +29,13 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     try:
         delivery = _delivery(event, headers)
         # Before the signature is checked, a stranger may send anything, and we pay for the log.
-        telemetry.follow(delivery.delivery_id[:LONGEST_DELIVERY_ID])
+        logs.follow(delivery.delivery_id[:LONGEST_DELIVERY_ID])
         answer = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Refusal as refusal:
-        telemetry.refused(refusal)
+        logs.refused(refusal)
         return _problem(REFUSED[type(refusal)], str(refusal))
     except UnavailableError:
-        telemetry.logger.exception("delivery not kept")
+        logs.logger.exception("delivery not kept")
         return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "not recorded: please redeliver")
     return _json(HTTPStatus.OK if answer in NOTHING_STORED else HTTPStatus.ACCEPTED, {"result": answer})
 

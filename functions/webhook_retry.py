@@ -2,16 +2,18 @@
 
 from typing import Any
 
-from runledger import batches, retries, runtime, telemetry
+from runledger.platform import batches, logs
+from runledger.webhooks import retry_queue
+from runledger.wiring import recording
 
-ledger = runtime.ledger()
+ledger = recording.ledger()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    return batches.each(event, context, _take)
+    return batches.each(event, context, _record)
 
 
-def _take(message: str) -> None:
-    said = retries.from_message(message)
-    telemetry.follow(retries.correlation_id(said))
-    telemetry.taken(said, ledger.take(said))
+def _record(message: str) -> None:
+    entry = retry_queue.from_message(message)
+    logs.follow(retry_queue.correlation_id(entry))
+    ledger.dispatch(entry)

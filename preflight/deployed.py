@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger.tables.installations import REGISTRY
 from runledger_api.authentication import Role
 from runledger_api.token_entries import read_entries

@@ -9,7 +9,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
-from runledger.deliveries import WEBHOOK_PATH
+from runledger.model.reports import WEBHOOK_PATH
 
 from stacks import compliance
 from stacks.api_function import ApiFunction

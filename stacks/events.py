@@ -10,9 +10,9 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
-from runledger import publishers
-from runledger.model import EventType
-from runledger.reports import GOING, SPOT_INTERRUPTION, AwsEvent
+from runledger.model.job import EventType
+from runledger.model.reports import GOING, SPOT_INTERRUPTION, AwsEvent
+from runledger.runners import publishers
 
 from stacks import compliance
 from stacks.function import LedgerFunction

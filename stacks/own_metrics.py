@@ -1,4 +1,4 @@
-"""The metrics that `runledger.emf` writes, as alarms and dashboard name them."""
+"""The metrics that `runledger.platform.emf` writes, as alarms and dashboard name them."""
 
 from dataclasses import dataclass
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
-from runledger.ownership import KEEP_TAG
+from runledger.model.ownership import KEEP_TAG
 from runledger.tables import schema
 
 from stacks import compliance

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runledger import publishers, runner_names
-from runledger.publishers import Publisher
+from runledger.model import runner_names
+from runledger.runners import publishers
+from runledger.runners.publishers import Publisher
 from runledger.tables import schema
 
 

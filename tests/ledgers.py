@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from runledger.ledger import Ledger
-from runledger.model import Job
-from runledger.reports import RunReport
+from runledger.model.job import Job
+from runledger.model.reports import RunReport
+from runledger.recording.ledger import Ledger
 from runledger.tables import schema
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable

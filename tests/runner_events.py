@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from runledger.instances import Instance
-from runledger.places import Scope
-from runledger.publishers import Publishers
-from runledger.reports import Price
-from runledger.runners import Runners
-from runledger.scheduling import LauncherEvents
+from runledger.model.places import Scope
+from runledger.model.reports import Price
+from runledger.runners.instances import Instance
+from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.publishers import Publishers
+from runledger.runners.tracker import Runners
 
 from tests.webhooks import INSTALLATION, JOB, REPO, RUN
 

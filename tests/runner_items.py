@@ -1,7 +1,7 @@
 """Runners as their table holds them, without the jobs that they work for."""
 
-from runledger.machines import Assignment, Runner
-from runledger.ownership import Proof
+from runledger.model.machines import Assignment, Runner
+from runledger.model.ownership import Proof
 from runledger.tables.runners import RunnersTable
 
 

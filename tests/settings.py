@@ -1,6 +1,6 @@
 """What the functions find in their environment, in tests and in the bench."""
 
-from runledger.runner_names import INSTANCE_ID
+from runledger.model.runner_names import INSTANCE_ID
 
 from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from runledger.deliveries import Delivery
-from runledger.model import Receipt
-from runledger.reading import webhooks
+from runledger.model.job import Receipt
+from runledger.webhooks.delivery import Delivery
+from runledger.webhooks.readers import webhooks
 
 from local.github.examples import payloads
 

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger import api_runtime, aws, telemetry
-from runledger.ledger import Ledger
+from runledger.platform import clients, logs
+from runledger.recording.ledger import Ledger
+from runledger_api import wiring
 
 from tests.api.client import Client, stored
 from tests.functions.conftest import World, world
@@ -41,7 +42,7 @@ def api(world: World, monkeypatch: pytest.MonkeyPatch) -> Client:
         "DEAD_LETTER_QUEUES": json.dumps({"WebhookRetries": world.queue_url}),
     }.items():
         monkeypatch.setenv(name, value)
-    for wired in vars(api_runtime).values():
+    for wired in vars(wiring).values():
         if hasattr(wired, "cache_clear"):
             wired.cache_clear()
     client = Client(handler=world.start("api").handler)
@@ -65,7 +66,7 @@ def answer_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> N
     def invoke(params: dict[str, Any], **_: object) -> tuple[SimpleNamespace, dict[str, Any]]:
         return SimpleNamespace(status_code=200), run(json.loads(params["body"]))
 
-    events = api_runtime.github_requests_client().meta.events
+    events = wiring.github_requests_client().meta.events
     events.unregister("before-call.lambda.Invoke", unique_id="github requests")
     events.register("before-call.lambda.Invoke", invoke, unique_id="github requests")
 
@@ -74,7 +75,7 @@ def answer_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> N
 def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """The logger keeps the stream that was there when it was made."""
     stream = io.StringIO()
-    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
     return stream
 
 
@@ -100,7 +101,7 @@ def ordered(world: World, api: Client) -> Iterator[list[dict[str, Any]]]:
         orders.append(json.loads(params["body"]))
         return SimpleNamespace(status_code=202), {}
 
-    events = aws.client("lambda").meta.events
+    events = clients.client("lambda").meta.events
     events.register("before-call.lambda.Invoke", invoke)
     yield orders
     events.unregister("before-call.lambda.Invoke", invoke)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from runledger.ledger import Ledger
+from runledger.recording.ledger import Ledger
 from runledger_api.authentication import FRESH_SECONDS, Tokens
 
 from tests.api.client import TOKENS, Client, stored

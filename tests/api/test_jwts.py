@@ -6,7 +6,7 @@ from typing import Any
 import jwt
 import pytest
 import urllib3
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger_api.authentication import Caller, Role
 from runledger_api.jwts import Jwts
 

@@ -1,7 +1,7 @@
 """Statistics, counts, repositories and pools, and what they cost to read."""
 
-from runledger.ledger import Ledger
-from runledger.runners import Runners
+from runledger.recording.ledger import Ledger
+from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 
 from tests.api.client import Client

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from runledger import aws
+from runledger.platform import clients
 
 from tests.api.client import Client
 from tests.api.conftest import Live
@@ -87,7 +87,7 @@ def test_trouble_that_may_pass_is_503(api: Client, monkeypatch: pytest.MonkeyPat
     def query(**_: object) -> None:
         raise throttled
 
-    monkeypatch.setattr(aws.client("dynamodb"), "query", query)
+    monkeypatch.setattr(clients.client("dynamodb"), "query", query)
     answer = api.get("/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/1")
     assert (answer.status, answer.body["title"]) == (503, "Service Unavailable")
 
@@ -98,7 +98,7 @@ def test_a_defect_is_500_and_no_trace_of_it_leaves_the_function(
     def query(**_: object) -> None:
         raise KeyError("something internal")
 
-    monkeypatch.setattr(aws.client("dynamodb"), "query", query)
+    monkeypatch.setattr(clients.client("dynamodb"), "query", query)
     answer = api.get("/v1/installations")
     assert answer.status == 500
     assert "something internal" not in str(answer.body)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from runledger.prices import Prices
+from runledger.runners.prices import Prices
 
 from tests.aws.stubs import Stubs
 

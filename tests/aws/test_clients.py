@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from botocore.awsrequest import AWSRequest, AWSResponse
 from botocore.exceptions import UnknownServiceError
-from runledger import aws
+from runledger.platform import clients
 
 from bench.answers import answer
 
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    aws.client.cache_clear()
+    clients.client.cache_clear()
     yield
-    aws.client.cache_clear()
+    clients.client.cache_clear()
     gc.unfreeze()
 
 
@@ -29,7 +29,7 @@ def sent(**call: Any) -> AWSRequest:
         requests.append(request)
         return answer({})
 
-    client = aws.client("dynamodb", "us-east-1")
+    client = clients.client("dynamodb", "us-east-1")
     client.meta.events.register("before-send.dynamodb", stop)
     client.get_item(**call)
     (request,) = requests
@@ -47,29 +47,29 @@ def test_what_is_asked_is_checked_by_aws_alone() -> None:
 
 def test_what_is_made_to_stay_is_not_looked_at_again_and_garbage_still_is() -> None:
     before = gc.get_freeze_count()
-    aws.client("dynamodb", "us-east-1")
+    clients.client("dynamodb", "us-east-1")
     assert gc.get_freeze_count() > before
     assert gc.isenabled()
 
 
 def test_a_client_that_cannot_be_made_leaves_garbage_collected() -> None:
     with pytest.raises(UnknownServiceError):
-        aws.client("dynamo", "us-east-1")
+        clients.client("dynamo", "us-east-1")
     assert gc.isenabled()
 
 
 def test_the_same_client_is_given_again() -> None:
-    assert aws.client("dynamodb", "us-east-1") is aws.client("dynamodb", "us-east-1")
+    assert clients.client("dynamodb", "us-east-1") is clients.client("dynamodb", "us-east-1")
 
 
 def test_a_client_that_is_used_rarely_is_made_when_it_is() -> None:
-    queues = aws.rarely("sqs", "us-east-1")
-    assert aws.client.cache_info().currsize == 0
-    assert queues.meta is aws.client("sqs", "us-east-1").meta
+    queues = clients.rarely("sqs", "us-east-1")
+    assert clients.client.cache_info().currsize == 0
+    assert queues.meta is clients.client("sqs", "us-east-1").meta
 
 
 @pytest.mark.parametrize(("service", "seconds"), [("dynamodb", 2), ("sqs", 2), ("ec2", 8), ("ecs", 8), ("pricing", 8)])
 def test_a_call_that_a_webhook_waits_for_fails_early_and_a_description_may_take_its_time(
     service: str, seconds: int
 ) -> None:
-    assert aws.client(service, "us-east-1").meta.config.read_timeout == seconds
+    assert clients.client(service, "us-east-1").meta.config.read_timeout == seconds

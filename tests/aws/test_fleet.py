@@ -8,11 +8,11 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from runledger.errors import UnavailableError
-from runledger.fleet import Fleet, cluster_of
-from runledger.instances import Instance
-from runledger.places import Place, Scope
-from runledger.reports import Kind
+from runledger.model.errors import UnavailableError
+from runledger.model.places import Place, Scope
+from runledger.model.reports import RunnerKind
+from runledger.runners.fleet import Fleet, cluster_of
+from runledger.runners.instances import Instance
 
 from tests.aws.stubs import Stubs
 from tests.runner_events import ACCOUNT, SCOPE
@@ -23,7 +23,7 @@ HERE = Place(account_id=ACCOUNT, region="us-east-1")
 
 
 def machine(runner_id: str = INSTANCE, /, place: Place = HERE, **tags: str) -> Instance:
-    kind = Kind.ECS if runner_id == TASK else Kind.EC2
+    kind = RunnerKind.ECS if runner_id == TASK else RunnerKind.EC2
     return Instance(
         runner_id=runner_id, kind=kind, state="running", account_id=place.account_id, region=place.region, tags=tags
     )
@@ -166,5 +166,5 @@ def test_a_lookup_that_must_wait_is_counted(stubs: Stubs) -> None:
     troubles: list[UnavailableError] = []
     ours = replace(fleet(stubs.client("ec2")), postponed=troubles.append)
     with pytest.raises(UnavailableError):
-        ours.find(INSTANCE, Kind.EC2)
+        ours.find(INSTANCE, RunnerKind.EC2)
     assert len(troubles) == 1

@@ -8,9 +8,9 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from runledger.errors import UnavailableError
-from runledger.instances import Instance, Lifecycle, describe
-from runledger.reports import Kind
+from runledger.model.errors import UnavailableError
+from runledger.model.reports import RunnerKind
+from runledger.runners.instances import Instance, Lifecycle, describe
 
 from tests.aws.stubs import Stubs
 
@@ -51,7 +51,7 @@ def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
     assert describe(stubs.client("ec2"), [ID]) == {
         ID: Instance(
             runner_id=ID,
-            kind=Kind.EC2,
+            kind=RunnerKind.EC2,
             state="running",
             instance_type="m7g.large",
             lifecycle=Lifecycle.SPOT,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from runledger.errors import UnavailableError
-from runledger.prices import TROUBLE_FRESH_SECONDS, Prices
-from runledger.reports import Price, Wanted
+from runledger.model.errors import UnavailableError
+from runledger.model.reports import Price, Wanted
+from runledger.runners.prices import TROUBLE_FRESH_SECONDS, Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, Ask, Desk, on_demand, spot
 from tests.aws.price_lists import product

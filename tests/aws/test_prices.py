@@ -7,8 +7,8 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
-from runledger.prices import Prices
-from runledger.reports import Price, Wanted
+from runledger.model.reports import Price, Wanted
+from runledger.runners.prices import Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, ZONE, Desk, on_demand, spot
 from tests.aws.price_lists import product, with_terms

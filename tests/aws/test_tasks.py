@@ -7,9 +7,9 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from runledger.errors import UnavailableError
-from runledger.instances import Instance, Lifecycle, describe_tasks
-from runledger.reports import Kind
+from runledger.model.errors import UnavailableError
+from runledger.model.reports import RunnerKind
+from runledger.runners.instances import Instance, Lifecycle, describe_tasks
 
 from tests.aws.stubs import Stubs
 
@@ -41,7 +41,7 @@ def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
     assert describe_tasks(stubs.client("ecs"), "runners", [ID]) == {
         ID: Instance(
             runner_id=arn(ID),
-            kind=Kind.ECS,
+            kind=RunnerKind.ECS,
             state="running",
             lifecycle=Lifecycle.SPOT,
             pool_name="small",

@@ -14,7 +14,8 @@ CLIENTS = """
 from botocore.session import Session
 [Session().create_client(name) for name in ('dynamodb', 'secretsmanager')]
 """
-MOST_MODULES = {"webhook_intake": 1, "runledger": 40, "aws_lambda_powertools": 19, "typing_extensions": 1}
+# Eight of ours are packages, whose files hold one sentence each.
+MOST_MODULES = {"webhook_intake": 1, "runledger": 48, "aws_lambda_powertools": 19, "typing_extensions": 1}
 
 
 def loaded(code: str) -> set[str]:
@@ -37,5 +38,10 @@ def test_intake_loads_no_more_modules_than_it_did() -> None:
 
 
 def test_intake_leaves_alone_what_other_functions_need() -> None:
-    unwanted = ("aws_lambda_powertools.tracing", "runledger.prices", "runledger.reruns", "runledger.lookups")
+    unwanted = (
+        "aws_lambda_powertools.tracing",
+        "runledger.runners.prices",
+        "runledger.runners.reruns",
+        "runledger.runners.lookups",
+    )
     assert [name for name in loaded("import webhook_intake") if name.startswith(unwanted)] == []

@@ -4,8 +4,8 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from runledger import times
-from runledger.model import Job, Status
+from runledger.model import times
+from runledger.model.job import Job, Status
 from runledger.tables.attributes import to_attributes
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable

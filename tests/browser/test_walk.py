@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
-from runledger import times
+from runledger.model import times
 from runledger.tables.runners import RunnersTable
 
 from local.aws import clients as aws

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runledger.money import dollars
+from runledger.model.money import dollars
 from runledger.tables.attributes import from_attributes, to_attributes
 
 

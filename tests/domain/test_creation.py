@@ -3,8 +3,8 @@
 from dataclasses import replace
 from itertools import permutations
 
-from runledger.decision import decide
-from runledger.model import EventType, Facts, Job, Receipt, Source
+from runledger.model.job import EventType, Facts, Job, Receipt, Source
+from runledger.recording.decision import decide
 
 from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
 

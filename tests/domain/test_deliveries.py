@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from runledger.errors import Malformed
-from runledger.model import Job, Receipt, Status
-from runledger.reading import webhooks
+from runledger.model.errors import Malformed
+from runledger.model.job import Job, Receipt, Status
+from runledger.webhooks.readers import webhooks
 
 from tests.webhooks import COMPLETED, IN_PROGRESS, LIFE, QUEUED, REPO, delivery, payload, receipt
 

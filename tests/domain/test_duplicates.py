@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from runledger.decision import WEBHOOKS_KEPT, Decision, Outcome, decide
-from runledger.model import INPUTS_KEPT, EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.job import INPUTS_KEPT, EventType, Facts, Job, Receipt, Source, Status
+from runledger.recording.decision import WEBHOOKS_KEPT, Decision, Outcome, decide
 
 from tests.runner_events import INSTANCE
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, WAITING, receipt

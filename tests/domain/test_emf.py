@@ -5,7 +5,8 @@ import time
 from typing import Any
 
 import pytest
-from runledger import emf, times
+from runledger.model import times
+from runledger.platform import emf
 
 UNITS = {"Count", "Milliseconds", "Seconds", "Percent", "None"}  # of those that CloudWatch knows
 

@@ -5,8 +5,7 @@ from decimal import Decimal
 from itertools import permutations
 
 import pytest
-from runledger.machine_messages import description, messages
-from runledger.machines import (
+from runledger.model.machines import (
     ASSIGNMENTS_KEPT,
     CLAIMS_KEPT,
     Assignment,
@@ -16,6 +15,7 @@ from runledger.machines import (
     Runner,
     RunnerStatus,
 )
+from runledger.runners.machine_messages import description, messages
 
 OWNER, HOOK = 41, 0
 MACHINE = "i-0abc1234def567890"

@@ -6,23 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runledger import errands, github_requests, retries
-from runledger.errors import NewerMessage
-from runledger.github_requests import Outcome, Result
-from runledger.message_format import VERSION
+from runledger.model.errors import NewerMessage
+from runledger.model.message_format import VERSION
+from runledger.queries import github_requests
+from runledger.queries.github_requests import Outcome, Result
+from runledger.recording import follow_up
+from runledger.webhooks import retry_queue
 
 # One message of each kind, as the first version wrote it. Never edit or remove one: queues keep messages for 14 days.
 RECORDED = json.loads((Path(__file__).parent / "messages.v1.json").read_text())
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    "webhook_retry": lambda message: retries.from_message(json.dumps(message)),
-    "runner_lookup": lambda message: errands.lookup_from(json.dumps(message)),
-    "run_retry": lambda message: errands.rerun_check_from(json.dumps(message)),
+    "webhook_retry": lambda message: retry_queue.from_message(json.dumps(message)),
+    "runner_lookup": lambda message: follow_up.lookup_from(json.dumps(message)),
+    "run_retry": lambda message: follow_up.rerun_check_from(json.dumps(message)),
     "github_requests": github_requests.from_event,
 }
 WRITERS: Mapping[str, Callable[[Any], Any]] = {
-    "webhook_retry": lambda content: json.loads(retries.to_message(content)),
-    "runner_lookup": lambda content: json.loads(errands.to_message(content)),
-    "run_retry": lambda content: json.loads(errands.to_message(content)),
+    "webhook_retry": lambda content: json.loads(retry_queue.to_message(content)),
+    "runner_lookup": lambda content: json.loads(follow_up.to_message(content)),
+    "run_retry": lambda content: json.loads(follow_up.to_message(content)),
     "github_requests": github_requests.to_event,
 }
 MESSAGES = [(function, message) for function, messages in RECORDED.items() for message in messages]
@@ -31,7 +33,7 @@ each_message = pytest.mark.parametrize(("function", "message"), MESSAGES, ids=NA
 
 
 def test_every_kind_of_message_was_recorded() -> None:
-    assert {each["kind"] for each in RECORDED["webhook_retry"]} == set(retries.KINDS)
+    assert {each["kind"] for each in RECORDED["webhook_retry"]} == set(retry_queue.KINDS)
     assert {each["request"] for each in RECORDED["github_requests"]} == set(github_requests.KINDS)
     assert set(RECORDED) == set(READERS)
 

@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runledger.decision import BOOKKEEPING, Outcome, decide
-from runledger.model import Event, Job, Receipt
+from runledger.model.job import Event, Job, Receipt
+from runledger.recording.decision import BOOKKEEPING, Outcome, decide
 
 from tests.webhooks import LIFE, receipt
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from runledger.decision import decide
-from runledger.instances import Instance
-from runledger.machines import Runner, RunnerStatus
-from runledger.model import Job, Status
+from runledger.model.job import Job, Status
+from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.reports import RunnerKind
 from runledger.reconciliation.orphans import Reason, suspicion
-from runledger.reports import Kind
+from runledger.recording.decision import decide
+from runledger.runners.instances import Instance
 
 from tests.webhooks import QUEUED, receipt
 
@@ -27,7 +27,7 @@ def job(status: Status = Status.COMPLETED, at: str = OLD) -> Job:
 
 
 def instance(state: str = "running", launched_at: str | None = OLD) -> Instance:
-    return Instance(runner_id=ID, kind=Kind.EC2, state=state, launched_at=launched_at, tags={})
+    return Instance(runner_id=ID, kind=RunnerKind.EC2, state=state, launched_at=launched_at, tags={})
 
 
 def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, ours: bool = True) -> Reason | None:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from runledger.machines import Happening, Occurrence, Runner
-from runledger.places import NOWHERE, Place, Scope, place_of, region_of
+from runledger.model.machines import Happening, Occurrence, Runner
+from runledger.model.places import NOWHERE, Place, Scope, place_of, region_of
 
 AT = "2025-01-15T10:00:00.000Z"
 OURS, THEIRS = "123456789012", "999999999999"

@@ -2,8 +2,8 @@
 
 from itertools import permutations
 
-from runledger.decision import decide
-from runledger.model import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
+from runledger.recording.decision import decide
 
 from tests.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, receipt
 

@@ -1,7 +1,7 @@
 """An instance or a task is found in a runner's name, wherever a launcher puts it."""
 
 import pytest
-from runledger.runner_names import instance_id_in, task_id_in
+from runledger.model.runner_names import instance_id_in, task_id_in
 
 ID = "i-0d7d7144971263874"
 TASK = "0f9de17a6465404e8b1b2356dc13c2f8"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from runledger.decision import Decision, decide
-from runledger.errors import UnavailableError
-from runledger.model import Job, Receipt, Status
+from runledger.model.errors import UnavailableError
+from runledger.model.job import Job, Receipt, Status
 from runledger.reconciliation.requests import RunnerRequests
+from runledger.recording.decision import Decision, decide
 
 from tests.webhooks import INSTALLATION, JOB, QUEUED, receipt
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runledger.histograms import Histogram, bucket
-from runledger.rankings import Ranking
-from runledger.statistics import JobLine, Statistics
+from runledger.model.job_line import JobLine
+from runledger.queries.histograms import Histogram, bucket
+from runledger.queries.rankings import Ranking
+from runledger.queries.statistics import Statistics
 
 SINCE, UNTIL = "2025-01-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"
 

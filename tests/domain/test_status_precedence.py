@@ -3,8 +3,8 @@
 from itertools import permutations, product
 
 import pytest
-from runledger.decision import decide
-from runledger.model import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
+from runledger.recording.decision import decide
 
 from tests.webhooks import IN_PROGRESS, QUEUED, QUEUED_AGAIN, WAITING, receipt
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from runledger.decision import decide
-from runledger.model import EventType, Facts, Job, Status
-from runledger.reconciliation.stuck import Patience, Told, Verdict, judge, request_is_due, stuck_since
+from runledger.model.job import EventType, Facts, Job, Status
+from runledger.model.stuck import Patience, Told, Verdict, judge, request_is_due, stuck_since
+from runledger.recording.decision import decide
 
 from tests.webhooks import QUEUED, receipt
 

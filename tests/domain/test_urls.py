@@ -1,8 +1,8 @@
 """What people paste is understood, or refused; nothing in between."""
 
 import pytest
-from runledger import urls
-from runledger.urls import Pasted
+from runledger.queries import urls
+from runledger.queries.urls import Pasted
 
 JOB = Pasted(repo_full_name="o/r", run_id=1, job_id=2)
 UNDERSTOOD = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger.places import Place
+from runledger.model.places import Place
 from runledger.tables.runners import RunnersTable
 
 from local.aws.outputs import Outputs

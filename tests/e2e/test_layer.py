@@ -31,9 +31,9 @@ FUNCTIONS = {
     "api": ("runledger", "runledger_api"),
 }
 # What is wired at the first call loads the rest, without calling anybody.
-GITHUB = "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger.github_runtime"
+GITHUB = "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger_github.wiring"
 LOAD_ALL = {
-    "reconciler": f"{GITHUB}, runledger.reconciler_runtime",
+    "reconciler": f"{GITHUB}, runledger_github.reconciler_wiring",
     "run_retry": GITHUB,
     "github_requests": GITHUB,
     "api": "import api, jwt, cryptography.hazmat.primitives.asymmetric.rsa; api.handler",

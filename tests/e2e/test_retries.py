@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 import boto3
-from runledger.retries import to_message
+from runledger.webhooks.retry_queue import to_message
 
 from local.aws.outputs import Outputs
 from tests.e2e.tables import history, job

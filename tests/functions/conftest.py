@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from moto import mock_aws
-from runledger import aws, github_runtime, reconciler_runtime, runner_runtime, runtime
+from runledger.platform import clients as aws
+from runledger.wiring import recording, runners
+from runledger_github import reconciler_wiring
+from runledger_github import wiring as github_wiring
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
@@ -79,7 +82,7 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
 
         def start(function: str) -> ModuleType:
             """A cold start: nothing is kept from an earlier one (but the clients, which take long to make)."""
-            for wiring in (runtime, runner_runtime, github_runtime, reconciler_runtime):
+            for wiring in (recording, runners, github_wiring, reconciler_wiring):
                 for wired in vars(wiring).values():
                     if wired is not aws.client and hasattr(wired, "cache_clear") and not isinstance(wired, type):
                         wired.cache_clear()

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from runledger import github_runtime
+from runledger_github import wiring
 
 from local.github import SimulatedGitHub
 from tests.functions.conftest import World
@@ -19,7 +19,7 @@ def put(world: World, content: str) -> str:
 def app(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
     arn = put(world, "{}")
     monkeypatch.setenv("GITHUB_APP", arn)
-    for wired in (github_runtime.app_secret, github_runtime.truth):
+    for wired in (wiring.app_secret, wiring.truth):
         wired.cache_clear()
     return arn
 
@@ -33,21 +33,21 @@ def key(github: SimulatedGitHub, key_file: Path) -> str:
 def test_an_app_that_is_added_is_used_within_five_minutes(
     world: World, app: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert github_runtime.truth() is None
+    assert wiring.truth() is None
     world.secrets.put_secret_value(SecretId=app, SecretString=json.dumps({"app_id": "1", "private_key": key}))
-    assert github_runtime.truth() is None
-    monkeypatch.setattr(github_runtime, "READ_AGAIN_SECONDS", 0.0)
-    first = github_runtime.truth()
+    assert wiring.truth() is None
+    monkeypatch.setattr(wiring, "READ_AGAIN_SECONDS", 0.0)
+    first = wiring.truth()
     assert first is not None
-    assert github_runtime.truth() is first
+    assert wiring.truth() is first
     world.secrets.put_secret_value(SecretId=app, SecretString=json.dumps({"app_id": "2", "private_key": key}))
-    assert github_runtime.truth() is not first
+    assert wiring.truth() is not first
 
 
 def test_an_app_stays_in_use_while_its_secret_cannot_be_read(
     world: World, app: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert github_runtime.app_secret().value() == "{}"
+    assert wiring.app_secret().value() == "{}"
     world.secrets.delete_secret(SecretId=app, ForceDeleteWithoutRecovery=True)
-    monkeypatch.setattr(github_runtime, "READ_AGAIN_SECONDS", 0.0)
-    assert github_runtime.app_secret().value() == "{}"
+    monkeypatch.setattr(wiring, "READ_AGAIN_SECONDS", 0.0)
+    assert wiring.app_secret().value() == "{}"

@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from runledger import emf, telemetry
+from runledger.model.passes import PassKind
+from runledger.platform import emf, logs
 from runledger.reconciliation import metrics
-from runledger.reconciliation.summary import Kind, Report
+from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Tally
 
 from tests.functions.conftest import World
@@ -20,7 +21,7 @@ Emitted = set[tuple[str, frozenset[str]]]
 @pytest.fixture(autouse=True)
 def named(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Lambda's environment names function and stage."""
-    monkeypatch.setattr(telemetry, "FUNCTION", "scheduling_events")
+    monkeypatch.setattr(logs, "FUNCTION", "scheduling_events")
     monkeypatch.setattr(emf, "STAGE", "prod")
 
 
@@ -62,9 +63,11 @@ def test_alarms_and_graphs_match_what_is_emitted(
     world.invoke("webhook_intake", http_event(json.dumps(payload(QUEUED)).encode(), guid="one"))
     world.invoke("webhook_intake", http_event(json.dumps(payload(COMPLETED)).encode(), guid="two"))
     world.invoke("scheduling_events", batch("not JSON"))
-    telemetry.secret_ignored("current", "it is empty")
+    logs.secret_ignored("current", "it is empty")
     at = "2025-01-15T10:00:00.000Z"
-    metrics.finished(Report(id="1", kind=Kind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed)))
+    metrics.finished(
+        Report(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed))
+    )
     written = emitted(capsys.readouterr().out)
     assert {name for name, _ in written} >= {"JobsQueued", "QueueTime", "StuckJobs", "MessagesFailed"}
     by_name = dict(written)

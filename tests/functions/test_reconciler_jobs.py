@@ -243,7 +243,7 @@ def test_a_denied_call_to_ec2_does_not_stop_the_healing_of_jobs(scene: Scene, mo
     def refuse(*_: object, **__: object) -> None:
         raise denied
 
-    monkeypatch.setattr("runledger.fleet.describe", refuse)
+    monkeypatch.setattr("runledger.runners.fleet.describe", refuse)
     assert scene.reconcile()["summary"]["jobs_healed"] == 1
 
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger import telemetry
-from runledger.deliveries import WEBHOOK_PATH
+from runledger.model.passes import new_id
+from runledger.model.reports import WEBHOOK_PATH
+from runledger.platform import logs
 from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
-from runledger.reconciliation.summary import new_id
 from runledger.tables.passes import PassesTable
 from runledger_github.app import DeliveryPage, GitHubApp
 from runledger_github.errors import NoAnswerError
@@ -243,7 +243,7 @@ def test_a_pass_tells_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[st
 
 def test_an_error_is_logged_once_with_its_item(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     heard = io.StringIO()
-    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", heard)
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", heard)
     scene.hear(QUEUED, 1, created_at=ago(hours=2))
     scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
     scene.reconcile()

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from runledger import telemetry
+from runledger.platform import logs
 
 from tests import runner_events
 from tests.beds import dump, items
@@ -36,7 +36,7 @@ def history(world: World, job_id: int = JOB) -> list[str]:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     stream = io.StringIO()
-    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
     return stream
 
 

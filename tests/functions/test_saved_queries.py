@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from runledger import telemetry
+from runledger.model.passes import PassKind
+from runledger.platform import logs
 from runledger.reconciliation import metrics
-from runledger.reconciliation.summary import Kind, Report
+from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Tally
 
 from stacks.api import ACCESS_LOG
@@ -31,7 +32,7 @@ ALIAS = re.compile(r"\bas (\w+)")
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     stream = io.StringIO()
-    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
     return stream
 
 
@@ -62,7 +63,9 @@ def test_queries_ask_for_what_functions_log(world: World, log: io.StringIO, caps
     world.invoke("webhook_intake", http_event(b"{}", signature="sha256=wrong"))
     metrics.failed("job 1", ValueError("it is gone"))
     at = "2025-01-15T10:00:00.000Z"
-    metrics.finished(Report(id="1", kind=Kind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed)))
+    metrics.finished(
+        Report(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed))
+    )
     lines = [json.loads(line) for line in (log.getvalue() + capsys.readouterr().out).splitlines() if line[:1] == "{"]
     written = {field for line in lines for field in found(line)}
     assert {name: missing for name, query in OVER_FUNCTIONS.items() if (missing := asked(query) - written)} == {}
@@ -83,7 +86,7 @@ REQUEST = "2ba1fc9e-5d0c-4a3b-b0a5-8f0e8d1c2b3a"
 CRASHES = (
     f"2026-11-17T06:00:10.042Z {REQUEST} Task timed out after 10.01 seconds",
     "[ERROR] Runtime.ImportModuleError: Unable to import module 'api': No module named 'runledger'",
-    "[ERROR] KeyError: 'JOBS_TABLE' Traceback (most recent call last): File \"/opt/python/runledger/runtime.py\"",
+    "[ERROR] KeyError: 'JOBS_TABLE' Traceback (most recent call last): File \"/opt/python/runledger/wiring/tables.py\"",
     f"RequestId: {REQUEST} Error: Runtime exited with error: signal: killed Runtime.ExitError",
     "INIT_REPORT Init Duration: 10008.23 ms\tPhase: init\tStatus: timeout",
     "INIT_REPORT Init Duration: 310.20 ms\tPhase: init\tStatus: error\tError Type: Runtime.ImportModuleError",

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from runledger.snapshots import renew_after_restore
+from runledger.platform.snapshots import renew_after_restore
 
 RUNTIME = "hooks = []\n\ndef register_after_restore(hook):\n    hooks.append(hook)\n"
 

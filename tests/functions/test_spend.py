@@ -5,9 +5,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from runledger import telemetry
-from runledger.decision import decide
-from runledger.model import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.recording import telemetry
+from runledger.recording.decision import decide
 
 from tests import runner_events
 from tests.functions.conftest import World
@@ -62,10 +62,10 @@ def priced(price: str, *, scheduled_at: str) -> Receipt:
 def test_a_price_that_is_corrected_counts_by_the_difference(capsys: pytest.CaptureFixture[str]) -> None:
     first = priced("0.02", scheduled_at="2025-01-15T10:00:01.000Z")
     decision = decide(decide(None, receipt(COMPLETED)).job, first)
-    telemetry.taken(first, decision)
+    telemetry.recorded(first, decision)
     told = metrics(lines(capsys.readouterr().out))
     assert (told["Spend"], told["SpotSavings"]) == (SPEND, 0.005125)
     corrected = priced("0.04", scheduled_at="2025-01-15T10:00:02.000Z")
-    telemetry.taken(corrected, decide(decision.job, corrected))
+    telemetry.recorded(corrected, decide(decision.job, corrected))
     told = metrics(lines(capsys.readouterr().out))
     assert (told["Spend"], told["SpotSavings"]) == (0.003416, -0.003416)

@@ -5,8 +5,9 @@ import json
 from typing import Any
 
 import pytest
-from runledger import telemetry, times
-from runledger.retries import to_message
+from runledger.model import times
+from runledger.platform import logs
+from runledger.webhooks.retry_queue import to_message
 
 from tests.functions.conftest import World
 from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http_event, payload, receipt, sign
@@ -16,7 +17,7 @@ from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http
 def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """The logger keeps the stream that was there when it was made."""
     stream = io.StringIO()
-    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", stream)
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
     return stream
 
 

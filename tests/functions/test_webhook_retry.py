@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from runledger.errors import NewerMessage
-from runledger.github_requests import Outcome
-from runledger.retries import to_message
+from runledger.model.errors import NewerMessage
+from runledger.queries.github_requests import Outcome
+from runledger.webhooks.retry_queue import to_message
 
 from tests.beds import dump, items
 from tests.functions.conftest import World

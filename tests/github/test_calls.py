@@ -1,7 +1,7 @@
 """Every call goes where GitHub describes it; the recording holds calls and answers against that description."""
 
 import pytest
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger_github.app import GitHubApp
 from runledger_github.errors import BadName, NotFound, Refused
 from runledger_github.installation import Installation

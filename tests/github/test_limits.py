@@ -1,7 +1,7 @@
 """GitHub's limits: waited out if that is soon, otherwise the caller learns until when."""
 
 import pytest
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger_github.app import GitHubApp
 from runledger_github.errors import BadCredentials, RateLimited
 from runledger_github.installation import Installation

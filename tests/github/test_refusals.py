@@ -1,7 +1,7 @@
 """What will not change by asking again is not asked again."""
 
 import pytest
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger_github.errors import GitHubRefusal, NotFound, Refused
 from runledger_github.installation import Installation
 

@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger_github.app import GitHubApp
 from runledger_github.errors import NoAnswerError, OutOfTime, RateLimited
 from runledger_github.installation import Installation

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
-from runledger.deliveries import Delivery as Received
-from runledger.reading import webhooks
+from runledger.webhooks.delivery import Delivery as Received
+from runledger.webhooks.readers import webhooks
 
 from local import ROOT
 from local.demo.github_records import records

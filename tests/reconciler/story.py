@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runledger import lookups
-from runledger.instances import Instance
-from runledger.model import Receipt
-from runledger.reports import Kind, Price, RunnerLookup
+from runledger.model.job import Receipt
+from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.runners import lookups
+from runledger.runners.instances import Instance
 
 from tests import runner_events
 from tests.ledgers import RememberedErrands, ledger_on
@@ -108,7 +108,7 @@ class Story:
         gone = self.instance_id in self.world.machines.stops
         return Instance(
             runner_id=self.instance_id,
-            kind=Kind.EC2,
+            kind=RunnerKind.EC2,
             state="terminated" if gone else "running",
             tags=self.life.tags,
         )

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runledger import lookups
-from runledger.errors import NotYours
-from runledger.publishers import Publisher, Publishers
-from runledger.reports import Price, RunnerLookup
-from runledger.scheduling import LauncherEvents
+from runledger.model.errors import NotYours
+from runledger.model.reports import Price, RunnerLookup
+from runledger.runners import lookups
+from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.publishers import Publisher, Publishers
 
 from tests import runner_events
 from tests.ledgers import RememberedErrands, ledger_on

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.config import Config
-from runledger import interruption, lookups
-from runledger.machines import RunnerStatus
-from runledger.reports import Price, RunnerLookup
+from runledger.model.machines import RunnerStatus
+from runledger.model.reports import Price, RunnerLookup
+from runledger.runners import aws_events, lookups
 
 from local.github import SimulatedGitHub
 from tests import runner_events
@@ -104,7 +104,7 @@ class Arena:
         """Late news of the runner: that its machine runs, or that its job has taken it."""
         runners = runners_on(self.dynamodb)
         if self.dice.random() < 0.5:
-            interruption.take(runner_events.instance_state("running", runner_id=instance_id), runners)
+            aws_events.record(runner_events.instance_state("running", runner_id=instance_id), runners)
             return
         errand = RunnerLookup(
             installation_id=INSTALLATION,
@@ -119,7 +119,7 @@ class Arena:
     def _stopping(self, instance_id: str) -> None:
         event = runner_events.instance_state("shutting-down", runner_id=instance_id)
         event["time"] = self.clock.text()
-        self.announced.append(self.pool.submit(interruption.take, event, runners_on(self.dynamodb)))
+        self.announced.append(self.pool.submit(aws_events.record, event, runners_on(self.dynamodb)))
 
 
 @pytest.fixture

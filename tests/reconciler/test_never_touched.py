@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 from hypothesis import Phase, given, settings
-from runledger.errors import UnavailableError
-from runledger.fleet import Fleet
-from runledger.instances import Instance
-from runledger.machines import Runner
-from runledger.model import Job
-from runledger.ownership import Tags
+from runledger.model.errors import UnavailableError
+from runledger.model.job import Job
+from runledger.model.machines import Runner
+from runledger.model.ownership import Tags
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.owners import Owners
+from runledger.runners.fleet import Fleet
+from runledger.runners.instances import Instance
 
 from tests.beds import empty
 from tests.reconciler.lives import Timeline, timelines

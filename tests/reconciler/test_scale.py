@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from runledger.caches import Time
-from runledger.model import Job
+from runledger.model.job import Job
+from runledger.model.passes import PassKind
+from runledger.model.reports import RunReport, RunStatus
+from runledger.model.stuck import Patience
+from runledger.platform.clock import SystemClock
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.passes import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
-from runledger.reconciliation.stuck import Patience
-from runledger.reconciliation.summary import Kind, Report
+from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Count
-from runledger.reports import RunReport, RunStatus
 from runledger.tables.absences import Absences
 from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.tables.passes import PassesTable
@@ -112,7 +113,7 @@ class Fleet:
 
     def reconcile(self) -> Report:
         truth = Truth(app=app_of(self._github, Unwatched()))
-        clock = Time(now=self.clock.seconds)
+        clock = SystemClock(now=self.clock.seconds)
         cleanup = cleanup_on(
             self._dynamodb,
             ec2=boto3.client("ec2"),
@@ -125,7 +126,7 @@ class Fleet:
             jobs=self._ledger.jobs,
             runs=self._ledger.runs,
             record=self._ledger.record,
-            report=self._ledger.take,
+            report=self._ledger.dispatch,
             requests=requests,
             describe=cleanup.fleet.describe,
             confirmed=lambda runner_ids: runner_ids,
@@ -148,7 +149,7 @@ class Fleet:
             warn=lambda item, error: pytest.fail(f"{item}: {error}"),
             time=clock,
         )
-        return reconciler.run(Kind.FULL, pass_id="large", seconds_left=lambda: 600, requested_by=None)
+        return reconciler.run(PassKind.FULL, pass_id="large", seconds_left=lambda: 600, requested_by=None)
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
-from runledger.caches import Time
-from runledger.deliveries import NO_INSTALLATION
-from runledger.fleet import Fleet
+from runledger.model import times
+from runledger.model.reports import NO_INSTALLATION
+from runledger.platform.clock import SystemClock
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleanup, Registrations
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.tally import Tally
-from runledger.runners import Runners
+from runledger.runners.fleet import Fleet
+from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.runners import RunnersTable
@@ -53,7 +53,7 @@ class Clock:
         return self.at.timestamp()
 
     def text(self, **earlier_by: float) -> str:
-        return Time(now=(self.at - timedelta(**earlier_by)).timestamp).text()
+        return SystemClock(now=(self.at - timedelta(**earlier_by)).timestamp).text()
 
 
 def runners_on(client: "DynamoDBClient") -> Runners:

@@ -16,9 +16,9 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ReadTimeoutError
-from runledger import github_requests
-from runledger.caches import PATIENCE_SECONDS, RunCache
-from runledger.github_requests import Outcome
+from runledger.queries import github_requests
+from runledger.queries.caches import PATIENCE_SECONDS, RunCache
+from runledger.queries.github_requests import Outcome
 from runledger_api.github import GitHub
 from runledger_github.app import GitHubApp
 from runledger_github.requests import Requests

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from runledger import aws, payload, retries
-from runledger.errors import Malformed
-from runledger.model import Receipt
-from runledger.reading import webhooks
-from runledger.reading.webhooks import READERS
+from runledger.model import payload
+from runledger.model.errors import Malformed
+from runledger.model.job import Receipt
+from runledger.platform import clients
+from runledger.webhooks import retry_queue
+from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers.webhooks import READERS
 
 from local.github.examples import payloads
 from tests import messages, runner_events
@@ -182,7 +184,7 @@ def calls_to_dynamodb() -> Iterator[list[str]]:
     def note(model: Any, **_: object) -> None:
         calls.append(model.name)
 
-    events = aws.client("dynamodb").meta.events
+    events = clients.client("dynamodb").meta.events
     events.register("before-call.dynamodb", note)
     yield calls
     events.unregister("before-call.dynamodb", note)
@@ -301,7 +303,7 @@ def test_a_hostile_message_of_a_queue_fails_alone(world: World, function: str, h
         "scheduling_events": json.dumps(runner_events.launcher("runner_scheduled")),
         "instance_state": json.dumps(runner_events.instance_state("running", minute=1)),
         "spot_interruption": json.dumps(runner_events.interruption()),
-        "webhook_retry": retries.to_message(_receipt()),
+        "webhook_retry": retry_queue.to_message(_receipt()),
     }[function]
     bodies = {"hostile": hostile, "good": good}
     records = [{"messageId": name, "body": body, "eventSource": "aws:sqs"} for name, body in bodies.items()]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger.instances import describe_tasks
+from runledger.runners.instances import describe_tasks
 from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import TAGGED, Scene, ago

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from runledger.machines import Happening, Occurrence, Runner
+from runledger.model.machines import Happening, Occurrence, Runner
 from runledger.tables.runners import RunnersTable
 
 from tests import runner_items

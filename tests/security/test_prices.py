@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from runledger import pools, telemetry
-from runledger.decision import Outcome
-from runledger.ledger import Ledger
-from runledger.model import Job
-from runledger.runners import Runners
+from runledger.model.job import Job
+from runledger.queries import pools
+from runledger.recording import telemetry
+from runledger.recording.decision import Outcome
+from runledger.recording.ledger import Ledger
+from runledger.runners.tracker import Runners
 from runledger.tables.job_pages import JobPages
 from runledger.tables.jobs import MONEY
 from runledger.tables.pages import Span
@@ -51,7 +52,7 @@ def completed(dynamodb: "DynamoDBClient", price: float, on_demand: float) -> tup
     runner_events.publish(json.loads(json.dumps(event)), runners)
     decision = ledger.record(receipt(COMPLETED, at=700, job_id=job_id))
     assert decision.outcome is Outcome.RECORDED
-    telemetry.taken(receipt(COMPLETED), decision)
+    telemetry.recorded(receipt(COMPLETED), decision)
     return decision.job, read(ledger, job_id)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from runledger import publishers
-from runledger.publishers import Publishers
+from runledger.runners import publishers
+from runledger.runners.publishers import Publishers
 
 from tests.beds import dump, items
 from tests.functions.conftest import World

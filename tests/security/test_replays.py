@@ -7,8 +7,8 @@ from itertools import count
 from typing import Any
 
 import pytest
-from runledger.decision import WEBHOOKS_KEPT
-from runledger.reading.webhooks import READERS
+from runledger.recording.decision import WEBHOOKS_KEPT
+from runledger.webhooks.readers.webhooks import READERS
 
 from local.github.examples import payloads
 from tests import messages

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from runledger import telemetry
+from runledger.platform import logs
 
 from tests import messages
 from tests.beds import dump
@@ -352,7 +352,7 @@ def test_other_refusals_are_not_counted_as_out_of_scope(
     world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = io.StringIO()
-    monkeypatch.setattr(telemetry.logger.registered_handler, "stream", log)
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", log)
     store(world, scoped(app=True))
     assert status(world, job(), "unknown") == 401
     assert metrics(lines(capsys.readouterr().out)) == {}

@@ -1,6 +1,6 @@
 """Virtual time: it passes when a task sleeps and no other task can run, or when a scenario advances it."""
 
-from runledger import times
+from runledger.model import times
 
 TEN_O_CLOCK = 1_736_935_200.0  # 2025-01-15T10:00:00Z, when the deliveries of the tests begin
 

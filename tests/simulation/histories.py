@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from runledger.decision import TRACKED
+from runledger.recording.decision import TRACKED
 from runledger.tables.attributes import from_attributes
 
 from tests.ledgers import EVENTS, JOBS

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-from runledger.model import Receipt
+from runledger.model.job import Receipt
 
 from tests.ledgers import EVENTS, JOBS, RUNS
 from tests.simulation.explore import Flow, Outcome, in_order, play
@@ -34,7 +34,7 @@ def webhook(step: str, again: int = 0, job_id: int = JOB) -> Receipt:
 
 def record(step: str, again: int = 0, job_id: int = JOB) -> Flow:
     received = webhook(step, again, job_id)
-    return lambda process: process.ledger.take(received)
+    return lambda process: process.ledger.dispatch(received)
 
 
 def redelivering(steps: Iterable[str]) -> Flow:

@@ -4,9 +4,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from runledger import errands, interruption, lookups
-from runledger.instances import Instance, Lifecycle
-from runledger.reports import Kind, Price, Wanted
+from runledger.model.reports import Price, RunnerKind, Wanted
+from runledger.recording import follow_up
+from runledger.runners import aws_events, lookups
+from runledger.runners.instances import Instance, Lifecycle
 
 from tests import runner_events
 from tests.settings import SETTINGS
@@ -56,7 +57,7 @@ def _webhook(step: str, job_id: int, seconds: float, installation_id: int, **cha
     guid = f"{step} {job_id} {installation_id}"
     received = receipt(step, at=round(seconds), guid=guid, job_id=job_id, **changes)
     received = replace(received, installation_id=installation_id)
-    return lambda process: process.ledger.take(received)
+    return lambda process: process.ledger.dispatch(received)
 
 
 def _ran(machine: str, minute: float) -> dict[str, Any]:
@@ -78,12 +79,12 @@ def scheduled(job_id: int, machine: str, minute: int, *, again: bool = False, **
 
 def state(machine: str, name: str, minute: int) -> Flow:
     event = runner_events.instance_state(name, runner_id=machine, minute=minute)
-    return lambda process: interruption.take(event, process.runners)
+    return lambda process: aws_events.record(event, process.runners)
 
 
 def warned(machine: str, minute: int) -> Flow:
     event = runner_events.interruption(runner_id=machine, minute=minute)
-    return lambda process: interruption.take(event, process.runners)
+    return lambda process: aws_events.record(event, process.runners)
 
 
 def look_up_all(process: Process) -> None:
@@ -99,16 +100,16 @@ def look_up_again(process: Process) -> None:
 
 
 def look_up(message: str) -> Flow:
-    lookup = errands.lookup_from(message)
+    lookup = follow_up.lookup_from(message)
     return lambda process: lookups.look_up(lookup, process.runners, _describe, _price)
 
 
-def _describe(runner_id: str, _: Kind) -> Instance | None:
+def _describe(runner_id: str, _: RunnerKind) -> Instance | None:
     if runner_id == ELSEWHERE:
         return None
     return Instance(
         runner_id=runner_id,
-        kind=Kind.EC2,
+        kind=RunnerKind.EC2,
         state="running",
         instance_type="t4g.small",
         lifecycle=Lifecycle.ON_DEMAND,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from runledger.reading import webhooks
 from runledger.tables.attributes import to_attributes
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.event_pages import EventPages
 from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
+from runledger.webhooks.readers import webhooks
 
 from tests import messages
 from tests.beds import create_tables, delete_tables, dump, mocked
@@ -56,7 +56,7 @@ def domain_requests() -> tuple[Request, ...]:
     ]
     for second, (event, message) in enumerate(reports, start=60):
         for each in webhooks.read(delivery(message, guid=f"report {second}", at=second, event=event)):
-            ledger.take(each)
+            ledger.dispatch(each)
     locks = CleanupLocks(client, RUNNERS)
     at = "2025-01-15T10:30:00.000Z"
     for runner_id in ("i-1", "i-2"):

@@ -7,11 +7,11 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from runledger.approvals import JOBS_IN_A_PART
-from runledger.reading import webhooks
-from runledger.reports import Review
-from runledger.retries import from_message, to_message
+from runledger.model.reports import Review
+from runledger.recording.approvals import JOBS_IN_A_PART
 from runledger.tables.attributes import from_attributes
+from runledger.webhooks.readers import webhooks
+from runledger.webhooks.retry_queue import from_message, to_message
 
 from tests import messages
 from tests.ledgers import DEPLOYMENTS, EVENTS
@@ -30,7 +30,7 @@ def taking(message: Message, *, guid: str, at: int) -> Flow:
 
     def flow(process: Process) -> None:
         for each in inputs:
-            process.ledger.take(each)
+            process.ledger.dispatch(each)
 
     return flow
 
@@ -124,13 +124,13 @@ def approve(world: World) -> list[Review]:
     event, body = messages.review("approved")
     (review,) = webhooks.read(delivery(body, guid="review", at=60, event=event))
     assert isinstance(review, Review)
-    outcome = play(world, {"A": lambda process: replace(process.ledger, defer=deferred.append).take(review)})
+    outcome = play(world, {"A": lambda process: replace(process.ledger, defer=deferred.append).dispatch(review)})
     assert outcome.calls <= 1 + 4 * JOBS_IN_A_PART
     return deferred
 
 
 def retry(message: str, process: Process) -> None:
-    process.ledger.take(from_message(message))
+    process.ledger.dispatch(from_message(message))
 
 
 def test_one_approval_of_256_jobs_is_applied_in_deferred_parts() -> None:
@@ -143,7 +143,7 @@ def test_one_approval_of_256_jobs_is_applied_in_deferred_parts() -> None:
     assert statuses(world) == {1000 + job: "approved" for job in range(1, 257)}
     assert all(lines_of(world, job) == ["deployment_approved"] for job in range(1, 257))
     before = world.engine.snapshot().items[EVENTS]
-    play(world, {"A": lambda process: [process.ledger.take(part) for part in deferred]})
+    play(world, {"A": lambda process: [process.ledger.dispatch(part) for part in deferred]})
     assert world.engine.snapshot().items[EVENTS] == before
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from runledger.model import INPUTS_KEPT, EventType, Facts, Receipt, Source, Status
+from runledger.model.job import INPUTS_KEPT, EventType, Facts, Receipt, Source, Status
 from runledger.tables.attributes import from_attributes
 
 from tests.ledgers import EVENTS

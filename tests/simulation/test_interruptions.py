@@ -3,7 +3,7 @@
 from itertools import permutations
 
 import pytest
-from runledger.model import EventType, Facts, Receipt, Source
+from runledger.model.job import EventType, Facts, Receipt, Source
 from runledger.tables.attributes import from_attributes
 
 from tests.ledgers import RUNS

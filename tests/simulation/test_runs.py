@@ -5,12 +5,12 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from runledger.model import EventType, Facts, Receipt, Source, Status
-from runledger.reading import webhooks
-from runledger.reports import Report
+from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.reports import Report
 from runledger.tables.attributes import from_attributes
 from runledger.tables.run_attempts import RunAttempts
 from runledger.tables.runs import as_its_jobs_tell
+from runledger.webhooks.readers import webhooks
 
 from tests import messages
 from tests.ledgers import JOBS, RUNS
@@ -26,7 +26,7 @@ def recording(received: Receipt) -> Flow:
 
 
 def taking(received: Receipt | Report) -> Flow:
-    return lambda process: process.ledger.take(received)
+    return lambda process: process.ledger.dispatch(received)
 
 
 def after(*receipts: Receipt) -> World:

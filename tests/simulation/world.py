@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from runledger.errands import Errands
-from runledger.intake import Intake
-from runledger.ledger import Ledger
-from runledger.retries import RetryQueue
-from runledger.runner_names import TASK_ID
-from runledger.runners import Runners
-from runledger.signatures import WebhookSecrets
+from runledger.model.runner_names import TASK_ID
+from runledger.recording.follow_up import Errands
+from runledger.recording.ledger import Ledger
+from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
+from runledger.webhooks.intake import Intake
+from runledger.webhooks.retry_queue import RetryQueue
+from runledger.webhooks.signatures import WebhookSecrets
 
 from tests.ledgers import RUNNERS, ledger_on
 from tests.runner_events import SCOPE

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runledger import caches
+from runledger.queries import caches
 
 from tests.synthesis import Template, Templates, of_type, synthesise
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from runledger import emf
+from runledger.platform import emf
 from runledger.reconciliation import metrics
 
 from stacks import own_metrics

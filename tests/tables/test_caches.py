@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.caches import DeploymentCache, DeploymentRefresh, RunCache, RunRefresh, Time
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
+from runledger.platform.clock import SystemClock
+from runledger.queries.caches import DeploymentCache, DeploymentRefresh, RunCache, RunRefresh
 from runledger.tables.runs import RunsTable
 from runledger_github.app import GitHubApp
 from runledger_github.truth import Truth
@@ -41,8 +42,8 @@ class Clock:
         self.seconds += seconds
 
     @property
-    def time(self) -> Time:
-        return Time(now=self.now, sleep=self.sleep)
+    def time(self) -> SystemClock:
+        return SystemClock(now=self.now, sleep=self.sleep)
 
 
 @pytest.fixture
@@ -57,9 +58,9 @@ def truth(github: SimulatedGitHub) -> Truth:
     return Truth(app=GitHubApp.from_secret(secret, api_url=github.url))
 
 
-def run_cache(runs: RunsTable, ask: Any, time: Time | None = None) -> RunCache:
+def run_cache(runs: RunsTable, ask: Any, time: SystemClock | None = None) -> RunCache:
     """Refreshed in the same process."""
-    time = time or Time()
+    time = time or SystemClock()
     return RunCache(runs=runs, refresh=RunRefresh(runs=runs, ask=ask, time=time), time=time)
 
 

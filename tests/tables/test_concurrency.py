@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.decision import BOOKKEEPING, Outcome
-from runledger.errors import ContendedError
-from runledger.model import Receipt
+from runledger.model.errors import ContendedError
+from runledger.model.job import Receipt
+from runledger.recording.decision import BOOKKEEPING, Outcome
 from runledger.tables.jobs import JobsTable
 
 from tests.beds import items

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from runledger.decision import Outcome, decide
-from runledger.errors import ContendedError, LostRace
-from runledger.model import Receipt
+from runledger.model.errors import ContendedError, LostRace
+from runledger.model.job import Receipt
+from runledger.recording.decision import Outcome, decide
 
 from tests.beds import items
 from tests.ledgers import EVENTS, JOBS, ledger_on

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import survey, times
-from runledger.model import Status
+from runledger.model import times
+from runledger.model.job import Status
+from runledger.queries import survey
 from runledger.tables import schema
 from runledger.tables.attributes import to_attributes
 from runledger.tables.job_pages import JobPages

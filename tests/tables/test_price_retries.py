@@ -4,12 +4,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-from runledger import lookups
-from runledger.errors import UnavailableError
-from runledger.instances import Instance, Lifecycle
-from runledger.ownership import Ruling
-from runledger.reports import Kind, Price, RunnerLookup
-from runledger.runners import Runners
+from runledger.model.errors import UnavailableError
+from runledger.model.ownership import Ruling
+from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.runners import lookups
+from runledger.runners.instances import Instance, Lifecycle
+from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 
 from tests.beds import items
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 AT = "2025-01-15T10:03:00.000Z"
 LOOKUP = RunnerLookup(
-    installation_id=INSTALLATION, job_id=JOB, runner_id=INSTANCE, kind=Kind.EC2, repo_full_name=REPO, at=AT
+    installation_id=INSTALLATION, job_id=JOB, runner_id=INSTANCE, kind=RunnerKind.EC2, repo_full_name=REPO, at=AT
 )
 
 
 def machine(**tags: str) -> Instance:
     return Instance(
         runner_id=INSTANCE,
-        kind=Kind.EC2,
+        kind=RunnerKind.EC2,
         state="running",
         instance_type="c7g.large",
         lifecycle=Lifecycle.ON_DEMAND,
@@ -41,7 +41,7 @@ def machine(**tags: str) -> Instance:
 
 def runners_on(dynamodb: "DynamoDBClient") -> Runners:
     ledger = ledger_on(dynamodb)
-    ledger.take(receipt(IN_PROGRESS, runner_name=INSTANCE))
+    ledger.dispatch(receipt(IN_PROGRESS, runner_name=INSTANCE))
     table = RunnersTable(dynamodb, RUNNERS, retention_days=14)
     return Runners(table=table, record=ledger.record, scope=SCOPE, runner_tags={"runner": "yes"})
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
+from runledger.platform.availability import reaching
 from runledger.tables import reads
-from runledger.tables.attributes import reaching
 
 
 class Throttled:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.caches import Time
-from runledger.errors import UnavailableError
-from runledger.ledger import Ledger
-from runledger.model import EventType, Facts, Receipt, Source, Status
-from runledger.reports import RerunCheck
-from runledger.reruns import Reruns
+from runledger.model.errors import UnavailableError
+from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.reports import RerunCheck
+from runledger.platform.clock import SystemClock
+from runledger.recording.ledger import Ledger
+from runledger.runners.reruns import Reruns
 from runledger.tables.rerun_claims import RerunClaims
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal
@@ -215,8 +215,8 @@ def test_a_403_that_ends_in_time_leads_to_a_rerun(dynamodb: "DynamoDBClient", gi
     assert reruns_of(ledger, github, time=later(6)).consider(CHECK) == "requested"
 
 
-def later(minutes: int) -> Time:
-    return Time(now=lambda: time.time() + 60 * minutes)
+def later(minutes: int) -> SystemClock:
+    return SystemClock(now=lambda: time.time() + 60 * minutes)
 
 
 @pytest.mark.server

@@ -8,12 +8,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import interruption, lookups
-from runledger.caches import Time
-from runledger.instances import Instance, Lifecycle
-from runledger.ledger import Ledger
-from runledger.reports import Kind, Price, RunnerLookup
-from runledger.runners import Runners
+from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.platform.clock import SystemClock
+from runledger.recording.ledger import Ledger
+from runledger.runners import aws_events, lookups
+from runledger.runners.instances import Instance, Lifecycle
+from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 
 from local.github import SimulatedGitHub
@@ -36,7 +36,7 @@ __all__ = ["github"]  # a fixture
 Step = Callable[[Ledger, Runners], object]
 FOUND = Instance(
     runner_id=INSTANCE,
-    kind=Kind.EC2,
+    kind=RunnerKind.EC2,
     state="running",
     instance_type="c7g.large",
     lifecycle=Lifecycle.SPOT,
@@ -51,7 +51,7 @@ def launcher(detail_type: str, **more: Any) -> Step:
 
 
 def aws(event: dict[str, Any]) -> Step:
-    return lambda _, runners: interruption.take(event, runners)
+    return lambda _, runners: aws_events.record(event, runners)
 
 
 def webhook(step: str, **more: Any) -> Step:
@@ -71,7 +71,7 @@ def lookup(_: Ledger, runners: Runners) -> None:
 
 
 # When the claim of whoever was stopped has ended.
-TWO_MINUTES_LATER = Time(now=lambda: time.time() + 120)
+TWO_MINUTES_LATER = SystemClock(now=lambda: time.time() + 120)
 SCHEDULED = launcher("runner_scheduled")
 FLOWS: dict[str, tuple[list[Step], Step]] = {
     "scheduled, before its webhook": ([], SCHEDULED),

@@ -8,14 +8,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import interruption, lookups, times
-from runledger.errands import Errands, lookup_from
-from runledger.instances import Instance, Lifecycle
-from runledger.ledger import Ledger
-from runledger.ownership import Ruling
-from runledger.reports import Kind, Price, RunnerLookup
-from runledger.runner_names import INSTANCE_ID, TASK_ID
-from runledger.runners import Runners
+from runledger.model import times
+from runledger.model.ownership import Ruling
+from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.model.runner_names import INSTANCE_ID, TASK_ID
+from runledger.recording.follow_up import Errands, lookup_from
+from runledger.recording.ledger import Ledger
+from runledger.runners import aws_events, lookups
+from runledger.runners.instances import Instance, Lifecycle
+from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.runners import RunnersTable
 
@@ -41,7 +42,7 @@ def launcher(detail_type: str, **more: Any) -> Step:
 
 
 def aws(event: dict[str, Any]) -> Step:
-    return lambda _, runners: interruption.take(event, runners)
+    return lambda _, runners: aws_events.record(event, runners)
 
 
 def webhook(step: str, **changes: Any) -> Step:
@@ -196,20 +197,20 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
     (errand,) = [lookup_from(each) for each in sent]
     task = Instance(
         runner_id=runner_events.TASK,
-        kind=Kind.ECS,
+        kind=RunnerKind.ECS,
         state="running",
         lifecycle=Lifecycle.SPOT,
         tags={"runs-on-pool": "a"},
     )
     runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
-    asked: list[tuple[str, Kind]] = []
+    asked: list[tuple[str, RunnerKind]] = []
 
-    def describe(runner_id: str, kind: Kind) -> Instance:
+    def describe(runner_id: str, kind: RunnerKind) -> Instance:
         asked.append((runner_id, kind))
         return task
 
     lookups.look_up(errand, runners, describe, no_price)
-    assert asked == [(task_id, Kind.ECS)]
+    assert asked == [(task_id, RunnerKind.ECS)]
     assert (job(dynamodb)["instance_id"], job(dynamodb)["instance_lifecycle"]) == (runner_events.TASK, "spot")
     (runner,) = items(dynamodb, RUNNERS)
     assert (runner["PK"], runner["kind"], runner["job_id"]) == (runner_events.TASK, "ecs", JOB)
@@ -254,7 +255,7 @@ def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDB
 def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
     def claimed(_: Ledger, runners: Runners) -> None:
         tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "somebody-else"}
-        machine = Instance(runner_id=INSTANCE, kind=Kind.EC2, state="running", tags=tags)
+        machine = Instance(runner_id=INSTANCE, kind=RunnerKind.EC2, state="running", tags=tags)
         lookup = RunnerLookup(
             installation_id=INSTALLATION,
             job_id=JOB,

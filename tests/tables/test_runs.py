@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.ledger import Ledger
-from runledger.reading import webhooks
+from runledger.recording.ledger import Ledger
+from runledger.webhooks.readers import webhooks
 
 from tests import messages
 from tests.beds import empty, items
@@ -25,7 +25,7 @@ BOOKKEEPING = {"ttl", "checked_at"}
 def take(ledger: Ledger, message: Message, *, guid: str, at: int) -> None:
     event, body = message
     for said in webhooks.read(delivery(body, guid=guid, at=at, event=event)):
-        ledger.take(said)
+        ledger.dispatch(said)
 
 
 def essence(run: dict[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger import interruption, times
-from runledger.machines import RunnerStatus
-from runledger.runners import Runners
+from runledger.model import times
+from runledger.model.machines import RunnerStatus
+from runledger.runners import aws_events
+from runledger.runners.tracker import Runners
 from runledger.tables.runners import UNCLAIMED_RETENTION_DAYS, RunnersTable
 
 from tests import runner_events
@@ -32,20 +33,20 @@ def only(client: "DynamoDBClient") -> dict[str, Any]:
 def test_a_machine_of_the_account_is_not_active_and_is_forgotten_in_days(
     dynamodb: "DynamoDBClient", runners: Runners
 ) -> None:
-    interruption.take(instance_state("running", minute=2), runners)
+    aws_events.record(instance_state("running", minute=2), runners)
     item = only(dynamodb)
     assert "status" not in item
     assert item["ttl"] == times.expiry("2025-01-15T10:02:00.000Z", UNCLAIMED_RETENTION_DAYS)
     assert list(runners.table.in_status(RunnerStatus.ACTIVE)) == []
     assert runners.table.among([INSTANCE]) == {}
-    interruption.take(instance_state("terminated", minute=9), runners)
+    aws_events.record(instance_state("terminated", minute=9), runners)
     assert "status" not in only(dynamodb)
 
 
 def test_a_plan_that_follows_gets_the_events_that_came_before_it(dynamodb: "DynamoDBClient", runners: Runners) -> None:
-    ledger_on(dynamodb).take(receipt(IN_PROGRESS))
-    interruption.take(instance_state("running", minute=2), runners)
-    interruption.take(runner_events.interruption(minute=5), runners)
+    ledger_on(dynamodb).dispatch(receipt(IN_PROGRESS))
+    aws_events.record(instance_state("running", minute=2), runners)
+    aws_events.record(runner_events.interruption(minute=5), runners)
     runner_events.publish(runner_events.launcher("runner_scheduled", minute=1), runners)
     item = only(dynamodb)
     assert (item["status"], item["job_id"], item["interrupted_at"]) == ("active", JOB, "2025-01-15T10:05:00.000Z")
@@ -57,18 +58,18 @@ def test_a_plan_that_follows_gets_the_events_that_came_before_it(dynamodb: "Dyna
 def test_a_runner_without_a_job_is_suspected_though_only_events_were_known(
     dynamodb: "DynamoDBClient", runners: Runners
 ) -> None:
-    interruption.take(instance_state("running", minute=2), runners)
+    aws_events.record(instance_state("running", minute=2), runners)
     at = "2025-01-15T11:00:00.000Z"
     assert runners.table.suspect(INSTANCE, at=at, reason="no_job", kind="ec2") is not None
     item = only(dynamodb)
     assert (item["status"], item["suspected_at"], item["ttl"]) == ("active", at, times.expiry(at, 90))
     runners.table.acquit(INSTANCE, suspected_at=at)
-    interruption.take(instance_state("terminated", minute=59), runners)
+    aws_events.record(instance_state("terminated", minute=59), runners)
     assert only(dynamodb)["status"] == "cleaned"
 
 
 def test_a_machine_that_has_ended_is_not_suspected(dynamodb: "DynamoDBClient", runners: Runners) -> None:
-    interruption.take(instance_state("terminated", minute=2), runners)
+    aws_events.record(instance_state("terminated", minute=2), runners)
     assert runners.table.suspect(INSTANCE, at="2025-01-15T11:00:00.000Z", reason="no_job") is None
     assert "status" not in only(dynamodb)
 
@@ -78,7 +79,7 @@ def test_events_of_another_account_or_region_neither_confirm_nor_end_a_machine(
     dynamodb: "DynamoDBClient", runners: Runners, elsewhere: dict[str, str]
 ) -> None:
     runner_events.publish(runner_events.launcher("runner_scheduled", minute=1), runners)
-    interruption.take(instance_state("terminated", minute=9) | elsewhere, runners)
+    aws_events.record(instance_state("terminated", minute=9) | elsewhere, runners)
     item = only(dynamodb)
     assert (item["status"], "terminated_at" in item, "confirmed_at" in item) == ("active", False, False)
 
@@ -87,7 +88,7 @@ def test_a_machine_is_kept_with_the_place_where_aws_confirmed_it(dynamodb: "Dyna
     scheduled = runner_events.launcher("runner_scheduled", minute=1, availability_zone="eu-west-1b")
     runner_events.publish(scheduled, runners)
     assert (only(dynamodb)["region"], "confirmed_at" in only(dynamodb)) == ("eu-west-1", False)
-    interruption.take(instance_state("running", minute=2), runners)
+    aws_events.record(instance_state("running", minute=2), runners)
     item = only(dynamodb)
     assert (item["account_id"], item["region"]) == (runner_events.ACCOUNT, "us-east-1")
 

@@ -5,11 +5,11 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 
-from runledger import times
-from runledger.model import Job as Recorded
-from runledger.model import Status
+from runledger.model import times
+from runledger.model.job import Job as Recorded
+from runledger.model.job import Status
+from runledger.model.reports import InstallationStatus, RunStatus
 from runledger.reconciliation.healing import UNKNOWN
-from runledger.reports import InstallationStatus, RunStatus
 
 from local.github.records import Job
 from tests.ledgers import EVENTS

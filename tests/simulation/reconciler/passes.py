@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from runledger import times
-from runledger.reconciliation.summary import Kind
+from runledger.model import times
+from runledger.model.passes import PassKind
 
 
 @dataclass
@@ -13,7 +13,7 @@ class Pass:
     """A pass under way. `dies_at` is the number of the call at which its process is killed."""
 
     name: str
-    kind: Kind
+    kind: PassKind
     deadline: float
     dies_at: int | None = None
     calls: int = 0

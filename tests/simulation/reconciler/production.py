@@ -16,29 +16,22 @@ from typing import Any, Protocol
 from unittest.mock import patch
 
 import urllib3
-from runledger import (
-    aws,
-    caches,
-    emf,
-    github_runtime,
-    passes_runtime,
-    reconciler_runtime,
-    runner_runtime,
-    runtime,
-    telemetry,
-)
-from runledger.caches import Time
-from runledger.intake import Intake
-from runledger.runners import Runners
-from runledger.scheduling import LauncherEvents
+from runledger.platform import clients, emf, logs
+from runledger.platform.clock import SystemClock
+from runledger.queries import caches
+from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.tracker import Runners
+from runledger.webhooks.intake import Intake
+from runledger.wiring import passes, recording, runners
 from runledger_github import app as github_app
+from runledger_github import reconciler_wiring, wiring
 from runledger_github.app import READ_SECONDS, GitHubApp
 from runledger_github.truth import Truth
 
 from tests.settings import SETTINGS
 from tests.simulation.reconciler.github import Response, UnsignedKey
 
-RUNTIMES = (runtime, github_runtime, runner_runtime, passes_runtime, reconciler_runtime)
+RUNTIMES = (recording, wiring, runners, passes, reconciler_wiring)
 RECONCILER = Path(__file__).parents[3] / "functions" / "reconciler.py"
 LAMBDA_SECONDS = 600
 ENVIRONMENT = SETTINGS | {"ORPHANS": "enforce", "RUNNER_REQUESTS_AT_MOST": "5", "REDELIVERIES_AT_MOST": "6"}
@@ -83,37 +76,37 @@ class _App(GitHubApp):
 @contextmanager
 def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[None]:
     """Until its end, whatever the runtimes compose works on this world."""
-    time = Time(now=world.now, sleep=world.sleep)
+    time = SystemClock(now=world.now, sleep=world.sleep)
     patches: list[Any] = [
         patch.dict(os.environ, environment, clear=True),
-        patch.object(aws, "session", lambda: _Session(world)),
+        patch.object(clients, "session", lambda: _Session(world)),
         # It would keep the garbage of each world for good.
-        patch.object(aws, "to_stay", nullcontext),
+        patch.object(clients, "to_stay", nullcontext),
         patch.object(urllib3, "PoolManager", lambda **_: _Pool(world)),
         patch.object(github_app, "AppKey", UnsignedKey),
-        patch.object(reconciler_runtime, "clock", time),
-        patch.object(github_runtime, "GitHubApp", type("App", (_App,), {"world": world})),
-        patch.object(github_runtime, "Truth", partial(Truth, clock=world.now)),
-        patch.object(github_runtime, "DeploymentRefresh", partial(caches.DeploymentRefresh, time=time)),
-        patch.object(github_runtime, "DeploymentCache", partial(caches.DeploymentCache, time=time)),
+        patch.object(reconciler_wiring, "clock", time),
+        patch.object(wiring, "GitHubApp", type("App", (_App,), {"world": world})),
+        patch.object(wiring, "Truth", partial(Truth, clock=world.now)),
+        patch.object(wiring, "DeploymentRefresh", partial(caches.DeploymentRefresh, time=time)),
+        patch.object(wiring, "DeploymentCache", partial(caches.DeploymentCache, time=time)),
         patch.object(emf, "write", lambda *_, **__: None),
     ]
-    level = telemetry.logger.log_level
+    level = logs.logger.log_level
     for each in patches:
         each.start()
-    telemetry.logger.setLevel(logging.CRITICAL)
+    logs.logger.setLevel(logging.CRITICAL)
     _forget_all()
     try:
         yield
     finally:
         for each in reversed(patches):
             each.stop()
-        telemetry.logger.setLevel(level)
+        logs.logger.setLevel(level)
         _forget_all()
 
 
 def _forget_all() -> None:
-    aws.client.cache_clear()
+    clients.client.cache_clear()
     forget()
 
 
@@ -121,7 +114,7 @@ def forget() -> None:
     """What is composed next is a new process, which remembers nothing."""
     for module in RUNTIMES:
         for each in vars(module).values():
-            if not isinstance(each, type) and each is not aws.client and hasattr(each, "cache_clear"):
+            if not isinstance(each, type) and each is not clients.client and hasattr(each, "cache_clear"):
                 each.cache_clear()
 
 
@@ -139,11 +132,11 @@ class Receiving:
     def start(cls) -> "Receiving":
         forget()
         return cls(
-            runtime.intake(),
-            runner_runtime.launcher_events(),
-            runner_runtime.runners(),
-            runner_runtime.fleet().find,
-            runner_runtime.find_price(),
+            recording.intake(),
+            runners.launcher_events(),
+            runners.runners(),
+            runners.fleet().find,
+            runners.find_price(),
         )
 
 

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from functools import partial
 
-from runledger.reconciliation.summary import Kind
+from runledger.model.passes import PassKind
 
 from tests.simulation.choices import seeded
 from tests.simulation.reconciler import troubles
@@ -83,10 +83,10 @@ def _schedule(world: World, dice: random.Random, *, until: float) -> None:
     ticks = int((until - START - offset) / QUICK_SECONDS) + 1
     for tick in range(ticks):
         moment = START + offset + tick * QUICK_SECONDS
-        kinds = [Kind.QUICK, Kind.FULL] if tick % (FULL_SECONDS // QUICK_SECONDS) == 0 else [Kind.QUICK]
+        kinds = [PassKind.QUICK, PassKind.FULL] if tick % (FULL_SECONDS // QUICK_SECONDS) == 0 else [PassKind.QUICK]
         if moment < world.troubles.silent_at:
             kinds = [each for each in kinds if dice.random() >= world.troubles.skipped]
-            kinds += [dice.choice((Kind.QUICK, Kind.FULL)) for _ in range(dice.choice((0, 0, 0, 0, 0, 1)))]
+            kinds += [dice.choice((PassKind.QUICK, PassKind.FULL)) for _ in range(dice.choice((0, 0, 0, 0, 0, 1)))]
         else:
             # A full pass does all that a quick one does, and where nothing happens, quick ones in a row find the same.
             kinds = kinds[-1:] if tick % 3 == 0 else []

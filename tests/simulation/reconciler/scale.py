@@ -8,11 +8,11 @@ from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
 
-from runledger import times
-from runledger.model import Job, Receipt, Status
+from runledger.model import times
+from runledger.model.job import Job, Receipt, Status
+from runledger.model.passes import PassKind
+from runledger.model.reports import RunReport, RunStatus
 from runledger.reconciliation.passes import Reconciler
-from runledger.reconciliation.summary import Kind
-from runledger.reports import RunReport, RunStatus
 
 from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.production import wired_to
@@ -50,7 +50,7 @@ def play(hours: int) -> list[Hour]:
     with wired_to(world), patch.object(Reconciler, "_parts", _noting(world, results)):
         _fill(world)
         for tick in range(hours * 12):
-            kinds = [Kind.QUICK, Kind.FULL] if tick % 6 == 0 else [Kind.QUICK]
+            kinds = [PassKind.QUICK, PassKind.FULL] if tick % 6 == 0 else [PassKind.QUICK]
             world.at(START + tick * 5 * MINUTE, "pass", partial(_pass, world, results, *kinds))
         for number, hour in enumerate(results, start=1):
             world.play(START + number * HOUR - 1)
@@ -69,7 +69,7 @@ def _hour(world: World, results: list[Hour]) -> Hour:
     return results[min(int((world.now() - START) // HOUR), len(results) - 1)]
 
 
-def _pass(world: World, results: list[Hour], *kinds: Kind) -> None:
+def _pass(world: World, results: list[Hour], *kinds: PassKind) -> None:
     hour, before = _hour(world, results), sum(world.github.state.calls.values())
     for each in world.reconcile(*kinds):
         assert each.result is not None

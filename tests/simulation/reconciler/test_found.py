@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError
-from runledger.reconciliation.summary import Kind
+from runledger.model.passes import PassKind
 
 from tests.ledgers import JOBS
 from tests.simulation.reconciler.production import wired_to
@@ -36,12 +36,12 @@ def test_a_run_stays_open_until_all_of_its_jobs_are_recorded(monkeypatch: pytest
         state.put("jobs", SECOND, run_id=RUN, **ended)
         world.play(START + 30 * MINUTE)
         monkeypatch.setattr(world.engine, "put_item", put_item)
-        world.reconcile(Kind.FULL)
+        world.reconcile(PassKind.FULL)
         assert not fails
         assert jobs.get(INSTALLATION, SECOND) is None
         fails.append(False)
         world.play(START + 60 * MINUTE)
-        world.reconcile(Kind.FULL)
+        world.reconcile(PassKind.FULL)
         recorded = jobs.get(INSTALLATION, SECOND)
         assert recorded is not None
         assert recorded.conclusion == "success"

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from runledger import fleet
-from runledger.errors import UnavailableError
-from runledger.model import Status
-from runledger.reconciliation import jobs, open_runs, orphans, requests, stuck
+from runledger.model import stuck
+from runledger.model.errors import UnavailableError
+from runledger.model.job import Status
+from runledger.reconciliation import jobs, open_runs, orphans, requests
 from runledger.reconciliation.requests import RunnerRequests
+from runledger.runners import fleet
 from runledger.tables.cleanups import CleanupLocks
 from runledger_github import registrations
 from runledger_github.registrations import Registrations

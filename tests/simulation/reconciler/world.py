@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from runledger import errands, interruption, lookups, times
-from runledger.deliveries import Delivery as Received
-from runledger.errors import Refusal
-from runledger.reconciliation.summary import Kind
+from runledger.model import times
+from runledger.model.errors import Refusal
+from runledger.model.passes import PassKind
+from runledger.recording import follow_up
+from runledger.runners import aws_events, lookups
+from runledger.webhooks.delivery import Delivery as Received
 
 from local.github.records import Delivery
 from tests.settings import SETTINGS
@@ -196,7 +198,7 @@ class World:
         for entry in waiting:
             heapq.heappush(self._agenda, entry)
 
-    def reconcile(self, *kinds: Kind) -> list[Pass]:
+    def reconcile(self, *kinds: PassKind) -> list[Pass]:
         """One pass, or several at the same time, each in a process of its own."""
         started = [self._begin(kind) for kind in kinds]
         self._under_way = {each.name: each for each in started}
@@ -216,7 +218,7 @@ class World:
                     self.wrong.append(f"{each.name} had errors: {'; '.join(each.findings)}")
         return started
 
-    def _begin(self, kind: Kind) -> Pass:
+    def _begin(self, kind: PassKind) -> Pass:
         name = f"pass {len(self.passes) + 1} ({kind})"
         dies = self.now() < self.troubles.silent_at and self.dice.random() < self.troubles.killed
         one = Pass(name, kind, self.now() + LAMBDA_SECONDS, self.dice.randint(1, 90) if dies else None)
@@ -262,7 +264,7 @@ class World:
     def _look_up(self) -> None:
         for message in self.queues.take(LOOKUPS):
             receiving = self.receiving
-            lookups.look_up(errands.lookup_from(message), receiving.runners, receiving.describe, receiving.find_price)
+            lookups.look_up(follow_up.lookup_from(message), receiving.runners, receiving.describe, receiving.find_price)
 
     def launcher_event(self, event: Mapping[str, Any]) -> None:
         try:
@@ -275,7 +277,7 @@ class World:
         at = datetime.fromtimestamp(self.now(), UTC).isoformat().replace("+00:00", "Z")
         place = {"account": SETTINGS["OWN_ACCOUNT"], "region": SETTINGS["AWS_REGION"]}
         event = {"detail-type": "EC2 Instance State-change Notification", "time": at, "detail": detail, **place}
-        interruption.take(event, self.receiving.runners)
+        aws_events.record(event, self.receiving.runners)
 
     def _stopping(self, machine: Machine) -> None:
         self.tell(f"{machine.id} is stopped")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from runledger.reading import webhooks
+from runledger.webhooks.readers import webhooks
 
 from tests import messages
 from tests.ledgers import RUNNERS, RUNS
@@ -45,7 +45,7 @@ def _taking(message: Message, *, guid: str, at: int) -> Flow:
 
     def flow(process: Process) -> None:
         for each in inputs:
-            process.ledger.take(each)
+            process.ledger.dispatch(each)
 
     return flow
 

@@ -1,6 +1,6 @@
 """The HTTP API: authentication, routes and responses. Only the `api` function has this layer."""
 
 # Imported first: it prevents the import of the whole Powertools package.
-from runledger import telemetry
+from runledger.platform import logs
 
-__all__ = ["telemetry"]
+__all__ = ["logs"]

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from urllib.parse import quote, unquote
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver, Response
-from runledger import telemetry, times
+from runledger.model import times
+from runledger.platform import logs
 
 from runledger_api import openapi, pages, problems
 from runledger_api.authentication import Authenticator, Caller
@@ -60,7 +61,7 @@ class Api:
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         request_id = str(event["requestContext"].get("requestId", ""))
-        telemetry.follow(request_id)
+        logs.follow(request_id)
         self._meter.reset()
         request = None
         try:
@@ -71,7 +72,7 @@ class Api:
             response = _lambda_response(problems.to_response(error))
         if request and request.is_write:
             audit = {"caller": request.caller.id, "path": request.path, "status": response["statusCode"]}
-            telemetry.logger.info("admin action", extra=audit)
+            logs.logger.info("admin action", extra=audit)
         response["headers"] |= {
             "X-Read-Units": f"{self._meter.units:g}",
             "X-Request-Id": request_id,
@@ -103,9 +104,7 @@ class Api:
                 caller.require_operator()
             return caller
         except ApiError as error:
-            telemetry.logger.warning(
-                "refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]}
-            )
+            logs.logger.warning("refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]})
             raise
 
     def _require_visible_installation(self, resolver: APIGatewayHttpResolver, next_middleware: Any) -> Response[Any]:

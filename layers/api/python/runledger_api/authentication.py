@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runledger import telemetry
-from runledger.tables.attributes import reaching
+from runledger.platform import logs
+from runledger.platform.availability import reaching
 
 from runledger_api.errors import Forbidden, Unauthenticated
 from runledger_api.token_entries import read_entries
@@ -103,7 +103,7 @@ class Tokens:
         stored = _parse(text)
         self._known = tuple(
             (entry.sha256.encode(), _caller("token", entry.name, entry.role, entry.installations))
-            for entry in read_entries(stored.get("tokens", []), roles=set(Role), log_error=telemetry.logger.error)
+            for entry in read_entries(stored.get("tokens", []), roles=set(Role), log_error=logs.logger.error)
         )
         # Without a `cursor_key`, cursors expire when the list of tokens changes.
         self._cursor_key = hashlib.sha256(f"cursors {stored.get('cursor_key') or text}".encode()).digest()
@@ -127,5 +127,5 @@ def _parse(text: str) -> dict[str, Any]:
         stored = None
     if isinstance(stored, dict):
         return stored
-    telemetry.logger.error("API tokens ignored", extra={"reason": "the secret isn't a JSON object"})
+    logs.logger.error("API tokens ignored", extra={"reason": "the secret isn't a JSON object"})
     return {}

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-from runledger import telemetry
-from runledger.caches import DeploymentKey, RunKey
-from runledger.errors import UnavailableError
-from runledger.github_requests import (
+from runledger.model.errors import UnavailableError
+from runledger.platform import logs
+from runledger.queries.caches import DeploymentKey, RunKey
+from runledger.queries.github_requests import (
     Outcome,
     Redeliver,
     RefreshDeployment,
@@ -60,13 +60,13 @@ class GitHub:
         try:
             result = self._invoke(request)
         except UnavailableError as error:
-            telemetry.logger.warning("not refreshed", extra=to_event(request) | {"reason": str(error)})
+            logs.logger.warning("not refreshed", extra=to_event(request) | {"reason": str(error)})
             raise
         if result.outcome is Outcome.NO_APP:
             self._no_app_until = self._clock() + NO_APP_SECONDS
         elif result.outcome not in (Outcome.DONE, Outcome.CLAIMED):
             failure = {"outcome": result.outcome, "reason": result.message}
-            telemetry.logger.warning("not refreshed", extra=to_event(request) | failure)
+            logs.logger.warning("not refreshed", extra=to_event(request) | failure)
         if result.outcome is Outcome.DONE:
             return True
         if result.outcome is Outcome.CLAIMED:
@@ -89,7 +89,7 @@ class GitHub:
         raise UnavailableError(f"GitHub request: {result.message or result.outcome}")
 
     def _invoke(self, request: Request) -> Result:
-        event = to_event(request) | {"correlation_id": telemetry.logger.get_correlation_id()}
+        event = to_event(request) | {"correlation_id": logs.logger.get_correlation_id()}
         try:
             response = self._lambdas().invoke(FunctionName=self._function, Payload=json.dumps(event).encode())
             body = response["Payload"].read()

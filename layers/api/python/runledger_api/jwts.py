@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from runledger import telemetry
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
+from runledger.platform import logs
 
 from runledger_api.authentication import Caller, jwt_caller
 from runledger_api.signing_keys import IssuerUnavailable, SigningKeys
@@ -39,7 +39,7 @@ class Jwts:
         except IssuerUnavailable as error:
             raise UnavailableError(f"JWT issuer {self._issuer}: {error}") from error
         except (jwt.PyJWTError, LookupError, TypeError, ValueError) as error:
-            telemetry.logger.warning("JWT refused", extra={"reason": str(error)})
+            logs.logger.warning("JWT refused", extra={"reason": str(error)})
             return None
 
     def _verified(self, jwt: Any, bearer: str) -> Caller:

@@ -4,8 +4,8 @@ import re
 from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Path, Query
-from runledger import times
-from runledger.payload import REPOSITORY_NAME
+from runledger.model import times
+from runledger.model.payload import REPOSITORY_NAME
 from runledger.tables.pages import Span
 
 from runledger_api.errors import InvalidParameter

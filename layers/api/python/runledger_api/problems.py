@@ -11,8 +11,8 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
-from runledger import telemetry
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
+from runledger.platform import logs
 
 from runledger_api.errors import (
     ApiError,
@@ -57,9 +57,9 @@ def to_response(error: Exception) -> Response[str]:
         return _invalid([_parameter_error(each) for each in error.errors()])
     for kind, (status, detail) in OTHER_ERRORS.items():
         if isinstance(error, kind):
-            telemetry.logger.warning("request failed", extra={"reason": str(error)})
+            logs.logger.warning("request failed", extra={"reason": str(error)})
             return problem(status, detail)
-    telemetry.logger.error("unhandled exception", exc_info=error)
+    logs.logger.error("unhandled exception", exc_info=error)
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error: search the log for the X-Request-Id")
 
 

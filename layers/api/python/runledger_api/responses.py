@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from runledger import urls
-from runledger.model import Job
+from runledger.model.job import Job
+from runledger.queries import urls
 
 
 def checked(value: object) -> Any:

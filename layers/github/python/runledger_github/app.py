@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey, InstallationToken

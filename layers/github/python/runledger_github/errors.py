@@ -13,7 +13,7 @@ GitHubRefusal           asking again will not help
 
 from datetime import UTC, datetime
 
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 
 
 class NoAnswerError(UnavailableError):

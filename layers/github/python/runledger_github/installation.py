@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from runledger.payload import is_repository_name
+from runledger.model.payload import is_repository_name
 
 from runledger_github.errors import BadName, NotFound
 from runledger_github.limits import Budget

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
-from runledger.errors import UnavailableError
-from runledger.machines import NO_INSTALLATION, Runner
-from runledger.model import Job
-from runledger.ownership import account_of
-from runledger.runner_names import is_unmistakable, machine_in
+from runledger.model.errors import UnavailableError
+from runledger.model.job import Job
+from runledger.model.machines import Runner
+from runledger.model.ownership import account_of
+from runledger.model.reports import NO_INSTALLATION
+from runledger.model.runner_names import is_unmistakable, machine_in
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, Refused

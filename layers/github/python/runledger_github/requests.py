@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from runledger.caches import DeploymentRefresh, RunRefresh
-from runledger.errors import UnavailableError
-from runledger.github_requests import (
+from runledger.model.errors import UnavailableError
+from runledger.queries.caches import DeploymentRefresh, RunRefresh
+from runledger.queries.github_requests import (
     Outcome,
     Redeliver,
     RefreshDeployment,

@@ -4,16 +4,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from runledger import payload, times
-from runledger.deliveries import NO_INSTALLATION
-from runledger.errors import UnavailableError
-from runledger.model import Status
-from runledger.reading.deployments import approval_of
-from runledger.reading.installations import listed_installation
-from runledger.reading.jobs import job_facts, listed_status
-from runledger.reading.runs import run_report
-from runledger.reconciliation.stuck import Told
-from runledger.reports import DeploymentReport, InstallationReport, RunReport
+from runledger.model import payload, times
+from runledger.model.errors import UnavailableError
+from runledger.model.job import Status
+from runledger.model.reports import NO_INSTALLATION, DeploymentReport, InstallationReport, RunReport
+from runledger.model.stuck import Told
+from runledger.webhooks.readers.deployments import approval_of
+from runledger.webhooks.readers.installations import listed_installation
+from runledger.webhooks.readers.jobs import job_facts, listed_status
+from runledger.webhooks.readers.runs import run_report
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, NotFound

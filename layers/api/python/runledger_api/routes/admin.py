@@ -4,8 +4,8 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Path
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime
 
+from runledger_api import wiring
 from runledger_api.models.admin import DeadLetterQueues, Redelivery
 from runledger_api.request import current_request
 
@@ -29,7 +29,7 @@ DeliveryId = Annotated[
 )
 def redeliver(delivery_id: DeliveryId) -> Redelivery:
     current_request(router).caller.require_all_installations()
-    return {"delivery_ids": [api_runtime.github().redeliver(delivery_id)]}
+    return {"delivery_ids": [wiring.github().redeliver(delivery_id)]}
 
 
 @router.get(
@@ -40,5 +40,5 @@ def redeliver(delivery_id: DeliveryId) -> Redelivery:
 )
 def dead_letters() -> DeadLetterQueues:
     current_request(router).caller.require_all_installations()
-    counts = api_runtime.dead_letters().counts()
+    counts = wiring.dead_letters().counts()
     return {"items": [{"queue": name, "messages": count} for name, count in counts.items()], "next_cursor": None}

@@ -3,10 +3,12 @@
 from dataclasses import asdict
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, forgotten, times
-from runledger.model import Job
-from runledger.reports import Approval
+from runledger.model import times
+from runledger.model.job import Job
+from runledger.model.reports import Approval
+from runledger.queries import forgotten_approvals
 
+from runledger_api import wiring
 from runledger_api.models.runs import WaitingApprovals
 from runledger_api.parameters import InstallationId
 from runledger_api.request import current_request
@@ -23,8 +25,8 @@ router = APIGatewayHttpRouter()
 )
 def waiting(installation_id: InstallationId) -> WaitingApprovals:
     now = current_request(router).now
-    found = forgotten.find(api_runtime.jobs(), [installation_id], waiting_since_before=now, is_pending=_is_pending)
-    too_long = times.earlier(now, seconds=api_runtime.approval_patience_seconds())
+    found = forgotten_approvals.find(wiring.jobs(), [installation_id], waiting_since_before=now, is_pending=_is_pending)
+    too_long = times.earlier(now, seconds=wiring.approval_patience_seconds())
     items = [asdict(each) | {"forgotten": each.waiting_since < too_long} for each in found]
     return checked({"items": items, "next_cursor": None})
 
@@ -33,5 +35,5 @@ def _is_pending(job: Job) -> bool:
     """Reads the table only: calling GitHub would take one request per deployment, and the reconciler does that."""
     if job.deployment_id is None:
         return True
-    found = api_runtime.deployments().get(job.installation_id, job.deployment_id)
+    found = wiring.deployments().get(job.installation_id, job.deployment_id)
     return found is None or found.get("status") == Approval.PENDING

@@ -1,10 +1,10 @@
 """The caller, the installations they have access to, and an installation's newest events."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, tail
-from runledger.reports import InstallationStatus
+from runledger.model.reports import InstallationStatus
+from runledger.queries import tail
 
-from runledger_api import parameters
+from runledger_api import parameters, wiring
 from runledger_api.models.jobs import NewEvents
 from runledger_api.models.statistics import Installations, Me
 from runledger_api.parameters import InstallationId, Limit, Since
@@ -32,7 +32,7 @@ def installations() -> Installations:
     caller = current_request(router).caller
     items = [
         {"status": InstallationStatus.ACTIVE, **each}
-        for each in api_runtime.registry().all()
+        for each in wiring.registry().all()
         if caller.sees(each["installation_id"])
     ]
     return checked({"items": items, "next_cursor": None})
@@ -49,8 +49,8 @@ def events(installation_id: InstallationId, since: Since = "5m", limit: Limit = 
     request = current_request(router)
     begin = parameters.instant("since", since or "5m", request) or request.now
     items, next_since = tail.newest_events(
-        api_runtime.job_pages(),
-        api_runtime.event_pages(),
+        wiring.job_pages(),
+        wiring.event_pages(),
         installation_id,
         since=begin,
         now=request.now,

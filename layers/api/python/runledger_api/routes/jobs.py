@@ -4,11 +4,11 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, times
-from runledger.model import Status
+from runledger.model import times
+from runledger.model.job import Status
 from runledger.tables.pages import Partition, Span
 
-from runledger_api import parameters
+from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.jobs import EventList, Job, JobList
 from runledger_api.pagination import Paginator
@@ -46,11 +46,11 @@ def jobs(
         raise InvalidParameter("status, repo, run_id", "are alternatives: pass exactly one of them")
     if run_attempt is not None and run_id is None:
         raise InvalidParameter("run_attempt", "requires run_id")
-    paginator = Paginator(api_runtime.cursors(), request, cursor, parameters.span(request, since, until))
+    paginator = Paginator(wiring.cursors(), request, cursor, parameters.span(request, since, until))
     partition = _partition(installation_id, status, repo, run_id, run_attempt)
     if partition is None:
         return {"items": [], "next_cursor": None}
-    found = api_runtime.job_pages().page(
+    found = wiring.job_pages().page(
         partition, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
     return paginator.page([job_body(job) for job in found.jobs], found.next_key)
@@ -59,14 +59,14 @@ def jobs(
 def _partition(
     installation_id: int, status: str | None, repo: str | None, run_id: int | None, run_attempt: int | None
 ) -> Partition | None:
-    pages = api_runtime.job_pages()
+    pages = wiring.job_pages()
     if status is not None:
         return pages.in_status(installation_id, Status(status))
     if repo is not None:
         return pages.of_repo(installation_id, repo)
     assert run_id is not None
     if run_attempt is None:
-        run_attempt = max(api_runtime.run_attempts().of(installation_id, run_id), default=None)
+        run_attempt = max(wiring.run_attempts().of(installation_id, run_id), default=None)
     return None if run_attempt is None else pages.of_run(installation_id, run_id, run_attempt)
 
 
@@ -96,8 +96,8 @@ def events(
     cursor: Cursor = None,
 ) -> EventList:
     request = current_request(router)
-    paginator = Paginator(api_runtime.cursors(), request, cursor, _day_span(day))
-    found = api_runtime.event_pages().page(
+    paginator = Paginator(wiring.cursors(), request, cursor, _day_span(day))
+    found = wiring.event_pages().page(
         installation_id, job_id, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
     if not found.events and not cursor:
@@ -106,7 +106,7 @@ def events(
 
 
 def _job(installation_id: int, job_id: int) -> Any:
-    found = api_runtime.job_pages().get(installation_id, job_id)
+    found = wiring.job_pages().get(installation_id, job_id)
     if found is None:
         raise NotFound(f"job {job_id} was not found in installation {installation_id}")
     return job_body(found)

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, urls
-from runledger.payload import is_repository_name
-from runledger.urls import Pasted
+from runledger.model.payload import is_repository_name
+from runledger.queries import urls
+from runledger.queries.urls import Pasted
 
+from runledger_api import wiring
 from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.runs import Found
 from runledger_api.request import current_request
@@ -31,7 +32,7 @@ def lookup(url: PastedUrl) -> Found:
             "url", "should be the URL of a job or run, such as https://github.com/o/r/actions/runs/1"
         )
     caller = current_request(router).caller
-    visible = [each for each in api_runtime.installations().ids() if caller.sees(each)]
+    visible = [each for each in wiring.installations().ids() if caller.sees(each)]
     found = _job(pasted, visible) or _run(pasted, visible)
     if found is None:
         raise NotFound("the ledger has no such job or run")
@@ -42,7 +43,7 @@ def _job(pasted: Pasted, visible: Sequence[int]) -> Any:
     """Looks up the key in every visible installation, because the URL doesn't contain the installation."""
     if pasted.job_id is None:
         return None
-    found = api_runtime.job_pages().among((each, pasted.job_id) for each in visible)
+    found = wiring.job_pages().among((each, pasted.job_id) for each in visible)
     for job in found.values():
         if job.get("repo_full_name") == pasted.repo_full_name:
             named = {name: job[name] for name in ("run_attempt", "job_id") if name in job}
@@ -58,7 +59,7 @@ def _job(pasted: Pasted, visible: Sequence[int]) -> Any:
 def _run(pasted: Pasted, visible: Sequence[int]) -> Any:
     if pasted.run_id is None or pasted.job_id is not None:
         return None
-    attempts = api_runtime.run_attempts()
+    attempts = wiring.run_attempts()
     owner = attempts.first_known(visible, pasted.run_id)
     known = attempts.of(owner, pasted.run_id) if owner is not None else {}
     run = known.get(pasted.run_attempt or max(known, default=0))

@@ -3,12 +3,12 @@
 from typing import Any
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, pools
-from runledger.machines import RunnerStatus
-from runledger.model import Status
+from runledger.model.job import Status
+from runledger.model.machines import RunnerStatus
+from runledger.queries import pools
 from runledger.tables.pages import Span
 
-from runledger_api import parameters
+from runledger_api import parameters, wiring
 from runledger_api.models.statistics import Pools
 from runledger_api.parameters import InstallationId, Since, Until
 from runledger_api.request import current_request
@@ -32,7 +32,7 @@ def utilisation(installation_id: InstallationId, since: Since = "24h", until: Un
     jobs, truncated = _completed(installation_id, span)
     active = [
         each
-        for each in api_runtime.runners().in_status(RunnerStatus.ACTIVE)
+        for each in wiring.runners().in_status(RunnerStatus.ACTIVE)
         if each.installation_id == installation_id and not each.contested_at
     ]
     items = pools.utilisation([*jobs, *_running(installation_id)], active)
@@ -40,7 +40,7 @@ def utilisation(installation_id: InstallationId, since: Since = "24h", until: Un
 
 
 def _completed(installation_id: int, span: Span) -> tuple[list[dict[str, Any]], bool]:
-    pages, start, jobs = api_runtime.job_pages(), None, list[dict[str, Any]]()
+    pages, start, jobs = wiring.job_pages(), None, list[dict[str, Any]]()
     partition = pages.in_status(installation_id, Status.COMPLETED)
     while len(jobs) < MAX_COMPLETED:
         page = pages.page(partition, span, newest_first=True, limit=PAGE, start=start)
@@ -52,5 +52,5 @@ def _completed(installation_id: int, span: Span) -> tuple[list[dict[str, Any]], 
 
 
 def _running(installation_id: int) -> list[dict[str, Any]]:
-    pages = api_runtime.job_pages()
+    pages = wiring.job_pages()
     return pages.newest(pages.in_status(installation_id, Status.IN_PROGRESS), Span(), at_most=PAGE).jobs

@@ -5,12 +5,13 @@ from urllib.parse import unquote
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, times
-from runledger.machines import Runner, RunnerStatus
-from runledger.ownership import is_visible_to
-from runledger.reconciliation.summary import Kind
+from runledger.model import times
+from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.ownership import is_visible_to
+from runledger.model.passes import PassKind
 from runledger.tables.pages import Span
 
+from runledger_api import wiring
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.models.admin import Accepted, Orphans, Pass, Passes, PassRequest
 from runledger_api.pagination import Paginator
@@ -45,7 +46,7 @@ ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_na
     description="A token that is limited to some installations sees only machines with a proven owner among them.",
 )
 def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Query()] = "suspected") -> Orphans:
-    caller, table = current_request(router).caller, api_runtime.runners()
+    caller, table = current_request(router).caller, wiring.runners()
     wanted = "contested_at" if status == CONTESTED else "suspected_at"
     found = [
         runner
@@ -65,7 +66,7 @@ def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Que
 )
 def cleanup(runner_id: RunnerId) -> Accepted:
     request, wanted = current_request(router), unquote(runner_id)
-    runner = api_runtime.runners().get(wanted)
+    runner = wiring.runners().get(wanted)
     if runner is None or not is_visible_to(runner, request.caller.installations):
         raise NotFound(f"runner {wanted} was not found")
     if runner.status is RunnerStatus.CLEANING:
@@ -73,9 +74,7 @@ def cleanup(runner_id: RunnerId) -> Accepted:
     if runner.status is RunnerStatus.CLEANED or runner.suspected_at is None:
         raise Conflict(f"{wanted} isn't a suspected orphan: only the reconciler marks a runner as suspected")
     caller = request.caller
-    order_id = api_runtime.orders().clean(
-        wanted, at=request.now, requested_by=caller.id, installations=caller.installations
-    )
+    order_id = wiring.orders().clean(wanted, at=request.now, requested_by=caller.id, installations=caller.installations)
     return {"id": order_id}
 
 
@@ -89,8 +88,8 @@ def cleanup(runner_id: RunnerId) -> Accepted:
 def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
     request = current_request(router)
     request.caller.require_all_installations()
-    kind = Kind((body or {}).get("pass", Kind.FULL))
-    return {"id": api_runtime.orders().run(kind, at=request.now, requested_by=request.caller.id)}
+    kind = PassKind((body or {}).get("pass", PassKind.FULL))
+    return {"id": wiring.orders().run(kind, at=request.now, requested_by=request.caller.id)}
 
 
 @router.get(
@@ -102,8 +101,8 @@ def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
 def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
     request = current_request(router)
     request.caller.require_all_installations()
-    paginator = Paginator(api_runtime.cursors(), request, cursor, Span())
-    found = api_runtime.passes().newest(limit, before=paginator.start["id"] if paginator.start else None)
+    paginator = Paginator(wiring.cursors(), request, cursor, Span())
+    found = wiring.passes().newest(limit, before=paginator.start["id"] if paginator.start else None)
     return paginator.page(
         [_pass_body(each) for each in found], {"id": found[-1]["id"]} if len(found) == limit else None
     )
@@ -117,7 +116,7 @@ def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
 )
 def one_pass(pass_id: PassId) -> Pass:
     caller = current_request(router).caller
-    found = api_runtime.passes().get(pass_id)
+    found = wiring.passes().get(pass_id)
     # A caller that is limited to some installations can read only what it requested itself.
     if found is None or (caller.installations is not None and found.get("requested_by") != caller.id):
         raise NotFound(f"pass {pass_id} was not found")
@@ -146,6 +145,6 @@ def _orphan_body(runner: Runner) -> dict[str, Any]:
         "status": runner.status,
         "reason": runner.suspected_reason,
         "detected_at": runner.suspected_at,
-        "due_at": times.earlier(runner.suspected_at, seconds=-api_runtime.orphan_grace_seconds()),
+        "due_at": times.earlier(runner.suspected_at, seconds=-wiring.orphan_grace_seconds()),
         "created_at": runner.created_at,
     }

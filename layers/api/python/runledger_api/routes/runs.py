@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime
-from runledger.reports import RunStatus
+from runledger.model.reports import RunStatus
 from runledger.tables.pages import Span
 from runledger.tables.runs import as_its_jobs_tell
 
+from runledger_api import wiring
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
 from runledger_api.parameters import Attempt, InstallationId, RunId
@@ -53,12 +53,12 @@ def rerun(
     _, newest = _attempts(installation_id, run_id, None)
     if seen is not None and seen != newest:
         raise Conflict(f"the newest attempt of run {run_id} is {newest}, not {seen}")
-    api_runtime.github().rerun_failed_jobs(installation_id, run_id, newest)
+    wiring.github().rerun_failed_jobs(installation_id, run_id, newest)
     return {"installation_id": installation_id, "run_id": run_id, "run_attempt": newest}
 
 
 def _attempts(installation_id: int, run_id: int, run_attempt: int | None) -> tuple[dict[int, Any], int]:
-    attempts = api_runtime.run_attempts().of(installation_id, run_id)
+    attempts = wiring.run_attempts().of(installation_id, run_id)
     wanted = run_attempt or max(attempts, default=0)
     if wanted not in attempts:
         which = f"attempt {run_attempt} of run {run_id}" if run_attempt else f"run {run_id}"
@@ -67,14 +67,14 @@ def _attempts(installation_id: int, run_id: int, run_attempt: int | None) -> tup
 
 
 def _fresh(installation_id: int, run: dict[str, Any]) -> dict[str, Any]:
-    if run["status"] == RunStatus.COMPLETED or "repo_full_name" not in run or not api_runtime.github().may_refresh():
+    if run["status"] == RunStatus.COMPLETED or "repo_full_name" not in run or not wiring.github().may_refresh():
         return run
-    cache = api_runtime.run_cache()
+    cache = wiring.run_cache()
     return cache.get(installation_id, run["repo_full_name"], run["run_id"], run["run_attempt"]) or run
 
 
 def _jobs(installation_id: int, run_id: int, run_attempt: int) -> list[Any]:
-    pages = api_runtime.job_pages()
+    pages = wiring.job_pages()
     partition, start, jobs = pages.of_run(installation_id, run_id, run_attempt), None, list[Any]()
     while len(jobs) < MAX_JOBS:
         page = pages.page(partition, Span(), newest_first=False, limit=PAGE, start=start)

@@ -1,12 +1,13 @@
 """Statistics of a repository or an installation, and current job counts."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, survey, times
-from runledger.model import Status
-from runledger.statistics import LONGEST_DAYS
+from runledger.model import times
+from runledger.model.job import Status
+from runledger.queries import survey
+from runledger.queries.statistics import LONGEST_DAYS
 from runledger.tables.pages import Span
 
-from runledger_api import parameters
+from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter
 from runledger_api.models.jobs import Counts
 from runledger_api.models.statistics import Repositories, Statistics
@@ -37,10 +38,10 @@ def statistics(
         raise InvalidParameter("since", "should be in the past")
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
         raise InvalidParameter("since", f"should be at most {LONGEST_DAYS} days before until")
-    repositories = [repo] if repo else api_runtime.registry().repositories(installation_id)
+    repositories = [repo] if repo else wiring.registry().repositories(installation_id)
     return checked(
         survey.measure(
-            api_runtime.job_pages(), installation_id, repositories, since=begin, until=end, has_time=request.has_time
+            wiring.job_pages(), installation_id, repositories, since=begin, until=end, has_time=request.has_time
         )
     )
 
@@ -54,9 +55,9 @@ def statistics(
 def repositories(installation_id: InstallationId, since: Since = None) -> Repositories:
     request = current_request(router)
     counts, truncated = survey.count_by_repository(
-        api_runtime.job_pages(),
+        wiring.job_pages(),
         installation_id,
-        api_runtime.registry().repositories(installation_id),
+        wiring.registry().repositories(installation_id),
         parameters.span(request, since, None),
         has_time=request.has_time,
     )
@@ -71,7 +72,7 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
     summary="Number of jobs in each status",
 )
 def counts(installation_id: InstallationId) -> Counts:
-    pages = api_runtime.job_pages()
+    pages = wiring.job_pages()
     yesterday = Span(since=times.earlier(current_request(router).now, seconds=times.SECONDS_PER_DAY))
 
     def number(status: Status, span: Span = Span()) -> int:  # noqa: B008 - frozen

@@ -3,10 +3,11 @@
 from typing import Any
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger import api_runtime, times
-from runledger.model import Job, Status
-from runledger.reconciliation.stuck import OPEN, stuck_since
+from runledger.model import times
+from runledger.model.job import Job, Status
+from runledger.model.stuck import OPEN, stuck_since
 
+from runledger_api import wiring
 from runledger_api.models.jobs import StuckJobs
 from runledger_api.parameters import InstallationId
 from runledger_api.request import current_request
@@ -36,8 +37,8 @@ def stuck(installation_id: InstallationId) -> StuckJobs:
 
 def _stuck_in(installation_id: int, status: Status, now: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for job in api_runtime.jobs().in_status(installation_id, status, created_before=now):
-        since = stuck_since(job, now=now, patience=api_runtime.patience())
+    for job in wiring.jobs().in_status(installation_id, status, created_before=now):
+        since = stuck_since(job, now=now, patience=wiring.patience())
         if since is not None:
             found.append(_stuck_body(job, since, now))
         if len(found) == MAX_PER_STATUS:

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from runledger import times
-from runledger.errors import UnavailableError
-from runledger.fleet import Fleet
-from runledger.instances import Instance
-from runledger.machines import Runner, RunnerStatus
-from runledger.model import Job
-from runledger.ownership import is_visible_to
+from runledger.model import times
+from runledger.model.errors import UnavailableError
+from runledger.model.job import Job
+from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.ownership import is_visible_to
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.reconciliation.owners import Owners
-from runledger.runners import Runners
+from runledger.runners.fleet import Fleet
+from runledger.runners.instances import Instance
+from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
 from runledger.tables.jobs import JobsTable
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from runledger import times
-from runledger.deliveries import WEBHOOK_PATH
-from runledger.errors import UnavailableError
+from runledger.model import times
+from runledger.model.errors import UnavailableError
+from runledger.model.reports import WEBHOOK_PATH
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.lost_deliveries import LostDeliveries, LostDelivery, Reading

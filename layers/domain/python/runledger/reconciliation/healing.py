@@ -1,9 +1,9 @@
 """What the reconciler says to the ledger, in the ledger's own words."""
 
-from runledger.model import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.reports import RunReport, RunStatus
+from runledger.model.stuck import Told
 from runledger.reconciliation.open_runs import OpenRun
-from runledger.reconciliation.stuck import Told
-from runledger.reports import RunReport, RunStatus
 
 UNKNOWN = "unknown to GitHub"
 UNINSTALLED = "the App was uninstalled"

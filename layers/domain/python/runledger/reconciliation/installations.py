@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from runledger import times
+from runledger.model import times
+from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.tally import Count, Tally
-from runledger.reports import InstallationReport, InstallationStatus
 from runledger.tables.installations import InstallationsRegistry
 
 # Right after a change, GitHub's API may still answer with what was true before it.

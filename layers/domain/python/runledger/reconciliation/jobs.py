@@ -4,22 +4,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from runledger.decision import Decision
-from runledger.deliveries import NO_INSTALLATION
-from runledger.instances import Instance
-from runledger.model import Job, Receipt, Status
+from runledger.model.job import Job, Receipt, Status
+from runledger.model.reports import NO_INSTALLATION, RunReport
+from runledger.model.stuck import OPEN, Patience, Told, Verdict, is_settled, judge, stuck_since
+from runledger.model.times import SECONDS_PER_DAY, earlier
 from runledger.reconciliation import healing
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.open_runs import OpenRun, gather, keys_of
 from runledger.reconciliation.orphans import lives
 from runledger.reconciliation.requests import RunnerRequests
-from runledger.reconciliation.stuck import OPEN, Patience, Told, Verdict, is_settled, judge, stuck_since
 from runledger.reconciliation.tally import Count, Tally
-from runledger.reports import RunReport
+from runledger.recording.decision import Decision
+from runledger.runners.instances import Instance
 from runledger.tables.absences import Absence, Absences, job_key, run_key
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
-from runledger.times import SECONDS_PER_DAY, earlier
 
 # How long GitHub must not know a run or a job before it is closed: at least two passes ask.
 ABSENT_FOR_SECONDS = 600

@@ -1,6 +1,6 @@
 """What a pass tells CloudWatch and the log, beside what each recorded event tells by itself."""
 
-from runledger import telemetry
+from runledger.platform import logs
 from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Count
 
@@ -25,7 +25,7 @@ STUCK = {
 
 def failed(item: str, error: Exception) -> None:
     """An error that no later pass will mend: once, with the item that it is about."""
-    telemetry.logger.error("reconciliation failed", exc_info=error, extra={"item": item})
+    logs.logger.error("reconciliation failed", exc_info=error, extra={"item": item})
 
 
 def finished(report: Report) -> None:
@@ -35,6 +35,6 @@ def finished(report: Report) -> None:
         "ReconciliationDuration": report.duration_in_ms,
     }
     about = {"id": report.id, "pass": report.kind, "outcome": report.outcome, "summary": report.summary}
-    telemetry.count("reconciliation", about | {"text": report.text().splitlines()}, metrics)
+    logs.count("reconciliation", about | {"text": report.text().splitlines()}, metrics)
     for kind, count in STUCK.items():
-        telemetry.count("stuck jobs", {"id": report.id}, {"StuckJobs": tally.counts[count]}, kind=kind)
+        logs.count("stuck jobs", {"id": report.id}, {"StuckJobs": tally.counts[count]}, kind=kind)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from runledger.model import Job
+from runledger.model.job import Job
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from enum import StrEnum
 
-from runledger import times
-from runledger.instances import Instance
-from runledger.machines import Runner
-from runledger.model import Job, Status
+from runledger.model import times
+from runledger.model.job import Job, Status
+from runledger.model.machines import Runner
+from runledger.runners.instances import Instance
 
 ALIVE = {"pending", "running", "provisioning", "activating"}
 STOPPED = {"stopping", "stopped", "deactivating", "deprovisioning"}

@@ -7,9 +7,10 @@ searched raises an UnavailableError, which keeps the machine alive and is shown 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runledger.errors import UnavailableError
-from runledger.machines import NO_INSTALLATION, Runner
-from runledger.ownership import Proof, Tags, account_of, named_owner
+from runledger.model.errors import UnavailableError
+from runledger.model.machines import Runner
+from runledger.model.ownership import Proof, Tags, account_of, named_owner
+from runledger.model.reports import NO_INSTALLATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

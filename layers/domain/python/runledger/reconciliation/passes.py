@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runledger.caches import Time
-from runledger.forgotten import ForgottenApproval
+from runledger.model.passes import PassKind
+from runledger.platform.clock import SystemClock
+from runledger.queries.forgotten_approvals import ForgottenApproval
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.runners import RunnerCheck, note_outcome
-from runledger.reconciliation.summary import Kind, Report
+from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Count, Tally
 from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.installations import InstallationsRegistry
@@ -37,9 +38,11 @@ class Reconciler:
     share_for_others: float
     finish_within: Callable[[float], None]
     warn: Callable[[str, Exception], None]
-    time: Time
+    time: SystemClock
 
-    def run(self, kind: Kind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None) -> Report:
+    def run(
+        self, kind: PassKind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None
+    ) -> Report:
         """Begins with the part after the one in which the last pass ran out of time, so that each has its turn."""
         now, tally = self.time.text(), Tally(warn=self.warn)
         self.passes.note(pass_id, at=now, **{"pass": kind}, status="running", started_at=now, requested_by=requested_by)
@@ -64,7 +67,7 @@ class Reconciler:
         `installations` are those that the person is limited to, None for all.
         """
         now, tally = self.time.text(), Tally(warn=self.warn)
-        about = {"pass": Kind.CLEANUP, "status": "running", "started_at": now, "requested_by": requested_by}
+        about = {"pass": PassKind.CLEANUP, "status": "running", "started_at": now, "requested_by": requested_by}
         self.passes.note(pass_id, at=now, **about)
         self.finish_within(seconds_left() - SECONDS_TO_FINISH)
         self.runners.cleanup.begin()
@@ -73,10 +76,10 @@ class Reconciler:
                 runner_id, owner=f"{requested_by} {pass_id}", installations=installations
             )
             note_outcome(f"{runner_id}:", outcome, tally)
-        return self._finish(Kind.CLEANUP, pass_id, now, tally, ())
+        return self._finish(PassKind.CLEANUP, pass_id, now, tally, ())
 
-    def _parts(self, kind: Kind, pass_id: str, now: str, bounds: Bounds, tally: Tally) -> Mapping[str, Part]:
-        full = kind is Kind.FULL
+    def _parts(self, kind: PassKind, pass_id: str, now: str, bounds: Bounds, tally: Tally) -> Mapping[str, Part]:
+        full = kind is PassKind.FULL
         parts: dict[str, Part] = {}
         if confirmation := self.confirmation:
             parts["installations"] = lambda: confirmation.check(now=now, bounds=bounds, tally=tally)
@@ -98,7 +101,7 @@ class Reconciler:
         """Read when a part begins, so that it includes what was confirmed earlier in the pass."""
         return self.installations.active(unconfirmed_too=self.confirmation is not None)
 
-    def _work(self, parts: Mapping[str, Part], kind: Kind, tally: Tally) -> tuple[str, ...]:
+    def _work(self, parts: Mapping[str, Part], kind: PassKind, tally: Tally) -> tuple[str, ...]:
         """The parts that there was no time for."""
         names = list(parts)
         first = self.passes.begin_with(kind)
@@ -123,7 +126,7 @@ class Reconciler:
             tally.find(Count.FORGOTTEN, f"approval of {where}: {jobs} since {each.waiting_since}")
         return True
 
-    def _finish(self, kind: Kind, pass_id: str, now: str, tally: Tally, left: tuple[str, ...]) -> Report:
+    def _finish(self, kind: PassKind, pass_id: str, now: str, tally: Tally, left: tuple[str, ...]) -> Report:
         report = Report(
             id=pass_id, kind=kind, started_at=now, finished_at=self.time.text(), tally=tally, parts_left=left
         )

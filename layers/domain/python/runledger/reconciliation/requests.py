@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from runledger.decision import Decision, Outcome
-from runledger.errors import UnavailableError
-from runledger.model import EventType, Facts, Job, Receipt, Source
-from runledger.tables.attributes import reaching
+from runledger.model.errors import UnavailableError
+from runledger.model.job import EventType, Facts, Job, Receipt, Source
+from runledger.platform.availability import reaching
+from runledger.recording.decision import Decision, Outcome
 
 SOURCE = "runledger"
 VERSION = 1

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runledger import times
-from runledger.fleet import kind_of
-from runledger.instances import Instance
-from runledger.machines import Runner, RunnerStatus
-from runledger.model import Job
-from runledger.ownership import named_owner
+from runledger.model import times
+from runledger.model.job import Job
+from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.ownership import named_owner
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleaned, Cleanup
 from runledger.reconciliation.orphans import Reason, lives
 from runledger.reconciliation.tally import Count, Tally
+from runledger.runners.fleet import kind_of
+from runledger.runners.instances import Instance
 from runledger.tables.cleanups import ran_out_at
 
 OVERDUE_SECONDS = 600

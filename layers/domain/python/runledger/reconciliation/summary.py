@@ -1,12 +1,11 @@
 """A pass in words that an operator reads first, and in numbers for the table."""
 
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from runledger import times
+from runledger.model import times
+from runledger.model.passes import PassKind
 from runledger.reconciliation.tally import Count, Tally
 
 LINES = (
@@ -37,23 +36,12 @@ RULE = "─" * 48
 FINDINGS_KEPT, FINDING_LENGTH, FINDINGS_BYTES = 200, 1000, 100_000
 
 
-def new_id(at: str) -> str:
-    """Sorts by time and fits into an address."""
-    return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"
-
-
-class Kind(StrEnum):
-    QUICK = "quick"
-    FULL = "full"
-    CLEANUP = "cleanup"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """`parts_left` had to wait for the next pass."""
 
     id: str
-    kind: Kind
+    kind: PassKind
     started_at: str
     finished_at: str
     tally: Tally

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 
 
 class Count(StrEnum):

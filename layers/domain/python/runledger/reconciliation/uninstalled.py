@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runledger.decision import Decision
-from runledger.model import Receipt
+from runledger.model.job import Receipt
+from runledger.model.reports import RunReport
+from runledger.model.stuck import OPEN
 from runledger.reconciliation import healing
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.open_runs import gather
-from runledger.reconciliation.stuck import OPEN
 from runledger.reconciliation.tally import Count, Tally
-from runledger.reports import RunReport
+from runledger.recording.decision import Decision
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable

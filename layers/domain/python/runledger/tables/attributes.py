@@ -1,28 +1,14 @@
-"""Between plain Python values and DynamoDB's typed attributes, and between AWS's errors and ours."""
+"""Between plain Python values and DynamoDB's typed attributes."""
 
 from collections.abc import Callable, Mapping
-from contextlib import ContextDecorator
 from decimal import Context, Decimal
 from typing import Any
 
-from botocore import exceptions
 from botocore.exceptions import ClientError
-
-from runledger.errors import UnavailableError
 
 Attributes = dict[str, Any]
 
 REFUSED = "ConditionalCheckFailedException"
-PASSING = {
-    "LimitExceededException",
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "RequestThrottled",
-    "Throttling",
-    "ThrottlingException",
-    "TooManyRequestsException",
-}
-SERVER_ERROR = 500
 # What a number attribute holds; a write with any other number is rejected as a whole.
 MOST_DIGITS, LEAST_MAGNITUDE = 38, Decimal("1E-130")
 
@@ -101,24 +87,3 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 def is_refusal(error: ClientError) -> bool:
     return bool(error.response["Error"]["Code"] == REFUSED)
-
-
-class reaching(ContextDecorator):  # noqa: N801
-    """Trouble that may pass becomes an UnavailableError; everything else is a defect and stays what it is."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        if error is not None and _may_pass(error):
-            raise UnavailableError(f"{self._what}: {error}") from error
-
-
-def _may_pass(error: BaseException) -> bool:
-    if isinstance(error, ClientError):
-        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        return error.response["Error"]["Code"] in PASSING or status >= SERVER_ERROR
-    return isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError)

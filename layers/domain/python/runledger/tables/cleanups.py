@@ -9,10 +9,10 @@ Only the owner of a lease stops a machine, so of all who want to, one does.
 
 from typing import TYPE_CHECKING
 
-from runledger import times
-from runledger.machines import RunnerStatus
+from runledger.model import times
+from runledger.model.machines import RunnerStatus
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import reaching
 from runledger.tables.runners import CHANGED, SUSPICION
 from runledger.tables.updates import update_if
 

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
-from runledger.reports import Approval, DeploymentReport
+from runledger.model import times
+from runledger.model.reports import Approval, DeploymentReport
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.updates import advance, claim, update, update_if
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from runledger import times
-from runledger.model import Event
+from runledger.model import times
+from runledger.model.job import Event
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, is_refusal, reaching, to_attributes
+from runledger.tables.attributes import Attributes, is_refusal, to_attributes
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
-from runledger.gates import Gate
-from runledger.reports import Approval, GateJob, Review, Waiting
+from runledger.model import times
+from runledger.model.gates import Gate
+from runledger.model.reports import Approval, GateJob, Review, Waiting
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import reaching
 from runledger.tables.updates import update
 
 if TYPE_CHECKING:

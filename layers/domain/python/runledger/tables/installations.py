@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runledger.reports import InstallationReport, InstallationStatus
+from runledger.model.reports import InstallationReport, InstallationStatus
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching
+from runledger.tables.attributes import from_attributes
 from runledger.tables.updates import update, update_if, update_or_read
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from runledger.model import Status
-from runledger.statistics import JobLine
+from runledger.model.job import Status
+from runledger.model.job_line import JobLine
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, from_attributes, reaching
+from runledger.tables.attributes import Attributes, from_attributes
 from runledger.tables.pages import Key, Partition, Span, count, page, stream
 from runledger.tables.reads import by_key
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from runledger import times
-from runledger.errors import LostRace
-from runledger.model import INPUT_TOKEN_LENGTH, WEBHOOK_TOKEN_LENGTH, Job, Status
+from runledger.model import times
+from runledger.model.errors import LostRace
+from runledger.model.job import INPUT_TOKEN_LENGTH, WEBHOOK_TOKEN_LENGTH, Job, Status
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, from_attributes, is_refusal, reaching, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, is_refusal, to_attributes
 from runledger.tables.reads import by_key, indexed
 from runledger.tables.updates import update
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runledger import times
+from runledger.model import times
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.updates import new_owner, update, update_if
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, reaching
+from runledger.tables.attributes import Attributes
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

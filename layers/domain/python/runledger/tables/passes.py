@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
+from runledger.model import times
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.updates import update
 
 if TYPE_CHECKING:

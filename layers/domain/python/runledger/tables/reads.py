@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from runledger.errors import UnavailableError
+from runledger.model.errors import UnavailableError
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes
 

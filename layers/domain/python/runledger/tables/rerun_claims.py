@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runledger.reports import RerunCheck
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.model.reports import RerunCheck
+from runledger.platform.availability import reaching
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.runs import key_of
 from runledger.tables.updates import update, update_if
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching
+from runledger.tables.attributes import from_attributes
 from runledger.tables.reads import by_key
 
 if TYPE_CHECKING:

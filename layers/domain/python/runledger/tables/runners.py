@@ -5,10 +5,11 @@ from dataclasses import asdict, fields
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
-from runledger.machines import Assignment, Happening, MachineFacts, Occurrence, Runner, RunnerStatus
+from runledger.model import times
+from runledger.model.machines import Assignment, Happening, MachineFacts, Occurrence, Runner, RunnerStatus
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.reads import by_key, indexed
 from runledger.tables.updates import update_if
 

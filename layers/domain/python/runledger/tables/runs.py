@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runledger import times
-from runledger.model import Job, Status
-from runledger.reports import RunReport, RunStatus
+from runledger.model import times
+from runledger.model.job import Job, Status
+from runledger.model.reports import RunReport, RunStatus
+from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, reaching, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.reads import by_key, indexed
 from runledger.tables.updates import advance, claim, update, update_if, update_or_read
 

@@ -1,0 +1,45 @@
+"""The format of messages between functions. During an upgrade or a rollback, one version writes what another reads.
+
+A message names the version of its format. Readers ignore fields that they don't have, so a field with a default can be
+added at any time. A change that an older reader would misread needs a new VERSION: older readers then leave the
+message in its queue, until they are upgraded or it is a dead letter. docs/upgrading.md has the rules.
+"""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from runledger.model.errors import NewerMessage
+
+FIELD = "version"
+FIRST, VERSION = 1, 1
+
+
+def stamp(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {FIELD: VERSION, **values}
+
+
+def check(values: Mapping[str, Any]) -> None:
+    """NewerMessage if this code can't know what the message means. Without a version it is of the first."""
+    version = values.get(FIELD, FIRST)
+    if type(version) is not int or version < FIRST:
+        raise ValueError(f"{FIELD} must be a whole number from {FIRST}")
+    if version > VERSION:
+        raise NewerMessage(version, supported=VERSION)
+
+
+def read(kind: Any, value: Any) -> Any:
+    """An instance of a dataclass from JSON, which has no enums, Decimals and tuples: the fields' types restore them."""
+    if isinstance(kind, types.UnionType):
+        return None if value is None else read(next(each for each in kind.__args__ if each is not type(None)), value)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        names = [field.name for field in dataclasses.fields(kind) if field.name in value]
+        return kind(**{name: read(hints[name], value[name]) for name in names})  # type: ignore[operator]
+    if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
+        return kind(value)
+    return tuple(value) if typing.get_origin(kind) is tuple else value

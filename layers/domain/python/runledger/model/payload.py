@@ -1,0 +1,169 @@
+"""Reading GitHub's JSON: ids must be right, or the delivery is refused; all else is taken if it can be, and bounded."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from runledger.model import times
+from runledger.model.errors import Malformed
+
+LARGEST_ID = 2**63 - 1
+LONGEST_TEXT = 256
+MOST_LABELS = 50
+MOST_PROPERTY_BYTES = 2048
+# GitHub's rules: an owner has letters, digits, hyphens and (managed users) underscores; a name may also have dots, but
+# is neither `.` nor `..`, which would lead elsewhere in a URL. No look-ahead: Pydantic's engine does not have it.
+REPOSITORY_NAME = r"[A-Za-z0-9_-]+/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
+
+Json = Mapping[str, Any]
+
+
+def parse(body: bytes) -> Json:
+    try:
+        payload = json.loads(body)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Malformed("body", "is not JSON: the webhook's content type must be application/json") from error
+    except RecursionError as error:
+        raise Malformed("body", "is nested too deeply") from error
+    except ValueError as error:  # Python's limit, against numbers that take minutes to read
+        raise Malformed("body", "has a number with too many digits") from error
+    if not isinstance(payload, dict):
+        raise Malformed("body", "must be a JSON object")
+    return payload
+
+
+def action(payload: Json) -> str:
+    found = payload.get("action")
+    if not isinstance(found, str):
+        raise Malformed("action", "must be a text")
+    return found
+
+
+def section(payload: Json, path: str) -> Json:
+    """An object that must be there."""
+    found = payload.get(_last(path))
+    if not isinstance(found, dict):
+        raise Malformed(path, "is missing" if found is None else "must be an object")
+    return found
+
+
+def optional_section(payload: Json, name: str) -> Json:
+    found = payload.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def identifier(values: Json, path: str, *, default: int | None = None) -> int:
+    found = values.get(_last(path))
+    if found is None and default is not None:
+        return default
+    if found is None:
+        raise Malformed(path, "is missing")
+    if not _is_whole(found) or not 0 <= found <= LARGEST_ID:
+        raise Malformed(path, f"must be a whole number from 0 to {LARGEST_ID}")
+    return int(found)
+
+
+def required_text(values: Json, path: str) -> str:
+    found = values.get(_last(path))
+    if found is None:
+        raise Malformed(path, "is missing")
+    if not isinstance(found, str) or not 0 < len(found) <= LONGEST_TEXT:
+        raise Malformed(path, f"must be a text of 1 to {LONGEST_TEXT} characters")
+    return _clean(found)
+
+
+def is_repository_name(text: str) -> bool:
+    return _is_repository_name(text) is not None
+
+
+def repository_name(values: Json, path: str) -> str:
+    """A required `owner/name`."""
+    found = required_text(values, path)
+    if not is_repository_name(found):
+        raise Malformed(path, "must be owner/name, as GitHub allows them")
+    return found
+
+
+def whole(values: Json, name: str) -> int | None:
+    """A number that GitHub leaves at 0 when it has none."""
+    found = values.get(name)
+    return found if isinstance(found, int) and found is not True and 0 < found <= LARGEST_ID else None
+
+
+def text(values: Json, name: str) -> str | None:
+    found = values.get(name)
+    return _clean(found)[:LONGEST_TEXT] if isinstance(found, str) and found else None
+
+
+def flag(values: Json, name: str) -> bool | None:
+    found = values.get(name)
+    return found if isinstance(found, bool) else None
+
+
+def instant(values: Json, name: str) -> str | None:
+    found = values.get(name)
+    try:
+        return times.normalised(found) if isinstance(found, str) else None
+    except ValueError:
+        return None
+
+
+def required_instant(values: Json, path: str) -> str:
+    return _required(instant(values, _last(path)), path)
+
+
+def required_time(values: Json, path: str) -> str:
+    """An instant, or seconds since 1970: GitHub writes both, depending on the event."""
+    seconds = whole(values, _last(path))
+    try:
+        found = times.from_epoch_ms(seconds * times.MS_PER_SECOND) if seconds else instant(values, _last(path))
+    except (ValueError, OverflowError, OSError):  # beyond the year 9999
+        found = None
+    return _required(found, path)
+
+
+def texts(values: Json, name: str) -> tuple[str, ...] | None:
+    found = values.get(name)
+    if not isinstance(found, list):
+        return None
+    return tuple(_clean(each)[:LONGEST_TEXT] for each in found if isinstance(each, str) and each)[:MOST_LABELS]
+
+
+def properties(values: Json, name: str) -> dict[str, str | list[str]] | None:
+    """A repository's custom properties, in order of their names, as many as stay within a bound."""
+    kept: dict[str, str | list[str]] = {}
+    left = MOST_PROPERTY_BYTES
+    for key in sorted(found := optional_section(values, name)):
+        value = list(texts(found, key) or ()) or text(found, key)
+        if not key or value is None:
+            continue
+        left -= len(json.dumps([key, value]))
+        if left < 0:
+            break
+        kept[_clean(key)] = value
+    return kept or None
+
+
+def _required(found: str | None, path: str) -> str:
+    if found is None:
+        raise Malformed(path, "must be an instant, like 2025-01-15T10:00:00Z")
+    return found
+
+
+_is_repository_name = re.compile(REPOSITORY_NAME).fullmatch
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _clean(value: str) -> str:
+    """JSON may hold halves of characters, which cannot be stored."""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]

@@ -1,0 +1,1 @@
+"""AWS clients, the metric format, and batches of queue messages."""

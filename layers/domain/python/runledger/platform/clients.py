@@ -1,0 +1,90 @@
+"""Clients of AWS that are quick to make and to call: of a cold start and of a webhook, botocore is the greater part.
+
+botocore and not boto3, which only adds resources and transfers to S3 that nobody here uses, and 20 ms to each start.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+from weakref import WeakSet
+
+from runledger.platform.snapshots import renew_after_restore
+
+
+@contextmanager
+def to_stay() -> Iterator[None]:
+    """What is made here stays: no garbage is looked for meanwhile, nor later among all that is there by then.
+
+    It saves a tenth of a cold start.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+with to_stay():
+    from botocore.config import Config
+    from botocore.session import Session
+
+IMPATIENT = Config(
+    # GitHub hangs up after 10 seconds: a call that hangs must fail early enough to put the delivery on the retry queue.
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 2},
+    # A third of each call's time goes into checking what the tests have checked, and AWS checks again, ...
+    parameter_validation=False,
+    # ... and into putting together anew who we are.
+    user_agent="runledger",
+)
+
+# No webhook waits for these, and a description of a hundred instances takes seconds. One lookup makes at most three
+# such calls; its function has a minute.
+PATIENT = IMPATIENT.merge(
+    Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 2})
+)
+CONFIGS = {"ec2": PATIENT, "ecs": PATIENT, "pricing": PATIENT}
+
+_clients: WeakSet[Any] = WeakSet()
+renew_after_restore(_clients)
+
+
+@cache
+def session() -> Session:
+    return Session()
+
+
+@cache
+def client(service: str, region: str | None = None) -> Any:
+    """With the time-outs that suit the service."""
+    with to_stay():
+        config = CONFIGS.get(service, IMPATIENT)
+        made = session().create_client(service, region_name=region, config=config)
+    _clients.add(made)
+    return made
+
+
+def patient_client(service: str, *, read_seconds: float) -> Any:
+    """For calls that take their time: one attempt, which waits for its answer that long."""
+    patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
+    with to_stay():
+        made = session().create_client(service, config=patient)
+    _clients.add(made)
+    return made
+
+
+class _Rarely:
+    def __init__(self, named: tuple[str, ...]) -> None:
+        self._named = named
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(client(*self._named), name)
+
+
+def rarely(*named: str) -> Any:
+    """The same client, made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
+    return _Rarely(named)

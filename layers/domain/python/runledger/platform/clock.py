@@ -1,0 +1,18 @@
+"""The clock, passed in wherever time matters."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runledger.model import times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemClock:
+    """The time now, and a way to wait. Tests pass their own."""
+
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+
+    def text(self, *, seconds_from_now: float = 0) -> str:
+        return times.from_epoch_ms(round((self.now() + seconds_from_now) * times.MS_PER_SECOND))

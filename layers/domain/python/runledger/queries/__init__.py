@@ -1,0 +1,1 @@
+"""What the API reads: statistics, pools, cached runs and deployments."""

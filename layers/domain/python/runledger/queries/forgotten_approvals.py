@@ -1,0 +1,49 @@
+"""Approvals that nobody gave: they block a deployment for days, and no queue or runner shows it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from runledger.model.job import Job, Status
+from runledger.tables.jobs import JobsTable
+
+IsPending = Callable[[Job], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenApproval:
+    installation_id: int
+    run_id: int | None
+    run_attempt: int | None
+    repo_full_name: str | None
+    environment: str | None
+    deployment_id: int | None
+    waiting_since: str
+    job_ids: tuple[int, ...]
+
+
+def find(
+    jobs: JobsTable, installation_ids: Iterable[int], *, waiting_since_before: str, is_pending: IsPending
+) -> list[ForgottenApproval]:
+    """Longest forgotten first. A job whose approval came without our hearing of it is not waiting any more."""
+    found: dict[tuple[object, ...], ForgottenApproval] = {}
+    for installation_id in installation_ids:
+        for job in jobs.in_status(installation_id, Status.WAITING, created_before=waiting_since_before):
+            key = (installation_id, job.run_id, job.run_attempt, job.deployment_id)
+            if key in found:
+                found[key] = replace(found[key], job_ids=(*found[key].job_ids, job.job_id))
+            elif is_pending(job):
+                found[key] = _forgotten(job)
+    return sorted(found.values(), key=lambda approval: approval.waiting_since)
+
+
+def _forgotten(job: Job) -> ForgottenApproval:
+    return ForgottenApproval(
+        installation_id=job.installation_id,
+        run_id=job.run_id,
+        run_attempt=job.run_attempt,
+        repo_full_name=job.repo_full_name,
+        environment=job.environment,
+        deployment_id=job.deployment_id,
+        waiting_since=job.created_at,
+        job_ids=(job.job_id,),
+    )

@@ -1,0 +1,63 @@
+"""The slowest and the costliest jobs of many, by name, in bounded memory."""
+
+from decimal import Decimal
+from typing import Any
+
+from runledger.queries.histograms import Histogram
+
+LISTED = 10
+# A matrix may have made-up names without end: of more than twice as many, those that used least are forgotten.
+NAMES_KEPT = 1000
+
+Name = tuple[str | None, str | None]
+
+
+class _Entry:
+    __slots__ = ("dollars", "durations", "jobs", "ms")
+
+    def __init__(self) -> None:
+        self.jobs = 0
+        self.ms = 0
+        self.dollars = Decimal(0)
+        self.durations = Histogram()
+
+
+class Ranking:
+    def __init__(self, *, names_kept: int = NAMES_KEPT) -> None:
+        self._names_kept = names_kept
+        self._entries: dict[Name, _Entry] = {}
+
+    def add(self, workflow_name: str | None, job_name: str | None, *, ms: int, bucket: int, dollars: Decimal) -> None:
+        name = (workflow_name, job_name)
+        entry = self._entries.get(name)
+        if entry is None:
+            if len(self._entries) >= 2 * self._names_kept:
+                self._forget()
+            entry = self._entries[name] = _Entry()
+        entry.jobs += 1
+        entry.ms += ms
+        entry.dollars += dollars
+        entry.durations.add(ms, bucket)
+
+    def slowest(self) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = [
+            {**_named(name), "jobs": entry.jobs, "p90_seconds": entry.durations.seconds(0.9)[0] or 0}
+            for name, entry in self._entries.items()
+        ]
+        return sorted(listed, key=lambda each: -each["p90_seconds"])[:LISTED]
+
+    def costliest(self) -> list[dict[str, Any]]:
+        costly = sorted(self._entries.items(), key=lambda each: -each[1].dollars)[:LISTED]
+        return [
+            {**_named(name), "jobs": entry.jobs, "usage_in_dollars": entry.dollars}
+            for name, entry in costly
+            if entry.dollars
+        ]
+
+    def _forget(self) -> None:
+        by_use = sorted(self._entries.items(), key=lambda each: -each[1].ms)
+        self._entries = dict(by_use[: self._names_kept])
+
+
+def _named(name: Name) -> dict[str, str]:
+    return {key: value for key, value in zip(("workflow_name", "job_name"), name, strict=True) if value is not None}

@@ -1,0 +1,79 @@
+"""Deployments that need an approval: reviews reach the jobs at the gate, and jobs that come later find the reviews."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.reports import Approval, DeploymentReport, GateJob, Review, Waiting
+from runledger.recording.decision import Decision
+from runledger.tables.deployments import DeploymentsTable
+from runledger.tables.gates import Gates, job_from, job_text
+
+Record = Callable[[Receipt], Decision]
+
+# Each job takes four calls, and intake must answer within seconds.
+JOBS_IN_A_PART = 10
+LINES = {
+    Approval.PENDING: EventType.DEPLOYMENT_REQUESTED,
+    Approval.APPROVED: EventType.DEPLOYMENT_APPROVED,
+    Approval.REJECTED: EventType.DEPLOYMENT_REJECTED,
+}
+
+
+def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: Record) -> None:
+    gate = gates.join(waiting)
+    deployments.absorb(
+        DeploymentReport(
+            installation_id=waiting.installation_id,
+            deployment_id=waiting.job.deployment_id,
+            reported_at=waiting.at,
+            repo_full_name=waiting.repo_full_name,
+            environment=waiting.environment,
+            job_id=waiting.job.job_id,
+            job_created_at=waiting.job.created_at,
+        )
+    )
+    for review in gate.reviews_of(waiting.job):
+        _apply(review, waiting.job, deployments, record)
+
+
+def parts(review: Review, gates: Gates) -> Iterator[Review]:
+    """Leaves the review at the gate. What follows for the jobs there, in parts that can be applied one by one."""
+    reached = gates.review(review).reached_by(review)
+    for start in range(0, len(reached), JOBS_IN_A_PART):
+        yield replace(review, jobs=tuple(map(job_text, reached[start : start + JOBS_IN_A_PART])))
+
+
+def apply(part: Review, deployments: DeploymentsTable, record: Record) -> None:
+    for text in part.jobs or ():
+        _apply(part, job_from(text), deployments, record)
+
+
+def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: Record) -> None:
+    deployments.absorb(
+        DeploymentReport(
+            installation_id=review.installation_id,
+            deployment_id=job.deployment_id,
+            reported_at=review.reported_at,
+            repo_full_name=review.repo_full_name,
+            environment=review.environment,
+            status=review.status,
+            requires_approval=True,
+            reviewed_at=review.reviewed_at,
+            job_created_at=job.created_at,
+        )
+    )
+    record(_line(review, job.job_id))
+
+
+def _line(review: Review, job_id: int) -> Receipt:
+    return Receipt(
+        installation_id=review.installation_id,
+        job_id=job_id,
+        delivery_id=review.delivery_id,
+        received_at=review.reported_at,
+        event_type=LINES[review.status],
+        source=Source.GITHUB_WEBHOOK,
+        body_digest=review.body_digest,
+        facts=Facts(run_id=review.run_id, run_attempt=review.run_attempt, repo_full_name=review.repo_full_name),
+    )

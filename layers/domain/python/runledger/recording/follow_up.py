@@ -1,0 +1,84 @@
+"""Work that follows from an input but must not hold it up: it asks EC2 or GitHub, so it waits in a queue of its own."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from runledger.model import message_format
+from runledger.model.job import Job
+from runledger.model.reports import RerunCheck, RunnerKind, RunnerLookup, RunReport
+from runledger.model.runner_names import instance_id_in, task_id_in
+from runledger.platform.availability import reaching
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+class Errands:
+    """Sending an errand twice does no harm: who runs it finds it done."""
+
+    def __init__(
+        self, client: "SQSClient", *, lookups_url: str, reruns_url: str, instance_pattern: str, task_pattern: str
+    ) -> None:
+        self._client = client
+        self._lookups_url = lookups_url
+        self._reruns_url = reruns_url
+        self._instance_pattern = instance_pattern
+        self._task_pattern = task_pattern
+
+    def look_up_runner(self, job: Job) -> None:
+        """Nothing to do if the name leads nowhere, or to the machine that a launcher told us of."""
+        name = job.runner_name or ""
+        instance_id = instance_id_in(name, self._instance_pattern)
+        runner_id = instance_id or task_id_in(name, self._task_pattern)
+        if runner_id is None or (job.instance_id or "").endswith(runner_id):
+            return
+        self._send(
+            self._lookups_url,
+            RunnerLookup(
+                installation_id=job.installation_id,
+                job_id=job.job_id,
+                runner_id=runner_id,
+                kind=RunnerKind.EC2 if instance_id else RunnerKind.ECS,
+                repo_full_name=job.repo_full_name,
+                at=job.last_updated_at,
+                started_at=job.started_at,
+            ),
+        )
+
+    def consider_rerun(self, run: Job | RunReport) -> None:
+        if run.run_id is None or run.repo_full_name is None:
+            return
+        self._send(
+            self._reruns_url,
+            RerunCheck(
+                installation_id=run.installation_id,
+                repo_full_name=run.repo_full_name,
+                run_id=run.run_id,
+                run_attempt=run.run_attempt or 1,
+            ),
+        )
+
+    @reaching("errands")
+    def _send(self, url: str, task: RunnerLookup | RerunCheck) -> None:
+        self._client.send_message(QueueUrl=url, MessageBody=to_message(task))
+
+
+def to_message(task: RunnerLookup | RerunCheck) -> str:
+    return json.dumps(message_format.stamp(asdict(task)))
+
+
+def lookup_from(message: str) -> RunnerLookup:
+    lookup: RunnerLookup = _read(RunnerLookup, message)
+    return lookup
+
+
+def rerun_check_from(message: str) -> RerunCheck:
+    check: RerunCheck = _read(RerunCheck, message)
+    return check
+
+
+def _read(kind: type[RunnerLookup | RerunCheck], message: str) -> Any:
+    values = json.loads(message)
+    message_format.check(values)
+    return message_format.read(kind, values)

@@ -1,0 +1,178 @@
+"""The write protocol: history first, state last, everything in between safe to do again.
+
+    read the job ── decide ── put the event ── apply effects ── save the job
+                      ▲                                            │
+                      └──────────── somebody was faster ◄──────────┘
+
+Until the job is saved nothing is done, and all of it can be done again; from there on the receipt is done. So a
+crash anywhere followed by a retry of the same receipt leaves the same tables as no crash.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from runledger.model.errors import ContendedError, LostRace
+from runledger.model.job import EventType, Job, Receipt
+from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
+from runledger.recording import approvals
+from runledger.recording.decision import (
+    CountJob,
+    CutShort,
+    Decision,
+    Effect,
+    NotCutShort,
+    Outcome,
+    Register,
+    RunnerNamed,
+    decide,
+    interruption_of,
+)
+from runledger.recording.follow_up import Errands
+from runledger.tables.deployments import DeploymentsTable
+from runledger.tables.events import EventsTable
+from runledger.tables.gates import Gates
+from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.jobs import JobsTable
+from runledger.tables.runs import RunsTable
+
+TRIES = 30
+LONGEST_PAUSE_SECONDS = 0.2
+
+
+def pause(tries: int) -> None:
+    """Longer and more scattered the more often the race was lost."""
+    time.sleep(random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.005 * 2**tries)))  # noqa: S311
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    jobs: JobsTable
+    events: EventsTable
+    installations: InstallationsRegistry
+    runs: RunsTable
+    deployments: DeploymentsTable
+    gates: Gates
+    errands: Errands
+    pause: Callable[[int], None] = pause
+    defer: Callable[[Review], None] | None = None  # to a function that has more time
+    recorded: Callable[[Receipt | Report, Decision | None], None] = lambda _input, _decision: None
+    """Called once for each input, after it was recorded, wherever it came from."""
+
+    def dispatch(self, entry: Receipt | Report) -> Decision | None:
+        """A receipt is decided on; a report is one guarded write."""
+        if isinstance(entry, Receipt):
+            return self.record(entry)
+        match entry:
+            case RunReport():
+                if self.runs.absorb(entry).may_be_rerun:
+                    self.errands.consider_rerun(entry)
+            case DeploymentReport():
+                self.deployments.absorb(entry)
+            case Review():
+                self._review(entry)
+            case InstallationReport():
+                self.installations.absorb(entry)
+        self.recorded(entry, None)
+        return None
+
+    def _review(self, review: Review) -> None:
+        """One approval may let hundreds of jobs through: if they are too many for now, parts of it are deferred."""
+        if review.jobs is not None:
+            approvals.apply(review, self.deployments, self.record)
+            return
+        parts = list(approvals.parts(review, self.gates))
+        for part in parts:
+            if self.defer and len(parts) > 1:
+                self.defer(part)
+            else:
+                approvals.apply(part, self.deployments, self.record)
+
+    def record(self, receipt: Receipt) -> Decision:
+        decision = self._record(receipt)
+        self.recorded(receipt, decision)
+        return decision
+
+    def _record(self, receipt: Receipt) -> Decision:
+        if receipt.event_type is EventType.WEBHOOK_QUEUED:
+            # Mostly the first that is heard of a job: worth a guess that saves the read.
+            try:
+                if opened := self._open(receipt):
+                    return opened
+                job = self._read(receipt)
+            except LostRace as lost:
+                job = lost.current or self._read(receipt, consistent=True)
+        else:
+            # A message that is ignored meets no condition that would show that the job was out of date.
+            job = self._read(receipt, consistent=receipt.is_about_machine)
+        return self._record_on(job, receipt)
+
+    def _open(self, receipt: Receipt) -> Decision | None:
+        decision = decide(None, receipt)
+        if not self.events.put_if_new(decision.event):
+            return None
+        return self._commit(None, decision)
+
+    def _record_on(self, job: Job | None, receipt: Receipt) -> Decision:
+        line_is_ours = False
+        lost: Decision | None = None
+        for tries in range(TRIES):
+            decision = decide(job, receipt)
+            if lost is not None:
+                self._take_back(lost, decision, receipt)
+            if decision.outcome in (Outcome.REPEATED, Outcome.IGNORED):
+                return decision
+            if decision.may_be_repeated and not line_is_ours:
+                line_is_ours = self.events.put_if_new(decision.event)
+            else:
+                self.events.put(decision.event)
+            if decision.job is job:
+                return decision
+            try:
+                return self._commit(job, decision)
+            except LostRace:
+                # What the refusal brought is old again after a pause.
+                lost = decision
+                self.pause(tries)
+                job = self._read(receipt, consistent=True)
+        raise ContendedError(f"job {receipt.installation_id}#{receipt.job_id} was changed {TRIES} times meanwhile")
+
+    def _take_back(self, lost: Decision, now: Decision, receipt: Receipt) -> None:
+        """What a decision that was never saved has left behind, unless the new one replaces it."""
+        saved_by_another = now.job.inputs.count(receipt.token) >= lost.job.inputs.count(receipt.token)
+        if now.outcome is Outcome.IGNORED and not saved_by_another:
+            self.events.put(replace(now.event, short_id=lost.event.short_id))
+        if any(isinstance(each, CutShort | NotCutShort) for each in lost.effects):
+            self._apply(interruption_of(now.job))
+
+    def _commit(self, before: Job | None, decision: Decision) -> Decision:
+        for effect in decision.effects:
+            self._apply(effect)
+        self.jobs.save(before, decision.job)
+        return decision
+
+    def _apply(self, effect: Effect) -> None:
+        match effect:
+            case Register():
+                self.installations.register(
+                    installation_id=effect.installation_id,
+                    org_name=effect.org_name,
+                    repo_full_name=effect.repo_full_name,
+                    first_seen_at=effect.first_seen_at,
+                )
+            case CountJob():
+                self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
+            case Waiting():
+                approvals.join(effect, self.gates, self.deployments, self.record)
+            case RunnerNamed():
+                self.errands.look_up_runner(effect.job)
+            case CutShort():
+                if self.runs.note_cut_short(effect.job).may_be_rerun:
+                    self.errands.consider_rerun(effect.job)
+            case NotCutShort():
+                self.runs.note_not_cut_short(effect.job)
+
+    def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
+        """A first look may be behind, for half the price: who decides on an old job loses the race and looks again."""
+        return self.jobs.get(receipt.installation_id, receipt.job_id, consistent=consistent)

@@ -1,0 +1,97 @@
+"""What was recorded, in the log and as metrics. The ledger calls `recorded` once after each commit."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from runledger.model.job import EventType, Receipt
+from runledger.model.reports import Report, RerunCheck
+from runledger.platform.logs import count, logger
+from runledger.recording.decision import Decision, Outcome
+
+EVENT_METRICS = {
+    EventType.WEBHOOK_QUEUED: "JobsQueued",
+    EventType.WEBHOOK_WAITING: "JobsWaiting",
+    EventType.WEBHOOK_IN_PROGRESS: "JobsStarted",
+    EventType.WEBHOOK_COMPLETED: "JobsCompleted",
+    EventType.DEPLOYMENT_REQUESTED: "ApprovalsRequested",
+    EventType.DEPLOYMENT_APPROVED: "ApprovalsGiven",
+    EventType.DEPLOYMENT_REJECTED: "ApprovalsRefused",
+    EventType.RUNNER_SCHEDULED: "RunnersScheduled",
+    EventType.RUNNER_RESCHEDULED: "RunnersRescheduled",
+    EventType.RUNNER_ATTACHED: "RunnersAttached",
+    EventType.RUNNER_REBALANCE_RECOMMENDED: "RebalanceRecommendations",
+    EventType.RUNNER_INTERRUPTED: "RunnersInterrupted",
+    EventType.RUNNER_TERMINATED: "RunnersTerminated",
+    EventType.RUNNER_TAKEN: "RunnersTaken",
+    EventType.RERUN_REQUESTED: "RerunsRequested",
+    EventType.RERUN_REFUSED: "RerunsRefused",
+    EventType.RUNNER_REQUESTED: "RunnersRequested",
+    EventType.JOB_RECONCILED: "JobsReconciled",
+}
+DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"}
+
+
+def recorded(entry: Receipt | Report, decision: Decision | None) -> None:
+    """Reports are logged; what is counted is what happens to jobs."""
+    if decision:
+        _job_event(decision)
+    else:
+        logger.info("report", extra=_about(entry))
+
+
+def _job_event(decision: Decision) -> None:
+    job, event = decision.job, decision.event
+    about = {
+        "installation_id": job.installation_id,
+        "job_id": job.job_id,
+        "run_id": job.run_id,
+        "repo_full_name": job.repo_full_name,
+        "event_type": event.event_type,
+        "status": job.status,
+        "outcome": decision.outcome,
+    }
+    match decision.outcome:
+        case Outcome.RECORDED:
+            count("job event", about, _measured(decision))
+        case Outcome.DUPLICATE:
+            count("job event", about, {"DuplicateDeliveries": 1})
+        case Outcome.REPEATED | Outcome.IGNORED:
+            logger.info("job event", extra=about)
+
+
+def deferred(entry: Receipt | Report, trouble: Exception) -> None:
+    about = {"level": "WARNING", "reason": str(trouble)}
+    count("recording must wait", _about(entry) | about, {"DeferredDeliveries": 1})
+
+
+def considered(check: RerunCheck, result: str) -> None:
+    logger.info("re-run considered", extra=asdict(check) | {"result": result})
+
+
+def _about(entry: Receipt | Report) -> dict[str, Any]:
+    """The ids and the status that it names."""
+    names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
+    found = {name: getattr(entry, name, None) for name in names} | {"kind": type(entry).__name__}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _measured(decision: Decision) -> dict[str, float]:
+    job, event = decision.job, decision.event
+    metrics: dict[str, float] = {EVENT_METRICS[event.event_type]: 1, **_dollars(event.changes or {})}
+    if event.event_type is EventType.WEBHOOK_COMPLETED:
+        metrics["JobsFailed"] = int(job.failed)
+        if job.overall_queue_duration_in_ms is not None:
+            metrics["QueueTime"] = job.overall_queue_duration_in_ms
+        if job.usage_in_seconds:
+            metrics["JobDuration"] = job.usage_in_seconds
+    return metrics
+
+
+def _dollars(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """A price may be learnt or corrected after the job: whichever event brings it, the sums come out right."""
+    return {
+        metric: float(change.get("to", 0) - change.get("from", 0))
+        for name, metric in DOLLAR_METRICS.items()
+        if (change := changes.get(name))
+    }

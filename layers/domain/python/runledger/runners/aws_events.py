@@ -1,0 +1,56 @@
+"""Events of EC2 and ECS about the machines themselves. Their owners are in the runners table."""
+
+from runledger.model import payload
+from runledger.model.errors import Malformed
+from runledger.model.payload import Json
+from runledger.model.places import Place
+from runledger.model.reports import GOING, SPOT_INTERRUPTION, AwsEvent
+from runledger.runners.tracker import Runners
+
+
+def record(event: Json, runners: Runners) -> None:
+    """One event of EventBridge; warnings are best effort, so an end without one has the same effect.
+
+    A bus may also carry events of other accounts and regions. They are ignored: nothing could confirm them.
+    """
+    kind = payload.required_text(event, "detail-type")
+    detail = payload.section(event, "detail")
+    at = payload.required_instant(event, "time")
+    place = Place(account_id=payload.text(event, "account"), region=payload.text(event, "region"))
+    if not runners.scope.covers(place):
+        return
+    if kind == AwsEvent.WARNING:
+        runners.interrupted(_instance_id(detail), at=at, place=place)
+    elif kind == AwsEvent.REBALANCE:
+        runners.rebalance_recommended(_instance_id(detail), at=at, place=place)
+    elif kind == AwsEvent.INSTANCE_STATE:
+        _take_instance(detail, runners, at=at, place=place)
+    elif kind == AwsEvent.TASK_STATE:
+        _take_task(detail, runners, at=at, place=place)
+    else:
+        raise Malformed("detail-type", f"is {kind}, which is not an event of a runner")
+
+
+def _take_instance(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
+    state = payload.required_text(detail, "detail.state")
+    if state == "running":
+        runners.attached(_instance_id(detail), at=at, place=place)
+    elif state in GOING:
+        runners.terminated(_instance_id(detail), at=at, place=place, reason=state)
+
+
+def _take_task(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
+    task = payload.required_text(detail, "detail.taskArn")
+    stopping = payload.instant(detail, "stoppingAt") or at
+    if detail.get("stopCode") == SPOT_INTERRUPTION:
+        runners.interrupted(task, at=stopping, place=place)
+    if detail.get("lastStatus") == "STOPPED":
+        reason = payload.text(detail, "stoppedReason")
+        stopped = payload.instant(detail, "stoppedAt") or at
+        runners.terminated(task, at=stopped, place=place, reason=reason)
+    elif detail.get("lastStatus") == "RUNNING" and detail.get("desiredStatus") == "RUNNING":
+        runners.attached(task, at=payload.instant(detail, "startedAt") or at, place=place)
+
+
+def _instance_id(detail: Json) -> str:
+    return payload.required_text(detail, "detail.instance-id")

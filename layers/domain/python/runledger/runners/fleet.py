@@ -1,0 +1,128 @@
+"""The machines themselves, on EC2 and ECS: which there are, which of them are ours, and how one is stopped."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from runledger.model.errors import UnavailableError
+from runledger.model.ownership import has_tags, must_stay
+from runledger.model.places import Scope, place_of
+from runledger.model.reports import RunnerKind
+from runledger.platform.availability import reaching
+from runledger.runners.instances import Instance, describe, describe_tasks, running_tasks, tagged
+
+NO_SUCH_INSTANCE = "InvalidInstanceID.NotFound"
+NO_SUCH_TASK = "task was not found"
+
+
+def _ignore(_trouble: UnavailableError) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """Machines of one account, in the regions of `scope`.
+
+    `tags` decides what is ours: a machine that lacks one of them is never touched, and without tags none is.
+    A machine with one of `keep_tags`, of a launcher's idle pool or a static runner, is not touched either.
+    `client` gives the client of a service in a region; `postponed` is called when EC2 or ECS does not answer.
+    """
+
+    client: Callable[[str, str], Any]
+    scope: Scope
+    cluster: str
+    tags: Mapping[str, str]
+    pool_tags: Sequence[str]
+    postponed: Callable[[UnavailableError], None] = _ignore
+    keep_tags: Mapping[str, str] = field(default_factory=dict)
+
+    def describe(self, runner_ids: Iterable[str]) -> dict[str, Instance]:
+        """By id. Missing machines are omitted."""
+        ids = set(runner_ids)
+        tasks = {each for each in ids if kind_of(each) is RunnerKind.ECS}
+        with self._counted():
+            return self._instances(ids - tasks) | self._tasks(tasks)
+
+    def find(self, runner_id: str, kind: RunnerKind) -> Instance | None:
+        """One machine. Of a task the id is enough: then it is looked for in the cluster of the settings."""
+        with self._counted():
+            found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
+        return next(iter(found.values()), None)
+
+    def ours(self) -> dict[str, Instance]:
+        if not self.tags:
+            return {}
+        found: dict[str, Instance] = {}
+        with self._counted():
+            for region in self.scope.regions:
+                found |= tagged(self.client("ec2", region), self.tags, pool_tags=self.pool_tags)
+                found |= running_tasks(self.client("ecs", region), self.cluster, pool_tags=self.pool_tags)
+        return {runner_id: each for runner_id, each in found.items() if self.is_ours(each)}
+
+    def is_runner(self, instance: Instance) -> bool:
+        return bool(self.tags) and has_tags(instance.tags, self.tags)
+
+    def is_ours(self, instance: Instance) -> bool:
+        """A machine that is marked to be kept is not ours to stop."""
+        return self.is_runner(instance) and not must_stay(instance.tags, self.keep_tags)
+
+    def stop(self, instance: Instance, *, reason: str) -> None:
+        """What is gone already is stopped. A machine out of scope is a defect of the caller."""
+        if not self.scope.covers(instance.place):
+            raise ValueError(f"runner {instance.runner_id} is not in an account and region of this deployment")
+        assert instance.region is not None
+        try:
+            if instance.kind is RunnerKind.EC2:
+                with reaching("ec2"):
+                    self.client("ec2", instance.region).terminate_instances(InstanceIds=[instance.runner_id])
+            else:
+                ecs, cluster = self.client("ecs", instance.region), cluster_of(instance.runner_id)
+                with reaching("ecs"):
+                    ecs.stop_task(cluster=cluster, task=instance.runner_id, reason=reason)
+        except ClientError as error:
+            if not _is_gone(error):
+                raise
+
+    def _instances(self, ids: set[str]) -> dict[str, Instance]:
+        """An instance's id names no region, so those that one region does not know are looked for in the next."""
+        found: dict[str, Instance] = {}
+        for region in self.scope.regions:
+            if left := ids - found.keys():
+                found |= describe(self.client("ec2", region), left, pool_tags=self.pool_tags)
+        return found
+
+    def _tasks(self, ids: set[str]) -> dict[str, Instance]:
+        places = {each: place for each in ids if self.scope.may_hold(place := place_of(each))}
+        found: dict[str, Instance] = {}
+        for region in self.scope.regions:
+            here = {each for each, place in places.items() if place.region in (None, region)}
+            if left := here - found.keys():
+                found |= describe_tasks(self.client("ecs", region), self.cluster, left, pool_tags=self.pool_tags)
+        return found
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        try:
+            yield
+        except UnavailableError as trouble:
+            self.postponed(trouble)
+            raise
+
+
+def _is_gone(error: ClientError) -> bool:
+    """ECS has one code for everything that is wrong with a parameter, and tells what in words."""
+    code, message = error.response["Error"]["Code"], error.response["Error"]["Message"]
+    return code == NO_SUCH_INSTANCE or NO_SUCH_TASK in message
+
+
+def kind_of(runner_id: str) -> RunnerKind:
+    return RunnerKind.ECS if runner_id.startswith("arn:") else RunnerKind.EC2
+
+
+def cluster_of(task_arn: str) -> str:
+    """A task's ARN names its cluster between its kind and its id."""
+    parts = task_arn.rpartition(":task/")[2].split("/")
+    return parts[0] if len(parts) > 1 else "default"

@@ -1,0 +1,217 @@
+"""Where no launcher tells: which instance or task a runner is, from its name, and what EC2 and ECS know of it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from runledger.model import times
+from runledger.model.places import Place, place_of
+from runledger.model.reports import RunnerKind
+from runledger.model.runner_names import POOL_TAGS
+from runledger.platform.availability import reaching
+
+# EC2 takes a thousand, but describes them for longer than a client waits.
+MOST_INSTANCES_A_CALL = 100
+MOST_TASKS_A_CALL = 100
+
+GONE = {
+    RunnerKind.EC2: {"shutting-down", "terminated"},
+    RunnerKind.ECS: {"deactivating", "stopping", "deprovisioning", "stopped", "deleted"},
+}
+FLEET_TAGS = ("aws:ec2:fleet-id", "aws:ec2spot:fleet-request-id")
+
+# EC2 and ECS refuse a whole batch for one id that cannot be one.
+_INSTANCE = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
+_TASK = re.compile(
+    r"(?:arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:(?P<cluster>[\w-]+)/)?)?"
+    r"(?P<id>[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+)
+
+
+class Lifecycle(StrEnum):
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """An EC2 instance or an ECS task, as AWS describes it; `state` is AWS's own word in lower case."""
+
+    runner_id: str
+    kind: RunnerKind
+    state: str
+    instance_type: str | None = None
+    lifecycle: Lifecycle | None = None
+    fleet_id: str | None = None
+    pool_name: str | None = None
+    availability_zone: str | None = None
+    launched_at: str | None = None
+    account_id: str | None = None
+    region: str | None = None
+    tags: Mapping[str, str]
+
+    @property
+    def place(self) -> Place:
+        return Place(account_id=self.account_id, region=self.region)
+
+    @property
+    def is_gone(self) -> bool:
+        """Gone for good, or about to be. A stopped instance may be started again."""
+        return self.state in GONE[self.kind]
+
+
+def describe(ec2: Any, instance_ids: Collection[str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
+    """By instance id, in the account and region of the client. Missing instances are omitted."""
+    ids = sorted(filter(_INSTANCE.fullmatch, set(instance_ids)))
+    return {
+        each.runner_id: each
+        for batch in _batches(ids, MOST_INSTANCES_A_CALL)
+        for each in _instances(ec2, batch, pool_tags)
+    }
+
+
+def describe_tasks(
+    ecs: Any, cluster: str, task_ids: Collection[str], *, pool_tags: Sequence[str] = POOL_TAGS
+) -> dict[str, Instance]:
+    """By what was asked, a task's id or its ARN, which names its own cluster; who is not there is left out."""
+    matches = {asked: match for asked in task_ids if (match := _TASK.fullmatch(asked))}
+    ids = defaultdict(set)
+    for match in matches.values():
+        ids[match["cluster"] or cluster].add(match["id"])
+    found = {
+        answer["taskArn"].rpartition("/")[2]: _task(answer, pool_tags)
+        for home, members in ids.items()
+        for batch in _batches(sorted(members), MOST_TASKS_A_CALL)
+        for answer in _tasks(ecs, home, batch)
+    }
+    # An ARN of another account or region may end with the same id: it is another task.
+    return {
+        asked: task
+        for asked, match in matches.items()
+        if (task := found.get(match["id"])) and asked in (match["id"], task.runner_id)
+    }
+
+
+def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
+    """Every instance that has all these tags and is not gone; `*` is any value."""
+    filters = [{"Name": f"tag:{name}", "Values": [value]} for name, value in tags.items()]
+    filters.append({"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]})
+    with reaching("ec2"):
+        pages = ec2.get_paginator("describe_instances").paginate(
+            Filters=filters, PaginationConfig={"PageSize": MOST_INSTANCES_A_CALL}
+        )
+        return {each.runner_id: each for each in _reserved(pages, ec2, pool_tags)}
+
+
+def running_tasks(ecs: Any, cluster: str, *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
+    """Every task of the cluster that shall run, by its ARN; none where there is no such cluster."""
+    try:
+        with reaching("ecs"):
+            pages = ecs.get_paginator("list_tasks").paginate(cluster=cluster, desiredStatus="RUNNING")
+            arns = [arn for page in pages for arn in page["taskArns"]]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ClusterNotFoundException":
+            return {}
+        raise
+    return describe_tasks(ecs, cluster, arns, pool_tags=pool_tags)
+
+
+def _batches(ids: list[str], size: int) -> Iterator[list[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))
+
+
+def _instances(ec2: Any, ids: list[str], pool_tags: Sequence[str]) -> list[Instance]:
+    while ids:
+        try:
+            with reaching("ec2"):
+                pages = ec2.get_paginator("describe_instances").paginate(InstanceIds=ids)
+                return list(_reserved(pages, ec2, pool_tags))
+        except ClientError as error:
+            ids = _without_unknown(ids, error)
+    return []
+
+
+def _reserved(pages: Iterable[Mapping[str, Any]], ec2: Any, pool_tags: Sequence[str]) -> Iterator[Instance]:
+    for page in pages:
+        for group in page["Reservations"]:
+            place = Place(account_id=group.get("OwnerId"), region=ec2.meta.region_name)
+            yield from (_instance(each, place, pool_tags) for each in group["Instances"])
+
+
+def _without_unknown(ids: list[str], error: ClientError) -> list[str]:
+    """EC2 answers nothing at all when one instance is unknown, but says which."""
+    if error.response["Error"]["Code"] != "InvalidInstanceID.NotFound":
+        raise error
+    unknown = set(_INSTANCE.findall(error.response["Error"]["Message"]))
+    left = [each for each in ids if each not in unknown]
+    if len(left) == len(ids):
+        raise error
+    return left
+
+
+def _tasks(ecs: Any, cluster: str, ids: list[str]) -> list[dict[str, Any]]:
+    try:
+        with reaching("ecs"):
+            answer = ecs.describe_tasks(cluster=cluster, tasks=ids, include=["TAGS"])
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ClusterNotFoundException":
+            return []  # it has no tasks any more
+        raise
+    return list(answer["tasks"])
+
+
+def _instance(answer: Mapping[str, Any], place: Place, pool_tags: Sequence[str]) -> Instance:
+    tags = {tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])}
+    # Absent for an on-demand instance; any other word is a way to pay that we have no price for.
+    lifecycle = {None: Lifecycle.ON_DEMAND, "spot": Lifecycle.SPOT}.get(answer.get("InstanceLifecycle"))
+    return Instance(
+        runner_id=answer["InstanceId"],
+        kind=RunnerKind.EC2,
+        state=answer["State"]["Name"],
+        instance_type=answer.get("InstanceType"),
+        lifecycle=lifecycle,
+        fleet_id=_first(tags, FLEET_TAGS),
+        pool_name=_first(tags, pool_tags),
+        availability_zone=answer.get("Placement", {}).get("AvailabilityZone"),
+        launched_at=_instant(answer, "LaunchTime"),
+        account_id=place.account_id,
+        region=place.region,
+        tags=tags,
+    )
+
+
+def _task(answer: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
+    tags = {tag["key"]: tag["value"] for tag in answer.get("tags", [])}
+    place = place_of(answer["taskArn"])
+    return Instance(
+        runner_id=answer["taskArn"],
+        kind=RunnerKind.ECS,
+        state=answer["lastStatus"].lower(),
+        lifecycle=_task_lifecycle(answer),
+        pool_name=_first(tags, pool_tags),
+        availability_zone=answer.get("availabilityZone"),
+        launched_at=_instant(answer, "createdAt"),
+        account_id=place.account_id,
+        region=place.region,
+        tags=tags,
+    )
+
+
+def _task_lifecycle(answer: Mapping[str, Any]) -> Lifecycle | None:
+    """A task on EC2 lives as its container instance does, which is not asked for."""
+    if answer.get("capacityProviderName") == "FARGATE_SPOT":
+        return Lifecycle.SPOT
+    return Lifecycle.ON_DEMAND if answer.get("launchType") == "FARGATE" else None
+
+
+def _first(tags: Mapping[str, str], names: Sequence[str]) -> str | None:
+    return next((tags[name] for name in names if tags.get(name)), None)
+
+
+def _instant(answer: Mapping[str, Any], name: str) -> str | None:
+    return times.normalised(answer[name].isoformat()) if name in answer else None

@@ -1,0 +1,170 @@
+"""What the jobs of a machine are told about it. Pure.
+
+A job is told only what happened at or after the start of its assignment, in the life that contains the assignment.
+Each message names its machine and follows from the runner alone, so a job that has heard it changes nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.machines import Assignment, Happening, Life, Runner, machine_of, plan_before
+
+REPORTED = "reported by the launcher"
+EVERYTHING = frozenset(Happening)
+CAUSES = {
+    EventType.RUNNER_ATTACHED: frozenset({Happening.STARTED, Happening.ATTACHMENT_REPORTED}),
+    EventType.RUNNER_REBALANCE_RECOMMENDED: frozenset({Happening.REBALANCE_RECOMMENDED}),
+    EventType.RUNNER_INTERRUPTED: frozenset({Happening.WARNED}),
+    EventType.RUNNER_TERMINATED: frozenset({Happening.ENDED}),
+}
+Job = tuple[int, int]
+"""An installation and a job id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A job's assignments to a machine, in one life."""
+
+    plan: Assignment | None
+    fact: Assignment | None
+    life: Life
+
+    @property
+    def leading(self) -> Assignment:
+        leading = self.fact or self.plan
+        assert leading is not None
+        return leading
+
+    @property
+    def since(self) -> str:
+        return min(each.since for each in (self.plan, self.fact) if each)
+
+
+def placements(runner: Runner) -> dict[Job, Placement]:
+    """None while two owners contest the machine, or while it has no owner."""
+    if runner.contested_at or runner.installation_id is None:
+        return {}
+    placed: dict[Job, Placement] = {}
+    for job in dict.fromkeys(each.job for each in runner.effective):
+        # Two hooks may report one job; the launcher's plan is about both copies.
+        own = [each for each in runner.effective if each.job_id == job[1]]
+        plan = next((each for each in own if each.is_plan), None)
+        fact = next((each for each in own if each.job == job and not each.is_plan), None)
+        life = runner.life_of((fact or own[0]).since)
+        if fact and plan and runner.life_of(plan.since) != life:
+            plan = None
+        placed[job] = Placement(plan=plan, fact=fact, life=life)
+    return placed
+
+
+def description(runner: Runner, job: Job, *, at: str | None = None) -> Receipt | None:
+    """The machine of a job that GitHub reports to run there. None for any other job."""
+    placement = placements(runner).get(job)
+    if placement is None or placement.fact is None:
+        return None
+    return _description(runner, placement.fact, plan=placement.plan, at=at)
+
+
+def is_described_by(runner: Runner, job: Job, other: Job) -> bool:
+    """Whether the description of a job may change with an assignment of another job.
+
+    That is so if its own claim has only now taken effect, or if the other job's plan led to its machine.
+    """
+    fact = placements(runner)[job].fact
+    if fact is None:
+        return False
+    plan = placements(runner)[job].plan or plan_before(runner, fact)
+    return fact in runner.claims or (plan is not None and plan.job == other)
+
+
+def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, at: str | None) -> Receipt:
+    machine = machine_of(runner, fact)
+    before = plan or plan_before(runner, fact)
+    version = f" as scheduled at {before.since}" if before else ""
+    return Receipt(
+        installation_id=fact.installation_id,
+        job_id=fact.job_id,
+        delivery_id=f"{runner.runner_id} found for {fact.job_id}{version}",
+        received_at=at or fact.since,
+        event_type=EventType.RUNNER_ATTACHED,
+        source=Source.INTERNAL,
+        facts=Facts(
+            repo_full_name=fact.repo_full_name,
+            instance_id=runner.runner_id,
+            scheduled_at=plan.since if plan else _scheduled(fact, stolen=before is not None),
+            instance_type=machine.instance_type,
+            instance_lifecycle=machine.instance_lifecycle,
+            fleet_id=machine.fleet_id,
+            pool_name=machine.pool_name,
+            price_per_hour=machine.price_per_hour,
+            on_demand_price_per_hour=machine.on_demand_price_per_hour,
+        ),
+    )
+
+
+def _scheduled(fact: Assignment, *, stolen: bool) -> str:
+    """A job that took another job's runner was scheduled at that moment, not when the machine was launched."""
+    launched_at = fact.machine.launched_at
+    return launched_at if launched_at and not stolen and launched_at <= fact.since else fact.since
+
+
+def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING) -> Iterator[Receipt]:
+    """Of these kinds. A job that seems to have lost the machine is told that first: if it has, it ignores the rest."""
+    placement = placements(runner).get(job)
+    if placement is None:
+        return
+    if (thief := _thief(runner, placement)) is not None:
+        assert placement.plan is not None
+        facts = Facts(instance_id=runner.runner_id, scheduled_at=placement.plan.since)
+        yield _message(runner, placement, EventType.RUNNER_TAKEN, thief.since, facts)
+    here = Facts(instance_id=runner.runner_id)
+    for event_type, causes in CAUSES.items():
+        at = runner.first(*causes, life=placement.life, since=placement.since)
+        if at is not None and kinds & causes:
+            facts = Facts(
+                instance_id=runner.runner_id,
+                interrupted_at=at if event_type is EventType.RUNNER_INTERRUPTED else None,
+                terminated_at=at if event_type is EventType.RUNNER_TERMINATED else None,
+            )
+            yield _message(runner, placement, event_type, at, facts)
+    reported_at = runner.first(Happening.END_REPORTED, life=placement.life, since=placement.since)
+    if reported_at and Happening.END_REPORTED in kinds and placement.life.end is None:
+        yield _message(runner, placement, EventType.RUNNER_TERMINATED, reported_at, here, action=REPORTED)
+
+
+def _thief(runner: Runner, placement: Placement) -> Assignment | None:
+    """The job that runs on a machine that was launched for another one. A job with a plan of its own reuses it."""
+    plan = placement.plan
+    if plan is None or placement.fact is not None:
+        return None
+    planned = {each.job_id for each in runner.effective if each.is_plan and each.since >= plan.since}
+    own = [each for each in runner.effective if each.installation_id == runner.installation_id]
+    others = [each for each in own if not each.is_plan and each.job_id not in planned]
+    return next(
+        (each for each in others if each.since >= plan.since and runner.life_of(each.since) == placement.life), None
+    )
+
+
+def _message(
+    runner: Runner,
+    placement: Placement,
+    event_type: EventType,
+    at: str,
+    facts: Facts,
+    *,
+    action: str | None = None,
+) -> Receipt:
+    # A job that is scheduled on the machine again is told again: a line of history of its own.
+    again = f"since {placement.since}" if facts.interrupted_at or facts.terminated_at else None
+    return Receipt(
+        installation_id=placement.leading.installation_id,
+        job_id=placement.leading.job_id,
+        delivery_id=" ".join(filter(None, (runner.runner_id, event_type, action, at, again))),
+        received_at=at,
+        event_type=event_type,
+        source=Source.INTERNAL,
+        action=action,
+        releases=runner.runner_id if event_type is EventType.RUNNER_TAKEN else None,
+        facts=facts,
+    )

@@ -1,0 +1,258 @@
+"""What happens to a machine reaches the jobs that it was assigned to, whichever is reported first.
+
+    assign:  check the owner ── record on the job ── add to the runner ── settle
+                  ▲                                      │
+                  └────────── the runner changed ◄───────┘
+    happen:  add to the runner ── settle
+
+To settle is to record on the jobs what happened to their machine. A job has its assignment before the runner lists it,
+so whichever of two flows adds to the runner last tells a job that knows the machine.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from runledger.model.errors import NotYours
+from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.machines import Assignment, Happening, MachineFacts, Occurrence, Runner
+from runledger.model.ownership import (
+    Claim,
+    Proof,
+    Ruling,
+    gives_way,
+    is_contest,
+    is_remembered,
+    named_owner,
+    owner_after,
+    rule,
+)
+from runledger.model.places import NOWHERE, Place, Scope
+from runledger.recording.decision import Decision
+from runledger.runners.instances import Instance
+from runledger.runners.machine_messages import EVERYTHING, Job, description, is_described_by, messages, placements
+from runledger.tables.runners import RunnersTable
+
+Record = Callable[[Receipt], Decision]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runners:
+    """`runner_tags` are the tags of machines that are runners; without any, those of well-known launchers count.
+
+    `scope` is where EC2 and ECS are asked: a machine elsewhere is recorded as launchers report it, and never judged.
+    """
+
+    table: RunnersTable
+    record: Record
+    scope: Scope
+    runner_tags: Mapping[str, str] = field(default_factory=dict)
+
+    def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = NOWHERE) -> Decision:
+        """A launcher has started a machine for a job; by now the machine may work for another job.
+
+        NotYours if it is proven to belong to another installation.
+        """
+        plan, decision = _plan(receipt), None
+        assert receipt.facts.instance_id is not None
+        runner_id = receipt.facts.instance_id
+        while True:
+            seen = self.table.get(runner_id)
+            if seen is not None and not gives_way(seen, plan, proof):
+                if decision is not None:
+                    self.record(_release(runner_id, plan))
+                if is_contest(seen, proof):
+                    contested = {"contested_at": plan.since, "contested_by": plan.installation_id}
+                    if not self.table.save(seen, seen.owned(**contested, suspected_at=None, suspected_reason=None)):
+                        continue
+                raise NotYours(f"runner {runner_id} belongs to another installation than {plan.installation_id}")
+            decision = decision or self.record(receipt)
+            before = seen or Runner(runner_id=runner_id, created_at=plan.since)
+            after = before.reported_in(place).owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
+            if self.table.save(seen, after):
+                break
+        self._settle_assigned(after, plan.job, news=True)
+        return decision
+
+    def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
+        """GitHub reports that a job runs there. Whether that is recorded depends on whose machine it is."""
+        claim = Claim(installation_id=fact.installation_id, repo_full_name=fact.repo_full_name, job_id=fact.job_id)
+        tags = machine.tags if machine else None
+        recorded = news = False
+        while True:
+            seen = self.table.get(runner_id)
+            ruling = rule(claim, seen, tags, runner_tags=self.runner_tags)
+            after = before = seen or Runner(runner_id=runner_id, created_at=fact.since)
+            if ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
+                after = before.owned(kind=before.kind or kind)
+                if ruling is Ruling.ASSIGN:
+                    after = after.confirmed(at, machine.place) if machine else after
+                    after = after.owned(**_claimant(before, claim, named_owner(tags) if tags else None))
+                after = after.assigned(fact)
+                if (receipt := description(after, fact.job, at=at)) is not None:
+                    news |= self.record(receipt).is_news
+                    recorded = True
+            else:
+                if recorded:
+                    self.record(_release(runner_id, fact))
+                    recorded = False
+                if ruling is Ruling.CONTEST:
+                    contest = {"contested_at": at, "contested_by": claim.installation_id}
+                    after = before.owned(**contest, suspected_at=None, suspected_reason=None)
+                elif is_remembered(claim, seen, tags):
+                    after = before.claimed(fact)
+            if after is before or self.table.save(seen, after):
+                break
+        if recorded:
+            self._settle_assigned(after, fact.job, news=news)
+        return ruling
+
+    def attached(self, runner_id: str, *, at: str, place: Place) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.STARTED), place)
+
+    def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
+        """By a launcher. NotYours if the machine is proven to belong to another installation."""
+        report = Occurrence(at, Happening.ATTACHMENT_REPORTED, str(installation_id))
+        self._report(runner_id, report, installation_id=installation_id)
+
+    def reported_terminated(
+        self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
+    ) -> None:
+        """By a launcher. Only EC2 and ECS can tell that a machine is gone: until then nothing follows from it."""
+        report = Occurrence(at, Happening.END_REPORTED, str(installation_id))
+        runner = self._report(runner_id, report, installation_id=installation_id)
+        if machine.is_gone if machine else self.is_in_scope(runner):
+            self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
+
+    def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.REBALANCE_RECOMMENDED), place)
+
+    def interrupted(self, runner_id: str, *, at: str, place: Place) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.WARNED), place)
+
+    def terminated(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
+        self._happen(runner_id, Occurrence(at, Happening.ENDED, reason or ""), place)
+
+    def is_in_scope(self, runner: Runner) -> bool:
+        """EC2 or ECS has confirmed the machine, and is still asked there: if it is unknown now, it is gone."""
+        return runner.confirmed_at is not None and self.scope.covers(runner.place)
+
+    def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
+        """As terminated, by a pass, which isn't repeated: no pass looks at a cleaned runner, so its jobs come first."""
+        end = Occurrence(at, Happening.ENDED, reason)
+        runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
+        self._settle(runner, end)
+        self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
+
+    def confirmed(self, machine: Instance, *, at: str) -> None:
+        """EC2 or ECS describes the machine."""
+        self.table.change(machine.runner_id, at=at, change=lambda runner: runner.confirmed(at, machine.place))
+
+    def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
+        """By a tag that names the owner. A machine that has an owner keeps it; a remembered claim takes effect."""
+        proven = {"installation_id": installation_id, "owner_name": owner_name, "proven_by": Proof.TAG}
+        after = self.table.change(
+            runner_id,
+            at=at,
+            change=lambda runner: (
+                runner.owned(**proven) if runner.installation_id is None and not runner.contested_at else runner
+            ),
+        )
+        claimants = [each.job for each in after.claims if each.installation_id == installation_id]
+        after = self._describe(after, claimants)
+        for job in claimants:
+            self._tell(after, job, EVERYTHING)
+
+    def _happen(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
+        """As EC2 or ECS reports."""
+        at = occurrence.at
+        change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
+        runner = self.table.change(runner_id, at=at, change=change)
+        self._settle(runner, occurrence)
+
+    def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
+        def reported(runner: Runner) -> Runner:
+            if runner.installation_id not in (None, installation_id) or runner.contested_at:
+                raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
+            return runner.after(occurrence)
+
+        runner = self.table.change(runner_id, at=occurrence.at, change=reported)
+        self._settle(runner, occurrence)
+        return runner
+
+    def _settle(self, runner: Runner, occurrence: Occurrence) -> None:
+        """A start may show that an end belongs to a new life: then the jobs of that life are told everything."""
+        kinds = EVERYTHING if occurrence.kind is Happening.STARTED else frozenset({occurrence.kind})
+        for job, placement in placements(runner).items():
+            if placement.life.spans(occurrence.at):
+                self._tell(runner, job, kinds)
+
+    def _settle_assigned(self, runner: Runner, job: Job, *, news: bool) -> None:
+        """The job is told everything. Others lose the machine to it, or share its launcher's facts."""
+        placed = placements(runner)
+        life = placed[job].life if job in placed else None
+        beside = [each for each in placed if each != job and placed[each].life == life]
+        described = [each for each in beside if is_described_by(runner, each, job)]
+        runner = self._describe(runner, [job, *described] if news else described)
+        for each in beside:
+            self._tell(runner, each, EVERYTHING if each in described else frozenset())
+        self._tell(runner, job, EVERYTHING)
+
+    def _describe(self, runner: Runner, jobs: Iterable[Job]) -> Runner:
+        """Tell jobs which machine they run on. What was recorded may be out of date by then: so look again."""
+        jobs, stale = list(jobs), True
+        while stale:
+            receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
+            stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
+            if stale:
+                runner = self.table.get(runner.runner_id) or runner
+        return runner
+
+    def _tell(self, runner: Runner, job: Job, kinds: frozenset[Happening]) -> None:
+        for receipt in messages(runner, job, kinds):
+            self.record(receipt)
+
+
+def _plan(receipt: Receipt) -> Assignment:
+    facts = receipt.facts
+    assert facts.scheduled_at is not None
+    return Assignment(
+        installation_id=receipt.installation_id,
+        job_id=receipt.job_id,
+        since=facts.scheduled_at,
+        is_plan=True,
+        repo_full_name=facts.repo_full_name,
+        machine=MachineFacts(
+            instance_type=facts.instance_type,
+            instance_lifecycle=facts.instance_lifecycle,
+            fleet_id=facts.fleet_id,
+            pool_name=facts.pool_name,
+            price_per_hour=facts.price_per_hour,
+            on_demand_price_per_hour=facts.on_demand_price_per_hour,
+        ),
+    )
+
+
+def _claimant(runner: Runner, claim: Claim, owner_name: str | None) -> dict[str, object]:
+    """The owner after an accepted claim. A tag that names the owner proves it, and settles a contest."""
+    owner: dict[str, object] = {"installation_id": claim.installation_id}
+    if owner_name:
+        owner["owner_name"] = owner_name
+        if runner.proven_by != Proof.EVENT:
+            owner["proven_by"] = Proof.TAG
+        if runner.proven_by in (None, Proof.SCOPED_EVENT):
+            owner |= {"contested_at": None, "contested_by": None}
+    return owner
+
+
+def _release(runner_id: str, assignment: Assignment) -> Receipt:
+    """The machine proved to be another owner's after the job had recorded it."""
+    return Receipt(
+        installation_id=assignment.installation_id,
+        job_id=assignment.job_id,
+        delivery_id=f"{runner_id} is not for {assignment.job_id}",
+        received_at=assignment.since,
+        event_type=EventType.RUNNER_TAKEN,
+        source=Source.INTERNAL,
+        releases=runner_id,
+        facts=Facts(instance_id=runner_id),
+    )

@@ -1,0 +1,1 @@
+"""GitHub's deliveries: verify, read, record, and retry later if recording fails."""

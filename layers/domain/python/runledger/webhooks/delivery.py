@@ -1,0 +1,30 @@
+"""A delivery of GitHub's, as it was received."""
+
+import hashlib
+from dataclasses import dataclass
+
+from runledger.model import payload
+from runledger.model.payload import Json
+from runledger.model.reports import NO_INSTALLATION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The headers that we use, the body, and when and where it was received."""
+
+    event: str
+    delivery_id: str
+    body: bytes
+    received_at: str
+    received_by: str | None = None
+
+    @property
+    def body_digest(self) -> str:
+        """Of what GitHub signs: event name and delivery id are headers, which anybody can change."""
+        return hashlib.sha256(self.body).hexdigest()
+
+
+def installation_id(message: Json) -> int:
+    if message.get("installation") is None:
+        return NO_INSTALLATION
+    return payload.identifier(payload.section(message, "installation"), "installation.id")

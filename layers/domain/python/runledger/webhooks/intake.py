@@ -1,0 +1,90 @@
+"""Webhook intake: verify, read, check the scope, record. If recording fails, the entry goes to the retry queue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from runledger.model.errors import Malformed, OutOfScope, TooLarge, UnavailableError
+from runledger.model.job import Receipt
+from runledger.model.reports import InstallationReport, Report
+from runledger.recording import telemetry
+from runledger.recording.ledger import Ledger
+from runledger.webhooks.delivery import Delivery
+from runledger.webhooks.readers import webhooks
+from runledger.webhooks.retry_queue import RetryQueue
+from runledger.webhooks.signatures import REREAD_SECONDS, Origin, WebhookSecrets
+
+LARGEST_BODY = 5_000_000
+LONGEST_DELIVERY_ID = 100
+
+
+class Answer(StrEnum):
+    PONG = "pong"
+    IGNORED = "ignored"
+    RECORDED = "recorded"
+    DUPLICATE = "duplicate"
+    REPEATED = "repeated"
+    DEFERRED = "deferred"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    secrets: WebhookSecrets
+    ledger: Ledger
+    retries: RetryQueue
+
+    def receive(self, delivery: Delivery, signature: str | None) -> Answer:
+        if len(delivery.body) > LARGEST_BODY:
+            raise TooLarge(f"the body has {len(delivery.body):,} bytes; {LARGEST_BODY:,} are taken")
+        signers = self.secrets.verify(delivery.body, signature)
+        _check_headers(delivery)
+        if delivery.event == "ping":
+            return Answer.PONG
+        inputs = webhooks.read(delivery)
+        origins = [_origin(each) for each in inputs]
+        if not signers.cover(origins):
+            self._check_scope_again(delivery, signature, origins)
+        answers = [self._record(each) for each in inputs]
+        return answers[0] if answers else Answer.IGNORED
+
+    def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:
+        """The scope may have been widened since the secrets were read."""
+        if not self.secrets.verify(delivery.body, signature, max_age=REREAD_SECONDS).cover(origins):
+            raise OutOfScope(_explain(delivery.event, origins[0]))
+
+    def _record(self, entry: Receipt | Report) -> Answer:
+        try:
+            decision = self.ledger.dispatch(entry)
+        except UnavailableError as trouble:
+            telemetry.deferred(entry, trouble)
+            self.retries.put(entry)
+            return Answer.DEFERRED
+        return Answer(decision.outcome) if decision else Answer.RECORDED
+
+
+def _origin(read: Receipt | Report) -> Origin:
+    """From what is recorded, not from the body: only the keys that are used are worth checking."""
+    match read:
+        case Receipt():
+            return Origin(read.installation_id, read.facts.repo_full_name)
+        case InstallationReport():
+            return Origin(read.installation_id, None)
+        case _:
+            return Origin(read.installation_id, read.repo_full_name)
+
+
+def _explain(event: str, origin: Origin) -> str:
+    where = f"installation {origin.installation_id}"
+    if origin.repo_full_name:
+        where = f"repository {origin.repo_full_name} of {where}"
+    return (
+        f"the secret of this webhook isn't valid for {event} deliveries of {where}: "
+        "use a secret that is, or extend the scope of this one in Secrets Manager"
+    )
+
+
+def _check_headers(delivery: Delivery) -> None:
+    if not delivery.event:
+        raise Malformed("X-GitHub-Event", "is missing")
+    if not 0 < len(delivery.delivery_id) <= LONGEST_DELIVERY_ID:
+        raise Malformed("X-GitHub-Delivery", f"must have 1 to {LONGEST_DELIVERY_ID} characters")

@@ -1,0 +1,57 @@
+"""What a workflow_run says of a run, in a webhook or in an answer of the API."""
+
+from runledger.model import payload
+from runledger.model.payload import Json
+from runledger.model.reports import RunReport, RunStatus
+from runledger.webhooks.delivery import Delivery, installation_id
+
+ACTIONS = {
+    "requested": RunStatus.QUEUED,
+    "in_progress": RunStatus.IN_PROGRESS,
+    "completed": RunStatus.COMPLETED,
+}
+
+
+def read_run(message: Json, delivery: Delivery) -> tuple[RunReport, ...]:
+    if payload.action(message) not in ACTIONS:
+        return ()
+    run = payload.section(message, "workflow_run")
+    workflow = payload.optional_section(message, "workflow")
+    repository = payload.section(message, "repository")
+    return (
+        run_report(
+            {**run, "name": run.get("name") or workflow.get("name")},
+            installation_id=installation_id(message),
+            repo_full_name=payload.repository_name(repository, "repository.full_name"),
+            at=delivery.received_at,
+            at_least=ACTIONS[payload.action(message)],
+        ),
+    )
+
+
+def run_report(
+    run: Json, *, installation_id: int, repo_full_name: str, at: str, at_least: RunStatus = RunStatus.QUEUED
+) -> RunReport:
+    status = _further(at_least, run.get("status"))
+    return RunReport(
+        installation_id=installation_id,
+        run_id=payload.identifier(run, "workflow_run.id"),
+        run_attempt=payload.identifier(run, "workflow_run.run_attempt", default=1),
+        reported_at=at,
+        status=status,
+        conclusion=payload.text(run, "conclusion") if status is RunStatus.COMPLETED else None,
+        repo_full_name=repo_full_name,
+        workflow_name=payload.text(run, "name"),
+        head_sha=payload.text(run, "head_sha"),
+        head_branch=payload.text(run, "head_branch"),
+        run_html_url=payload.text(run, "html_url"),
+        created_at=payload.instant(run, "created_at"),
+        updated_at=payload.instant(run, "updated_at"),
+    )
+
+
+def _further(at_least: RunStatus, said: object) -> RunStatus:
+    """GitHub knows more words for a run that has not begun (requested, waiting, pending) than we need."""
+    order = tuple(RunStatus)
+    known = RunStatus(said) if isinstance(said, str) and said in order else RunStatus.QUEUED
+    return max(at_least, known, key=order.index)

@@ -1,0 +1,198 @@
+"""Webhook secrets: which of them signed a delivery, and for which installations and repositories each is valid.
+
+Secrets Manager holds one JSON object. Each of its values is a secret that is valid for everything, or an object that
+limits it: `{"secret": "...", "installations": [7], "repositories": ["acme/*"], "app": true}`. All limits of an entry
+must hold. An entry that cannot be understood is never active.
+"""
+
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from runledger.model.errors import BadSignature, UnavailableError
+from runledger.model.reports import NO_INSTALLATION
+from runledger.platform.availability import reaching
+
+if TYPE_CHECKING:
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+
+FRESH_SECONDS = 300.0
+# A delivery that is about to be rejected may be right by now, because the secret was changed. A flood of bad ones must
+# not become a flood of calls to AWS.
+REREAD_SECONDS = 10.0
+
+KEYS = {"secret", "installations", "repositories", "app"}
+LIMITS = "installations, repositories or app"
+REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+REPOSITORIES = re.compile(r"[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|\*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an input says that it comes from; events about an installation name no repository."""
+
+    installation_id: int
+    repo_full_name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One secret and its limits; None is no limit."""
+
+    secret: bytes = field(repr=False)
+    installations: frozenset[int] | None = None
+    repositories: frozenset[str] | None = None
+    app: bool = False
+
+    def covers(self, origin: Origin, *, app_only: bool) -> bool:
+        """`app_only`: what names an installation must be signed with an App's secret."""
+        of_an_app = origin.installation_id != NO_INSTALLATION
+        if (self.app and not of_an_app) or (app_only and of_an_app and not self.app):
+            return False
+        if self.installations is not None and origin.installation_id not in self.installations:
+            return False
+        return self.repositories is None or _is_among(self.repositories, origin.repo_full_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Signers:
+    """The entries that may have signed a delivery: several, if they share a secret."""
+
+    entries: tuple[Entry, ...] = ()
+    app_only: bool = False
+
+    def cover(self, origins: Iterable[Origin]) -> bool:
+        return all(any(each.covers(origin, app_only=self.app_only) for each in self.entries) for origin in origins)
+
+    def of(self, body: bytes, signature: str) -> "Signers":
+        """Compares with every secret, so that the time taken doesn't tell which one matched."""
+        given = signature.encode("utf-8", "replace")
+        matching = [each for each in self.entries if hmac.compare_digest(given, _sign(each.secret, body))]
+        return Signers(tuple(matching), self.app_only)
+
+
+class WebhookSecrets:
+    """Every valid entry is active, so that rotation needs no deployment. `ignored` is told the others, and why."""
+
+    def __init__(
+        self,
+        client: "SecretsManagerClient",
+        secret_id: str,
+        *,
+        clock: Callable[[], float],
+        ignored: Callable[[str, str], None],
+    ) -> None:
+        self._client = client
+        self._secret_id = secret_id
+        self._clock = clock
+        self._ignored = ignored
+        self._active = Signers()
+        self._read_at = float("-inf")
+
+    def verify(self, body: bytes, signature: str | None, *, max_age: float = FRESH_SECONDS) -> Signers:
+        if not signature:
+            raise BadSignature("X-Hub-Signature-256 is missing: set a secret in the webhook's settings on GitHub")
+        for age in (max_age, REREAD_SECONDS):
+            if (signers := self._younger_than(age).of(body, signature)).entries:
+                return signers
+        raise BadSignature("X-Hub-Signature-256 matches no active webhook secret")
+
+    def _younger_than(self, seconds: float) -> Signers:
+        if self._clock() - self._read_at > seconds:
+            try:
+                stored = self._read()
+            except UnavailableError:
+                if not self._active.entries:
+                    raise
+            else:
+                self._active = _parse(stored, self._ignored)
+            self._read_at = self._clock()
+        return self._active
+
+    @reaching("webhook secrets")
+    def _read(self) -> str:
+        return self._client.get_secret_value(SecretId=self._secret_id).get("SecretString", "")
+
+
+def _sign(secret: bytes, body: bytes) -> bytes:
+    return b"sha256=" + hmac.digest(secret, body, "sha256").hex().encode()
+
+
+def _is_among(repositories: frozenset[str], name: str | None) -> bool:
+    """GitHub's names are ASCII and their case is ignored; anything else is no name, and so among none."""
+    if name is None or not REPOSITORY.fullmatch(name):
+        return False
+    name = name.lower()
+    return name in repositories or f"{name.partition('/')[0]}/*" in repositories
+
+
+def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
+    """Messages name the entry and the key, never a value: it may be a secret in the wrong place."""
+    try:
+        document = json.loads(stored)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        ignored("(all)", "the webhook secret in Secrets Manager must be a JSON object")
+        return Signers()
+    entries: list[Entry] = []
+    for name, value in document.items():
+        try:
+            entries.append(_entry(value))
+        except ValueError as problem:
+            ignored(name, str(problem))
+    # Also where the App's entry is malformed: leaving it out must not let the other secrets speak for the App.
+    app_only = any(isinstance(each, dict) and each.get("app", False) is not False for each in document.values())
+    return Signers(tuple(entries), app_only)
+
+
+def _entry(value: Any) -> Entry:
+    """ValueError if anything about it is unclear."""
+    if isinstance(value, str):
+        return Entry(secret=_secret(value))
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a string, or an object with secret and {LIMITS}")
+    if not value.keys() <= KEYS:
+        raise ValueError(f"has keys other than secret, {LIMITS}")
+    app = value.get("app", False)
+    if not isinstance(app, bool):
+        raise ValueError("app must be true or false")
+    installations, repositories = _installations(value), _repositories(value)
+    if installations is None and repositories is None and not app:
+        raise ValueError(f"needs {LIMITS}; a secret without limits is a plain string")
+    if installations is None and not app:
+        # Hooks of a repository or organisation name no installation. With another one in it, a delivery for the same
+        # repository name would be recorded among the jobs of another tenant.
+        installations = frozenset({NO_INSTALLATION})
+    return Entry(secret=_secret(value.get("secret")), installations=installations, repositories=repositories, app=app)
+
+
+def _secret(value: object) -> bytes:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("the secret must be a string that isn't empty")
+    return value.encode("utf-8", "surrogatepass")
+
+
+def _installations(entry: dict[str, Any]) -> frozenset[int] | None:
+    if "installations" not in entry:
+        return None
+    found = entry["installations"]
+    if not isinstance(found, list) or not found or not all(type(each) is int and each >= 0 for each in found):
+        raise ValueError("installations must be a list of installation ids; 0 is hooks without an installation")
+    return frozenset(found)
+
+
+def _repositories(entry: dict[str, Any]) -> frozenset[str] | None:
+    if "repositories" not in entry:
+        return None
+    found = entry["repositories"]
+    if not isinstance(found, list) or not found or not all(map(_is_pattern, found)):
+        raise ValueError("repositories must be a list of owner/name or owner/*")
+    return frozenset(each.lower() for each in found)
+
+
+def _is_pattern(value: object) -> bool:
+    return isinstance(value, str) and REPOSITORIES.fullmatch(value) is not None

@@ -1,0 +1,129 @@
+"""What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
+
+from collections.abc import Iterable, Sequence
+
+from runledger.model import times
+from runledger.model.job import Job
+from runledger.model.reports import NO_INSTALLATION
+from runledger.platform.clients import client, rarely
+from runledger.platform.clock import SystemClock
+from runledger.queries import forgotten_approvals
+from runledger.queries.forgotten_approvals import ForgottenApproval
+from runledger.reconciliation import metrics
+from runledger.reconciliation.bounds import Bounds
+from runledger.reconciliation.cleanup import Cleanup
+from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.installations import InstallationCheck
+from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.owners import Owners
+from runledger.reconciliation.passes import Reconciler
+from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runners import RunnerCheck
+from runledger.reconciliation.uninstalled import UninstalledCheck
+from runledger.tables.absences import Absences
+from runledger.tables.cleanups import CleanupLocks
+from runledger.tables.lost_deliveries import LostDeliveries
+from runledger.wiring.passes import passes, patience
+from runledger.wiring.recording import installations, jobs, ledger, record, setting
+from runledger.wiring.runners import fleet, runners
+
+from runledger_github.registrations import Registrations
+from runledger_github.truth import Truth
+from runledger_github.wiring import PerApp, is_pending, truth
+
+clock = SystemClock()
+
+
+@PerApp
+def cleanup() -> Cleanup:
+    known = truth()
+    return Cleanup(
+        runners=runners(),
+        locks=CleanupLocks(client("dynamodb"), setting("RUNNERS_TABLE")),
+        jobs=jobs(),
+        fleet=fleet(),
+        owners=Owners(
+            accounts=known.accounts if known else dict,
+            repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
+        ),
+        registrations=_registrations(known) if known else None,
+        grace_seconds=int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE,
+        now=clock.text,
+    )
+
+
+@PerApp
+def reconciler() -> Reconciler:
+    known = truth()
+    return Reconciler(
+        installations=installations(),
+        jobs=JobCheck(
+            jobs=jobs(),
+            runs=ledger().runs,
+            record=record,
+            report=ledger().dispatch,
+            requests=RunnerRequests(events=rarely("events"), bus=setting("EVENT_BUS"), record=record),
+            describe=fleet().describe,
+            confirmed=_confirmed,
+            absences=Absences(client("dynamodb"), setting("RUNNERS_TABLE")),
+            github=known,
+            patience=patience(),
+        ),
+        runners=RunnerCheck(cleanup=cleanup(), enforce=setting("ORPHANS") == "enforce"),
+        deliveries=_deliveries(known) if known else None,
+        confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
+        uninstalled=_uninstalled() if known else None,
+        find_forgotten=_find_forgotten,
+        passes=passes(),
+        share_left=known.share_left if known else _none_left,
+        finish_within=known.app.deadline.finish_within if known else _no_calls,
+        share_for_others=int(setting("GITHUB_BUDGET_FOR_OTHERS_PERCENT")) / 100,
+        warn=metrics.failed,
+        time=clock,
+    )
+
+
+def _confirmed(runner_ids: Iterable[str]) -> list[str]:
+    """Those in scope that EC2 or ECS has reported before: if they are unknown there now, they are gone."""
+    found = runners().table.among(runner_ids)
+    return [runner_id for runner_id, runner in found.items() if runners().is_in_scope(runner)]
+
+
+def _uninstalled() -> UninstalledCheck:
+    return UninstalledCheck(
+        registry=installations(), jobs=jobs(), runs=ledger().runs, record=record, report=ledger().dispatch
+    )
+
+
+def _deliveries(known: Truth) -> DeliveryCheck:
+    lost = LostDeliveries(client("dynamodb"), setting("RUNNERS_TABLE"))
+    return DeliveryCheck(log=known.app, lost=lost, at_most=int(setting("REDELIVERIES_AT_MOST")))
+
+
+def _known_machines(machine_ids: set[str]) -> set[str]:
+    """Those that EC2 or ECS describes, or that it or a launcher has reported before."""
+    described = fleet().describe(machine_ids) if machine_ids else {}
+    recorded = runners().table.among(machine_ids - described.keys())
+    return {*described, *(each for each, runner in recorded.items() if runner.confirmed_at or runner.proven_by)}
+
+
+def _registrations(known: Truth) -> Registrations:
+    return Registrations(app=known.app, known_machines=_known_machines)
+
+
+def _find_forgotten(installation_ids: Sequence[int], bounds: Bounds) -> Iterable[ForgottenApproval]:
+    """Without time or budget the table counts: that takes no call to GitHub, so the part is always finished."""
+    before = clock.text(seconds_from_now=-patience().waiting_hours * times.SECONDS_PER_HOUR)
+
+    def pending(job: Job) -> bool:
+        return is_pending()(job, bounds.may_ask(job.installation_id) and not bounds.out_of_time())
+
+    return forgotten_approvals.find(jobs(), installation_ids, waiting_since_before=before, is_pending=pending)
+
+
+def _none_left(_installation_id: int) -> float:
+    return 0.0
+
+
+def _no_calls(_seconds: float) -> None:
+    pass
