@@ -78,7 +78,7 @@ def test_every_saved_query_is_explained() -> None:
     assert explained == {*saved_queries.OVER_FUNCTIONS, *saved_queries.OVER_ACCESS}
 
 
-@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda file: file.name)
+@pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda file: file.name)
 def test_links_between_the_documents_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
         file, _, anchor = target.partition("#")
