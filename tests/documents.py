@@ -1,4 +1,4 @@
-"""The documents as tests read them: their sections, and what the tables there name."""
+"""Reads sections and tables of the documents."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ def section(document: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of all its tables."""
+    """The cells of all tables in the text."""
     lines = HEADING_AND_RULER.sub("", text).splitlines()
     return [
         [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
@@ -25,5 +25,5 @@ def rows(text: str) -> list[list[str]]:
 
 
 def names(text: str) -> set[str]:
-    """What the first columns show as code."""
+    """Everything that the first columns show as code."""
     return {name for first, *_ in rows(text) for name in re.findall(r"`([^`]+)`", first)}

@@ -1,4 +1,4 @@
-"""What an operator meets is in the documents: every setting, metric, alarm, queue and saved query, and nothing else."""
+"""The documents list every setting, metric, alarm, queue and saved query, and no others. Their links work."""
 
 import ast
 import json
@@ -30,7 +30,7 @@ def named_in_code() -> set[str]:
 
 
 def alarms(templates: Templates) -> list[str]:
-    """Without the prefix of the stage."""
+    """Their names without the prefix of the stage."""
     made = [each for template in templates.values() for each in of_type(template, "AWS::CloudWatch::Alarm").values()]
     return [alarm["AlarmName"].removeprefix("runledger-prod-") for alarm in made]
 
@@ -41,7 +41,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
     for name, value in SETTINGS.items():
         default, meaning = documented[f"`{name}`"]
         assert meaning
-        if name != "instance_id_pattern":  # told in words
+        if name != "instance_id_pattern":  # described in words
             assert default.strip("`") == (json.dumps(value) if not isinstance(value, str) else value)
 
 
@@ -50,13 +50,13 @@ def test_every_metric_is_documented_and_every_documented_metric_is_emitted() -> 
     assert emf.UNITS.keys() <= named_in_code()
 
 
-def test_whatever_happens_to_a_job_has_a_metric() -> None:
+def test_every_event_of_a_job_has_a_metric() -> None:
     assert telemetry.EVENT_METRICS.keys() == set(EventType)
     assert {*telemetry.EVENT_METRICS.values(), *telemetry.DOLLAR_METRICS.values()} <= emf.UNITS.keys()
 
 
-def test_every_alarm_is_documented_and_every_documented_alarm_rings(templates: Templates) -> None:
-    """`Kind-…` in the table stands for an alarm for each queue, function or table."""
+def test_every_alarm_is_documented_and_every_documented_alarm_exists(templates: Templates) -> None:
+    """`Kind-…` in the table means one alarm for each queue, function or table."""
     made = {re.sub(r"-.*", "-…", name) for name in alarms(templates)}
     tables = section("operating.md", "Alarms").partition("Saved queries are")[0]
     assert names(tables) == made
@@ -68,7 +68,7 @@ def test_every_queue_that_has_an_alarm_is_explained(templates: Templates) -> Non
     assert [queue for queue in queues if f"`{queue}" not in explained] == []
 
 
-def test_the_documents_tell_what_the_alarms_cost(templates: Templates) -> None:
+def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:
     number = len(alarms(templates))
     assert f"the {number} alarms cost ${number / 10:.2f}" in section("operating.md", "Alarms")
 
@@ -79,7 +79,7 @@ def test_every_saved_query_is_explained() -> None:
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda file: file.name)
-def test_links_between_the_documents_lead_somewhere(document: Path) -> None:
+def test_links_between_the_documents_work(document: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
         file, _, anchor = target.partition("#")
         if ":" in file:
@@ -91,5 +91,5 @@ def test_links_between_the_documents_lead_somewhere(document: Path) -> None:
 
 
 def anchor_of(heading: str) -> str:
-    """As GitHub makes it: without punctuation, in lower case, with hyphens."""
+    """As GitHub creates it: without punctuation, in lower case, with hyphens."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
