@@ -73,6 +73,12 @@ def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:
     assert f"the {number} alarms cost ${number / 10:.2f}" in section("operating.md", "Alarms")
 
 
+def test_the_readme_states_the_counted_cost_of_a_month() -> None:
+    counted = next(cells for cells in rows(section("cost.md", "A month")) if cells[0] == "**everything, on demand**")
+    dollars = float(counted[1].strip("*"))
+    assert f"One million jobs cost about ${dollars:.0f} a month" in (ROOT / "README.md").read_text()
+
+
 def test_every_saved_query_is_explained() -> None:
     explained = {first.strip("*") for first, *_ in rows(section("operating.md", "Alarms")) if first.startswith("*")}
     assert explained == {*saved_queries.OVER_FUNCTIONS, *saved_queries.OVER_ACCESS}
