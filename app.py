@@ -30,7 +30,9 @@ def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
         app, f"{prefix}-observability", settings=settings, tables=data.tables, stacks=[data, events, api]
     )
     for region in settings.regions_beside(main_region):
-        RunnerRegionStack(app, f"{prefix}-{region}", settings=settings, region=region, main_region=str(main_region))
+        forwarder = RunnerRegionStack(app, settings=settings, region=region, main_region=str(main_region))
+        # Until the bus exists, what is forwarded is lost.
+        forwarder.add_stack_dependency(events)
     for stack in (each for each in app.node.children if isinstance(each, cdk.Stack)):
         # Tags of the app reach resources, not stacks, and `make preflight` finds stacks by their tags.
         stack.add_stack_tag("application", "runledger")

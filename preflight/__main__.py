@@ -5,12 +5,13 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import boto3
 
-from preflight import account, machine, names
+from preflight import account, cloudformation, machine, names, tags
 from preflight.deployed import Deployed
 from preflight.results import Check, Problem, Result, Skipped, State
 from stacks.settings import BadSetting, Settings
@@ -38,9 +39,7 @@ def results(given: dict[str, str]) -> Iterator[Result]:
     except BadSetting as bad:
         yield Check(name="settings", run=_always(Problem(str(bad), "see docs/settings.md"))).result()
         return
-    session = boto3.session.Session(
-        region_name=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or None
-    )
+    session = _session(os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or None)
     region = Check(name="region", run=lambda: account.region(session)).result()
     yield region
     if region.state is State.OK:
@@ -57,20 +56,27 @@ def _before(session: Any, settings: Settings) -> Iterator[Check]:
     stage = settings.stage
     yield Check(name="bootstrap", run=lambda: account.bootstrap(session))
     yield Check(name="concurrency", run=lambda: account.concurrency(session))
-    yield Check(name="stacks", run=lambda: names.stacks(session, stage))
+    yield Check(name="stacks", run=lambda: cloudformation.can_be_updated(session, stage))
     yield Check(name="names", run=lambda: names.fixed_names(session, stage))
     yield Check(name="leftovers", run=lambda: names.leftovers(session, stage))
-    yield Check(name="runner_tags", run=lambda: names.tags(session, settings))
+    yield Check(name="runner_tags", run=lambda: tags.runner_tags(_session, session.region_name, settings))
+    for region in settings.regions_beside(session.region_name):
+        forwarder = settings.forwarder_stack(region, session.region_name)
+        yield Check(name=region, run=partial(account.runner_region, _session(region), forwarder))
 
 
 def _after(session: Any, settings: Settings) -> Iterator[Check]:
-    stacks = [names.find_stack(session, f"runledger-{settings.stage}-{part}") for part in names.STACKS]
-    outputs = {name: value for stack in stacks if stack for name, value in stack.outputs.items()}
+    stacks = cloudformation.parts(session, settings.stage)
+    outputs = {name: value for stack in stacks for name, value in stack.outputs.items()}
     deployed = Deployed(session=session, settings=settings, outputs=outputs)
     yield Check(name="webhook", run=deployed.webhook)
     yield Check(name="app key", run=deployed.app_key)
     yield Check(name="alarms", run=deployed.alarms)
     yield Check(name="operator", run=deployed.operator)
+
+
+def _session(region: str | None) -> Any:
+    return boto3.session.Session(region_name=region)
 
 
 def _settings(given: dict[str, str]) -> Settings:

@@ -1,9 +1,10 @@
-"""The AWS account and region: whether they are ready for a first deployment."""
+"""The AWS account and its regions: whether they are ready for a deployment."""
 
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from preflight.cloudformation import find_stack, obstacle
 from preflight.results import Ok, Outcome, Problem
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
@@ -27,8 +28,8 @@ def credentials(session: Any) -> Outcome:
     return Ok(f"account {caller['Account']} as {caller['Arn']}")
 
 
-def bootstrap(session: Any) -> Outcome:
-    command = "run `node_modules/.bin/cdk bootstrap`"
+def bootstrap(session: Any, command: str = "cdk bootstrap") -> Outcome:
+    command = f"run `node_modules/.bin/{command}`"
     try:
         found = session.client("ssm").get_parameter(Name=BOOTSTRAP_VERSION)["Parameter"]["Value"]
     except ClientError as error:
@@ -38,6 +39,18 @@ def bootstrap(session: Any) -> Outcome:
     if int(found) < OLDEST_BOOTSTRAP:
         return Problem(f"version {found} is older than {OLDEST_BOOTSTRAP}", command)
     return Ok(f"version {found}")
+
+
+def runner_region(session: Any, forwarder: str) -> Outcome:
+    """A region whose events are forwarded: it needs a bootstrap of its own, and a stack that can be updated."""
+    account = session.client("sts").get_caller_identity()["Account"]
+    prepared = bootstrap(session, f"cdk bootstrap aws://{account}/{session.region_name}")
+    if not isinstance(prepared, Ok):
+        return prepared
+    stack = find_stack(session, forwarder)
+    if stack is None:
+        return Ok(f"bootstrap {prepared.detail}; {forwarder} does not exist yet")
+    return obstacle(stack, session.region_name) or Ok(f"bootstrap {prepared.detail}; {forwarder} can be updated")
 
 
 def concurrency(session: Any) -> Outcome:

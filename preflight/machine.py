@@ -5,10 +5,11 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-from preflight.results import Ok, Outcome, Problem
+from preflight.results import Caution, Ok, Outcome, Problem
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 20
+OLDEST_MAINTAINED_NODE = 22
 
 
 def python(version: Sequence[int]) -> Outcome:
@@ -28,5 +29,10 @@ def node(path: str | None) -> Outcome:
         return Problem(
             f"{shown or 'it has no version'} is too old",
             f"install Node.js {OLDEST_NODE} or newer, or remove it from PATH and run `make install`",
+        )
+    if int(version[1]) < OLDEST_MAINTAINED_NODE:
+        return Caution(
+            f"{shown} works, but gets no more security updates",
+            f"install Node.js {OLDEST_MAINTAINED_NODE} or newer",
         )
     return Ok(shown)

@@ -9,6 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 class State(StrEnum):
     OK = "ok"
+    WARNING = "warning"
     PROBLEM = "problem"
     SKIPPED = "skipped"
 
@@ -27,10 +28,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """`run` returns an Ok, a Problem or a Skipped."""
-
     name: str
-    run: Callable[[], "Ok | Problem | Skipped"]
+    run: Callable[[], "Outcome"]
 
     def result(self) -> Result:
         try:
@@ -42,6 +41,8 @@ class Check:
                 return Result(state=State.OK, check=self.name, detail=detail)
             case Skipped(detail, next_step):
                 return Result(state=State.SKIPPED, check=self.name, detail=detail, next_step=next_step)
+            case Caution(detail, next_step):
+                return Result(state=State.WARNING, check=self.name, detail=detail, next_step=next_step)
             case Problem(detail, next_step):
                 return Result(state=State.PROBLEM, check=self.name, detail=detail, next_step=next_step)
 
@@ -58,9 +59,17 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class Caution:
+    """A deployment works, but not for long or not well. It does not change the exit code."""
+
+    detail: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     detail: str
     next_step: str
 
 
-Outcome = Ok | Problem | Skipped
+Outcome = Ok | Caution | Problem | Skipped

@@ -1,6 +1,5 @@
 """What happens without a request: launchers and AWS speak on buses, errands wait in queues, schedules look around."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.github_requests import GitHubRequestsFunction
 from stacks.layer import domain_layer, github_layer
-from stacks.parts import queue_with_dead_letters, secret
+from stacks.parts import orphan_policy, queue_with_dead_letters, secret
 from stacks.reconciler import ReconcilerFunction, describes_runners, scope
 from stacks.recorder import KNOWS_RUNNERS, Recorder
 from stacks.resource_alarms import watch
@@ -81,9 +80,7 @@ class EventsStack(cdk.Stack):
         ).function
         cdk.CfnOutput(self, "EventBusName", value=self._bus.event_bus_name)
         cdk.CfnOutput(self, "GitHubAppSecretArn", value=self.github_app)
-        # Two stages must not both stop the same machines: whoever deploys the second one can compare.
-        policy = {"orphans": settings.orphans, "runner_tags": dict(settings.runner_tags)}
-        cdk.CfnOutput(self, "OrphanPolicy", value=json.dumps(policy, sort_keys=True))
+        orphan_policy(self, settings)
         watch(self, settings=settings)
 
     def _make_bus(self) -> events.EventBus:

@@ -1,5 +1,6 @@
-"""Queues and secrets, as every stack makes them."""
+"""Queues, secrets and outputs that several stacks make in the same way."""
 
+import json
 from typing import Any
 
 import aws_cdk as cdk
@@ -66,3 +67,16 @@ def export(owner: Construct, *values: str) -> None:
     """
     for value in values:
         cdk.Stack.of(owner).export_value(value)
+
+
+def orphan_policy(stack: cdk.Stack, settings: Settings) -> None:
+    """Published in each region of the deployment: `make preflight` compares it with that of other deployments.
+
+    Two deployments must not both stop the same machines.
+    """
+    policy = {
+        "orphans": settings.orphans,
+        "runner_tags": dict(settings.runner_tags),
+        "runner_regions": list(settings.runner_regions),
+    }
+    cdk.CfnOutput(stack, "OrphanPolicy", value=json.dumps(policy, sort_keys=True))

@@ -10,14 +10,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stacks.events import states, tasks, warnings
+from stacks.parts import orphan_policy
 from stacks.settings import Settings
 
 
 class RunnerRegionStack(cdk.Stack):
-    def __init__(
-        self, scope: Construct, construct_id: str, *, settings: Settings, region: str, main_region: str
-    ) -> None:
-        super().__init__(scope, construct_id, env=cdk.Environment(region=region))
+    def __init__(self, scope: Construct, *, settings: Settings, region: str, main_region: str) -> None:
+        super().__init__(scope, settings.forwarder_stack(region, main_region), env=cdk.Environment(region=region))
         bus = self.format_arn(
             service="events",
             region=main_region,
@@ -36,3 +35,4 @@ class RunnerRegionStack(cdk.Stack):
                 event_pattern=pattern,
                 targets=[target],
             )
+        orphan_policy(self, settings)

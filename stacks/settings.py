@@ -85,6 +85,10 @@ class Settings:
             raise BadSetting("runner_regions is set, but the region to deploy to is not known: set AWS_REGION")
         return tuple(each for each in self.runner_regions if each != main_region)
 
+    def forwarder_stack(self, region: str, main_region: str) -> str:
+        """With both regions, because deployments of one stage in two regions may share a region with runners."""
+        return f"runledger-{self.stage}-{region}-to-{main_region}"
+
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
         """`context` answers None for a name that is not set; values from the command line arrive as strings."""

@@ -1,5 +1,6 @@
 """Runners in other regions of the account: their events are forwarded, and they may be stopped where they are."""
 
+import json
 from typing import Any
 
 import aws_cdk as cdk
@@ -11,6 +12,7 @@ from tests.stacks.test_functions import as_list, functions, statements
 from tests.synthesis import FLAGS, Template, Templates, of_type, synthesise
 
 FORWARDED = {"Warnings": "SpotInterruptions", "States": "InstanceStates", "Tasks": "TaskStates"}
+FORWARDERS = ("eu-west-1-to-us-east-1", "ap-southeast-2-to-us-east-1")
 TAGGED = {"orphans": "enforce", "runner_tags": "team=ci"}
 
 
@@ -31,8 +33,8 @@ def test_by_default_there_is_no_other_region(templates: Templates) -> None:
 
 
 def test_each_other_region_forwards_events_of_machines_to_the_bus_of_the_deployment(spread: Templates) -> None:
-    assert spread.keys() == {"data", "events", "api", "observability", "eu-west-1", "ap-southeast-2"}
-    for region in ("eu-west-1", "ap-southeast-2"):
+    assert spread.keys() == {"data", "events", "api", "observability", *FORWARDERS}
+    for region in FORWARDERS:
         rules = forwarding_rules(spread[region])
         assert rules.keys() == FORWARDED.keys()
         for name, rule in rules.items():
@@ -87,3 +89,33 @@ def test_without_a_known_main_region_nothing_is_forwarded_to_nowhere() -> None:
     app = cdk.App(context={**FLAGS, "aws:cdk:bundling-stacks": [], "runner_regions": "eu-west-1"})
     with pytest.raises(BadSetting, match="set AWS_REGION"):
         build(app)
+
+
+def spread_from(main_region: str) -> cdk.cx_api.CloudAssembly:
+    context = {**FLAGS, "aws:cdk:bundling-stacks": [], "runner_regions": "us-east-1"}
+    return build(cdk.App(context=context), main_region=main_region).synth()
+
+
+def test_two_deployments_of_a_stage_that_share_a_region_have_different_forwarders() -> None:
+    """The account and the shared region are the same: only the name keeps the stacks apart."""
+    names = {
+        stack.stack_name
+        for main_region in ("eu-west-1", "ap-southeast-2")
+        for stack in spread_from(main_region).stacks
+        if stack.environment.region == "us-east-1"
+    }
+    assert names == {"runledger-prod-us-east-1-to-eu-west-1", "runledger-prod-us-east-1-to-ap-southeast-2"}
+
+
+def test_forwarders_are_deployed_after_the_bus_that_they_send_to() -> None:
+    (forwarder,) = [stack for stack in spread_from("eu-west-1").stacks if "-to-" in stack.stack_name]
+    assert "runledger-prod-events" in {artifact.id for artifact in forwarder.dependencies}
+
+
+def test_every_region_publishes_which_machines_are_stopped_there(spread: Templates) -> None:
+    for stack in ("events", *FORWARDERS):
+        assert json.loads(spread[stack]["Outputs"]["OrphanPolicy"]["Value"]) == {
+            "orphans": "enforce",
+            "runner_tags": {"team": "ci"},
+            "runner_regions": ["us-east-1", "eu-west-1", "ap-southeast-2"],
+        }

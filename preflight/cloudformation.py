@@ -1,0 +1,139 @@
+"""Stacks in one account and region: which there are, whether they can be updated, and which resources they hold."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from preflight.results import Ok, Outcome, Problem
+
+APPLICATION = {"Key": "application", "Value": "runledger"}
+PARTS = ("data", "events", "api", "observability")
+
+
+class Condition(StrEnum):
+    """What a stack's status means for the next deployment."""
+
+    UPDATABLE = "updatable"
+    BUSY = "busy"
+    EMPTY = "empty"  # its first creation failed and was undone
+    INCOMPLETE = "incomplete"  # it may still hold resources, and can only be deleted
+    ROLLBACK_STOPPED = "rollback stopped"  # it holds everything, and its rollback must be finished first
+
+
+CONDITIONS = {
+    "ROLLBACK_COMPLETE": Condition.EMPTY,
+    "REVIEW_IN_PROGRESS": Condition.EMPTY,
+    "CREATE_FAILED": Condition.INCOMPLETE,
+    "ROLLBACK_FAILED": Condition.INCOMPLETE,
+    "DELETE_FAILED": Condition.INCOMPLETE,
+    "UPDATE_ROLLBACK_FAILED": Condition.ROLLBACK_STOPPED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    stack_id: str
+    name: str
+    status: str
+    is_ours: bool
+    is_protected: bool
+    outputs: Mapping[str, str]
+
+    @property
+    def condition(self) -> Condition:
+        busy = Condition.BUSY if self.status.endswith("_IN_PROGRESS") else Condition.UPDATABLE
+        return CONDITIONS.get(self.status, busy)
+
+
+def find_stack(session: Any, name: str) -> Stack | None:
+    try:
+        (found,) = session.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in str(error):
+            return None
+        raise
+    return _stack(found)
+
+
+def parts(session: Any, stage: str) -> list[Stack]:
+    """The stacks of a stage that exist, without those in other regions."""
+    return [each for part in PARTS if (each := find_stack(session, f"runledger-{stage}-{part}"))]
+
+
+def our_stacks(session: Any) -> Iterator[Stack]:
+    """Of every stage, and of deployments in other regions that forward events from this one."""
+    for page in session.client("cloudformation").get_paginator("describe_stacks").paginate():
+        yield from (stack for each in page["Stacks"] if (stack := _stack(each)).is_ours)
+
+
+def resources(session: Any, stacks: Iterable[Stack]) -> set[str]:
+    """The physical ids of all resources of these stacks."""
+    pages = session.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        each["PhysicalResourceId"]
+        for stack in stacks
+        for page in pages.paginate(StackName=stack.name)
+        for each in page["StackResourceSummaries"]
+        if "PhysicalResourceId" in each
+    }
+
+
+def can_be_updated(session: Any, stage: str) -> Outcome:
+    found = parts(session, stage)
+    for stack in found:
+        if problem := obstacle(stack, session.region_name):
+            return problem
+    if not found:
+        return Ok(f"no stack of the stage {stage} exists: this is its first deployment")
+    return Ok(f"{len(found)} of {len(PARTS)} exist and can be updated")
+
+
+def obstacle(stack: Stack, region: str) -> Problem | None:
+    """What keeps a deployment from updating the stack, and how to remove it."""
+    if not stack.is_ours:
+        return Problem(f"{stack.name} is not a stack of Runledger", "choose another `stage`")
+    state = f"{stack.name} is in {stack.status}"
+    match stack.condition:
+        case Condition.UPDATABLE:
+            return None
+        case Condition.BUSY:
+            return Problem(state, "wait until the other deployment is over")
+        case Condition.ROLLBACK_STOPPED:
+            return Problem(
+                f"{state}: it holds your data, so do not delete it",
+                f"correct the cause, run `{_command('continue-update-rollback', stack, region)}`, then deploy again",
+            )
+        case Condition.INCOMPLETE:
+            return Problem(
+                f"{state}: it may still hold resources",
+                f"see what is left with `{_command('list-stack-resources', stack, region)}`, then "
+                f"{_deletion(stack, region)}, and deploy again",
+            )
+        case Condition.EMPTY:
+            return Problem(f"{state} and can't be updated", f"{_deletion(stack, region)}, then deploy again")
+
+
+def _deletion(stack: Stack, region: str) -> str:
+    delete = f"`{_command('delete-stack', stack, region)}`"
+    if not stack.is_protected:
+        return f"run {delete}"
+    unprotect = _command("update-termination-protection --no-enable-termination-protection", stack, region)
+    return f"turn its termination protection off with `{unprotect}`, run {delete}"
+
+
+def _command(action: str, stack: Stack, region: str) -> str:
+    return f"aws cloudformation {action} --stack-name {stack.name} --region {region}"
+
+
+def _stack(found: Any) -> Stack:
+    return Stack(
+        stack_id=found["StackId"],
+        name=found["StackName"],
+        status=found["StackStatus"],
+        is_ours=APPLICATION in found.get("Tags", []),
+        is_protected=found.get("EnableTerminationProtection", False),
+        outputs={each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])},
+    )

@@ -1,0 +1,54 @@
+"""Two deployments that stop machines must never both take the same machine for theirs."""
+
+import json
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from preflight.cloudformation import Stack, find_stack, our_stacks
+from preflight.results import Ok, Outcome, Problem, Skipped
+from stacks.settings import Settings
+
+WILDCARDS = frozenset("*?[")
+
+
+def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
+    """Every deployment has a stack with its policy in each of its regions, so our regions show all that matter."""
+    if settings.orphans != "enforce":
+        return Skipped("`orphans` is `report`: this stage stops nothing")
+    for region in (main_region, *settings.regions_beside(main_region)):
+        session = session_in(region)
+        own = find_stack(session, _own_stack(settings, region, main_region))
+        for stack in our_stacks(session):
+            # By id: the stack of another deployment may have the same name in another region.
+            if (own is None or stack.stack_id != own.stack_id) and _stops_the_same(stack, settings):
+                return Problem(
+                    f"{stack.name} in {region} stops machines too, and one machine can have the `runner_tags` of both",
+                    "give the two deployments different values of one tag",
+                )
+    return Ok("no other deployment stops the same machines")
+
+
+def are_disjoint(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether no machine can have all tags of both: then a tag of both has values that exclude each other."""
+    return any(_exclude_each_other(one[name], other[name]) for name in one.keys() & other.keys())
+
+
+def _exclude_each_other(one: str, other: str) -> bool:
+    """Only if it is certain. Two patterns may match the same value, so they never count as different."""
+    if all(WILDCARDS & set(value) for value in (one, other)):
+        return False
+    return not (fnmatchcase(one, other) or fnmatchcase(other, one))
+
+
+def _stops_the_same(stack: Stack, settings: Settings) -> bool:
+    if "OrphanPolicy" not in stack.outputs:
+        return False
+    policy = json.loads(stack.outputs["OrphanPolicy"])
+    return policy["orphans"] == "enforce" and not are_disjoint(settings.runner_tags, policy["runner_tags"])
+
+
+def _own_stack(settings: Settings, region: str, main_region: str) -> str:
+    if region == main_region:
+        return f"runledger-{settings.stage}-events"
+    return settings.forwarder_stack(region, main_region)
