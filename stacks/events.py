@@ -1,4 +1,4 @@
-"""What happens without a request: launchers and AWS speak on buses, errands wait in queues, schedules look around."""
+"""What happens without a request: events of launchers and AWS, queues with work to do, and the reconciler."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.github_requests import GitHubRequestsFunction
 from stacks.layer import domain_layer, github_layer
-from stacks.parts import orphan_policy, queue_with_dead_letters, secret
+from stacks.parts import FUNCTION_TIMEOUT, orphan_policy, queue_with_dead_letters, secret
 from stacks.reconciler import ReconcilerFunction, describes_runners, scope
 from stacks.recorder import KNOWS_RUNNERS, Recorder
 from stacks.resource_alarms import watch
@@ -32,7 +32,12 @@ FROM_LAUNCHERS = (
 DESCRIBES_RUNNERS = (
     *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"),
 )
-TIMEOUT = cdk.Duration.minutes(1)
+TIMEOUT = FUNCTION_TIMEOUT
+# The most that one call to EC2, ECS or the price list takes, with its second attempt: see `runledger.platform.clients`.
+LOOKUP_CALL_SECONDS = 15
+# The list price and the spot price.
+PRICE_CALLS = 2
+RECORDING_SECONDS = 15
 # Every event that a rule lets through costs a message, an invocation and a read, also for machines that are no runners.
 STATES = {"running", *GOING}
 
@@ -56,7 +61,9 @@ class EventsStack(cdk.Stack):
         self.recorder = Recorder(
             settings=settings,
             tables=tables,
-            runner_lookups=queue_with_dead_letters(self, "RunnerLookups", settings=settings),
+            runner_lookups=queue_with_dead_letters(
+                self, "RunnerLookups", settings=settings, function_timeout=lookup_timeout(settings)
+            ),
             rerun_checks=queue_with_dead_letters(self, "RerunChecks", settings=settings),
         )
         self._scheduling_events()
@@ -103,14 +110,15 @@ class EventsStack(cdk.Stack):
         return bus
 
     def _scheduling_events(self) -> None:
-        waiting = queue_with_dead_letters(self, "SchedulingEvents", settings=self._settings)
+        timeout = lookup_timeout(self._settings)
+        waiting = queue_with_dead_letters(self, "SchedulingEvents", settings=self._settings, function_timeout=timeout)
         launchers = events.EventPattern(detail_type=list(FROM_LAUNCHERS))
         self._route(waiting, "FromLaunchers", launchers, bus=self._bus)
         function = self.recorder.function(
             self,
             "scheduling_events",
             layers=[self._domain],
-            timeout=TIMEOUT,
+            timeout=timeout,
             more=KNOWS_RUNNERS,
             environment={
                 **describes_runners(self._settings),
@@ -118,7 +126,7 @@ class EventsStack(cdk.Stack):
             },
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
-        function.feed(waiting)
+        function.feed(waiting, batch_size=1)
 
     def _instance_events(self) -> None:
         for name, words, patterns in (
@@ -147,12 +155,12 @@ class EventsStack(cdk.Stack):
             self,
             "runner_lookup",
             layers=[self._domain],
-            timeout=TIMEOUT,
+            timeout=lookup_timeout(self._settings),
             more=KNOWS_RUNNERS,
             environment=describes_runners(self._settings),
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
-        function.feed(self.recorder.runner_lookups)
+        function.feed(self.recorder.runner_lookups, batch_size=1)
 
     def _run_retry(self) -> None:
         function = self.recorder.function(
@@ -168,7 +176,7 @@ class EventsStack(cdk.Stack):
             },
         )
         function.allow(self.github_app, "secretsmanager:GetSecretValue")
-        function.feed(self.recorder.rerun_checks)
+        function.feed(self.recorder.rerun_checks, batch_size=1)
 
     def _asks_github(self) -> dict[str, str]:
         return {"GITHUB_APP": self.github_app, "GITHUB_API_URL": self._settings.github_api_url}
@@ -178,6 +186,12 @@ class EventsStack(cdk.Stack):
     ) -> None:
         """Without a bus of ours it is the default one, on which AWS publishes."""
         events.Rule(self, name, event_bus=bus, event_pattern=pattern, targets=[targets.SqsQueue(waiting)])
+
+
+def lookup_timeout(settings: Settings) -> cdk.Duration:
+    """An instance is looked for in one region after the other, so the time grows with their number."""
+    regions = len({cdk.Aws.REGION, *settings.runner_regions})
+    return cdk.Duration.seconds(LOOKUP_CALL_SECONDS * (regions + PRICE_CALLS) + RECORDING_SECONDS)
 
 
 def warnings() -> events.EventPattern:

@@ -75,12 +75,16 @@ class LedgerFunction(Construct):
         )
         cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
 
-    def feed(self, waiting: sqs.IQueue) -> None:
-        """Without a limit, one queue takes up to 1,000 instances, and webhooks need some of the account's."""
+    def feed(self, waiting: sqs.IQueue, *, batch_size: int = 10) -> None:
+        """Without a limit, one queue takes up to 1,000 instances, and webhooks need some of the account's.
+
+        A function that calls other services than DynamoDB takes one message at a time: a call that hangs would use up
+        the time, and the receives, of the messages behind it.
+        """
         self.function.add_event_source(
             event_sources.SqsEventSource(
                 waiting,
-                batch_size=10,
+                batch_size=batch_size,
                 max_concurrency=self._settings.queue_max_concurrency,
                 report_batch_item_failures=True,
             )

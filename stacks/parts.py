@@ -1,6 +1,7 @@
 """Queues, secrets and outputs that several stacks make in the same way."""
 
 import json
+import math
 from typing import Any
 
 import aws_cdk as cdk
@@ -12,6 +13,10 @@ from stacks import compliance
 from stacks.settings import Settings
 
 TRIES_BEFORE_DEAD_LETTER = 5
+# Of every function that a queue feeds, unless its queue is made with another one.
+FUNCTION_TIMEOUT = cdk.Duration.minutes(1)
+# AWS recommends six, so that Lambda can repeat a throttled call before SQS hands the messages out again.
+TIMEOUTS_UNTIL_VISIBLE = 6
 
 
 def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) -> sqs.Queue:
@@ -28,13 +33,16 @@ def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) ->
     return made
 
 
-def queue_with_dead_letters(scope: Construct, name: str, *, settings: Settings) -> sqs.Queue:
-    """What fails is tried again every few minutes, and then kept aside for somebody to look at."""
+def queue_with_dead_letters(
+    scope: Construct, name: str, *, settings: Settings, function_timeout: cdk.Duration = FUNCTION_TIMEOUT
+) -> sqs.Queue:
+    """A message that fails is tried again after its visibility time-out, and is kept as a dead letter in the end."""
+    visible_after = math.ceil(TIMEOUTS_UNTIL_VISIBLE * function_timeout.to_seconds() / 60)
     return queue(
         scope,
         f"{name}Queue",
         settings=settings,
-        visibility_timeout=cdk.Duration.minutes(6),
+        visibility_timeout=cdk.Duration.minutes(visible_after),
         dead_letter_queue=sqs.DeadLetterQueue(
             queue=queue(scope, f"{name}DeadLetters", settings=settings), max_receive_count=TRIES_BEFORE_DEAD_LETTER
         ),
@@ -47,7 +55,7 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
     compliance.accept(
         made,
         "AwsSolutions-SMG4",
-        "GitHub or a person holds the other half: docs/operating.md tells how to rotate it without downtime.",
+        "GitHub or a person holds the other half: docs/operating.md explains how to rotate it without downtime.",
     )
     deployed = made.node.default_child
     assert isinstance(deployed, secretsmanager.CfnSecret)

@@ -7,15 +7,17 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 
 from stacks.alarms import MINUTES_PER_HOUR, Alarms
+from stacks.parts import TRIES_BEFORE_DEAD_LETTER
 from stacks.settings import Settings
 from stacks.watched import Watched, throttled_requests
 
 # SQS leaves a message out of the age after three receives, that is after two visibility time-outs of six minutes.
 OLDEST_MESSAGE = cdk.Duration.minutes(10)
-# A message is received every six minutes and five times: of any two half hours, one has three of its receives.
-FAILURES, FAILURES_WITHIN = 3, cdk.Duration.minutes(30)
+# A message is received five times. However these fall into periods of five visibility time-outs, one has three of them.
+FAILURES = 3
 # Nothing repeats a request.
 FAILED_REQUESTS, REQUESTS_WITHIN = 3, cdk.Duration.minutes(15)
 # A full pass starts twice an hour.
@@ -88,7 +90,7 @@ def _functions(alarms: Alarms, watched: Watched) -> None:
     """A failed message of a batch is no error of its function, which answers normally: it has a metric of its own."""
     for name, function in watched.functions.items():
         if name in watched.fed_by_queues:
-            most, within, remark = FAILURES, FAILURES_WITHIN, "Its messages stay in the queue."
+            most, within, remark = FAILURES, _time_of_tries(watched), "Its messages stay in the queue."
             minutes = round(within.to_minutes())
             alarms.add_count(
                 f"MessageFailures-{name}",
@@ -106,3 +108,10 @@ def _functions(alarms: Alarms, watched: Watched) -> None:
             f"{name} crashed or timed out {most} times in {within.to_human_string()}. {remark}",
             at_least=most,
         )
+
+
+def _time_of_tries(watched: Watched) -> cdk.Duration:
+    """How long the message that waits longest between its tries takes to become a dead letter."""
+    deployed = [queue.node.default_child for queue in watched.queues.values()]
+    longest = max(each.visibility_timeout or 0 for each in deployed if isinstance(each, sqs.CfnQueue))
+    return cdk.Duration.seconds(TRIES_BEFORE_DEAD_LETTER * longest)

@@ -1,10 +1,12 @@
 """Each function may do exactly what it does."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from runledger.platform import clients
 from runledger.queries import caches
 
 from tests.synthesis import Template, Templates, of_type, synthesise
@@ -189,3 +191,38 @@ def test_with_snap_start_what_is_behind_the_api_runs_from_a_published_version() 
     aliases = set(of_type(templates["api"], "AWS::Lambda::Alias"))
     integrations = of_type(templates["api"], "AWS::ApiGatewayV2::Integration").values()
     assert {each["IntegrationUri"]["Ref"] for each in integrations} == aliases
+
+
+def fed(templates: Templates) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Each function that a queue feeds: its file, itself, its trigger and the queue."""
+    for stack in ("events", "api"):
+        template = templates[stack]
+        for trigger in of_type(template, "AWS::Lambda::EventSourceMapping").values():
+            function = of_type(template, "AWS::Lambda::Function")[trigger["FunctionName"]["Ref"]]
+            queue = of_type(template, "AWS::SQS::Queue")[trigger["EventSourceArn"]["Fn::GetAtt"][0]]
+            yield function["Handler"].removesuffix(".handler"), function, trigger, queue
+
+
+@pytest.mark.parametrize("regions", ["", "eu-west-1,ap-southeast-2"])
+def test_messages_stay_invisible_for_six_time_outs_of_their_function(regions: str) -> None:
+    found = list(fed(synthesise(runner_regions=regions)))
+    assert len(found) == 6
+    for _, function, _, queue in found:
+        assert queue["VisibilityTimeout"] >= 6 * function["Timeout"]
+
+
+@pytest.mark.parametrize(("regions", "calls"), [("", 3), ("eu-west-1", 4), ("eu-west-1,ap-southeast-2", 5)])
+def test_a_lookup_ends_before_its_function_does_even_if_every_call_takes_its_longest(regions: str, calls: int) -> None:
+    """A call in each region, the list price and the spot price; and then it is recorded."""
+    patient: Any = clients.PATIENT
+    attempts = patient.retries["total_max_attempts"]
+    call = (patient.connect_timeout + patient.read_timeout) * attempts + (attempts - 1)
+    functions = {name: function for name, function, _, _ in fed(synthesise(runner_regions=regions))}
+    for name in ("runner_lookup", "scheduling_events"):
+        assert functions[name]["Timeout"] >= calls * call + 10
+
+
+def test_a_function_that_waits_for_other_services_takes_one_message_at_a_time(templates: Templates) -> None:
+    sizes = {name: trigger["BatchSize"] for name, _, trigger, _ in fed(templates)}
+    waiting = {"runner_lookup", "scheduling_events", "run_retry"}
+    assert {name for name, size in sizes.items() if size == 1} == waiting

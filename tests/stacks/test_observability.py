@@ -1,5 +1,6 @@
 """Nothing that is deployed can fail in silence: every queue, function and table has its alarms and its graphs."""
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -80,12 +81,14 @@ def test_a_failing_message_reaches_the_age_that_alarms(templates: Templates) -> 
         assert alarm["EvaluationPeriods"] == 1
 
 
+@pytest.mark.parametrize("regions", ["", "eu-west-1,ap-southeast-2"])
 @pytest.mark.parametrize("kind", ["MessageFailures", "FunctionErrors"])
-def test_one_failing_message_is_enough_whenever_it_comes(templates: Templates, kind: str) -> None:
+def test_one_failing_message_is_enough_whenever_it_comes(kind: str, regions: str) -> None:
     """However its receives fall into the periods of the alarm, one period holds enough of them."""
+    templates = synthesise(runner_regions=regions)
     fed = {dimensions(alarm)["function"] for name, alarm in alarms(templates).items() if "MessageFailures" in name}
-    ((visibility, receives),) = set(failing_queues(templates).values())
-    for function in fed:
+    intervals = set(failing_queues(templates).values())
+    for function, (visibility, receives) in itertools.product(fed, intervals):
         alarm = alarms(templates)[f"{kind}-{function}"]
         for first in range(0, alarm["Period"], 30):
             tries = Counter((first + number * visibility) // alarm["Period"] for number in range(receives))

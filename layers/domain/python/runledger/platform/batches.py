@@ -1,4 +1,10 @@
-"""Messages of a queue, one by one: a poisoned one fails alone, with its reason logged, and becomes a dead letter."""
+"""Messages of a queue, one by one: one that can't be processed fails alone, with its reason logged.
+
+A batch ends before its function's time does. Lambda would repeat the whole batch after a time-out, with the messages
+that are recorded. Messages that were not started go back to the queue instead. SQS counts a receive for them too,
+because it counts when it hands a message out: so only functions that need no other service than DynamoDB get batches,
+and the others get one message at a time.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,16 +18,30 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from runledger.model.errors import NewerMessage, Refusal
 
+# What one message may take: two calls of DynamoDB that hang, each tried twice, and what follows them.
+MESSAGE_SECONDS = 20
+
+
+class _OutOfTime(Exception):
+    """The message was not started."""
+
 
 def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> Any:
-    """What Lambda must answer, so that SQS keeps the messages that failed and only those."""
+    """The response for Lambda: SQS keeps the messages that failed or were not started, and only those."""
     return each_dated(event, context, lambda body, _: take(body))
 
 
 def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | None], None]) -> Any:
     """The same with the time at which each message was put on the queue."""
+    started = postponed = 0
 
     def one(record: SQSRecord) -> None:
+        nonlocal started, postponed
+        # The first message is always started: one that never is would never be recorded.
+        if started and context.get_remaining_time_in_millis() < MESSAGE_SECONDS * 1000:
+            postponed += 1
+            raise _OutOfTime
+        started += 1
         logs.follow(record.message_id)
         try:
             take(record.body, _sent_at(record))
@@ -38,7 +58,9 @@ def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | N
     # Made for each batch: it keeps what failed, and a warm function must not remember the last one.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     response = process_partial_response(event=event, record_handler=one, processor=processor, context=context)
-    if failed := len(response["batchItemFailures"]):
+    if postponed:
+        logs.logger.warning("messages postponed", extra={"number": postponed})
+    if failed := len(response["batchItemFailures"]) - postponed:
         logs.messages_failed(failed)
     return response
 

@@ -42,10 +42,10 @@ IMPATIENT = Config(
     user_agent="runledger",
 )
 
-# No webhook waits for these, and a description of a hundred instances takes seconds. One lookup makes at most three
-# such calls; its function has a minute.
+# No webhook waits for these, and a description of a hundred instances takes seconds. A call takes 15 seconds at most,
+# with the second attempt and the wait before it. The time-outs of the functions follow from that: `stacks.events`.
 PATIENT = IMPATIENT.merge(
-    Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 2})
+    Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
 )
 CONFIGS = {"ec2": PATIENT, "ecs": PATIENT, "pricing": PATIENT}
 
