@@ -17,7 +17,7 @@ from stacks import compliance
 from stacks.function import LedgerFunction
 from stacks.github_requests import GitHubRequestsFunction
 from stacks.layer import domain_layer, github_layer
-from stacks.parts import FUNCTION_TIMEOUT, orphan_policy, queue_with_dead_letters, secret
+from stacks.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
 from stacks.reconciler import ReconcilerFunction, describes_runners, scope
 from stacks.recorder import KNOWS_RUNNERS, Recorder
 from stacks.resource_alarms import watch
@@ -50,11 +50,19 @@ class EventsStack(cdk.Stack):
         self._settings = settings
         self._tables = tables
         self._bus = self._make_bus()
+        self._undelivered = dead_letters(
+            self,
+            "RulesDeadLetters",
+            settings=settings,
+            reason="It is itself the dead-letter queue of the rules' targets.",
+        )
         self.github_app = secret(
             self,
             "GitHubApp",
             settings=settings,
             description='The GitHub App that asks: {"app_id": ..., "private_key": "PEM"}, or {} for none.',
+            # CloudFormation writes it again only if it changes, and that would overwrite the App's key. A test pins it,
+            # with the description, so that no update has a reason to touch the secret.
             secret_string_value=cdk.SecretValue.unsafe_plain_text("{}"),
         )
         self._domain, self._github = domain_layer(self, settings=settings), github_layer(self, settings=settings)
@@ -185,7 +193,8 @@ class EventsStack(cdk.Stack):
         self, waiting: sqs.Queue, name: str, pattern: events.EventPattern, *, bus: events.IEventBus | None = None
     ) -> None:
         """Without a bus of ours it is the default one, on which AWS publishes."""
-        events.Rule(self, name, event_bus=bus, event_pattern=pattern, targets=[targets.SqsQueue(waiting)])
+        target = targets.SqsQueue(waiting, dead_letter_queue=self._undelivered)
+        events.Rule(self, name, event_bus=bus, event_pattern=pattern, targets=[target])
 
 
 def lookup_timeout(settings: Settings) -> cdk.Duration:

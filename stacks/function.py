@@ -30,7 +30,6 @@ class LedgerFunction(Construct):
         memory_mb: int = 512,
         snap_start: bool = False,
         reserved_concurrency: int | None = None,
-        retry_attempts: int | None = None,
     ) -> None:
         super().__init__(scope, "".join(word.capitalize() for word in name.split("_")))
         self._settings = settings
@@ -58,7 +57,6 @@ class LedgerFunction(Construct):
             role=role,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
             reserved_concurrent_executions=reserved_concurrency,
-            retry_attempts=retry_attempts,
         )
         # An export would keep the function from ever being removed, only because a graph shows it.
         cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)

@@ -49,6 +49,13 @@ def queue_with_dead_letters(
     )
 
 
+def dead_letters(scope: Construct, name: str, *, settings: Settings, reason: str) -> sqs.Queue:
+    """For what could not be delivered to a target. `reason` is why it has no dead-letter queue of its own."""
+    made = queue(scope, name, settings=settings)
+    compliance.accept(made, "AwsSolutions-SQS3", reason)
+    return made
+
+
 def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -> str:
     """Its ARN, as an attribute: the `Ref` that CDK would use is only the name on the emulated AWS."""
     made = secretsmanager.Secret(scope, name, removal_policy=removal_policy(settings), **options)

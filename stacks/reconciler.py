@@ -14,7 +14,7 @@ from runledger.tables import schema
 
 from stacks import compliance
 from stacks.function import LedgerFunction
-from stacks.parts import queue
+from stacks.parts import dead_letters
 from stacks.recorder import TABLES, Recorder
 from stacks.settings import Settings
 
@@ -47,8 +47,6 @@ class ReconcilerFunction(Construct):
             "reconciler",
             layers=layers,
             timeout=cdk.Duration.minutes(10),
-            # The next pass does what this one did not; Lambda would run a failed one twice more.
-            retry_attempts=0,
             more=RECONCILES,
             environment={
                 **thresholds(settings),
@@ -69,14 +67,16 @@ class ReconcilerFunction(Construct):
         ledger_function.allow(github_app, "secretsmanager:GetSecretValue")
         ledger_function.allow(bus.event_bus_arn, "events:PutEvents")
         self.function: lambda_.Function = ledger_function.function
+        # The next pass does what this one did not: Lambda must neither repeat a failed pass nor start one that is late.
+        self.function.configure_async_invoke(retry_attempts=0, max_event_age=PASSES["quick"])
         _allow_looking(ledger_function)
         if settings.runner_tags:
             _allow_stopping(ledger_function, settings)
         self._schedule(ledger_function, settings)
 
     def _schedule(self, reconciler: LedgerFunction, settings: Settings) -> None:
-        missed = queue(self, "ScheduleDeadLetters", settings=settings)
-        compliance.accept(missed, "AwsSolutions-SQS3", "It is itself the dead-letter queue of the schedules' target.")
+        reason = "It is itself the dead-letter queue of the schedules' target."
+        missed = dead_letters(self, "ScheduleDeadLetters", settings=settings, reason=reason)
         for kind, every in PASSES.items():
             target = targets.LambdaFunction(
                 reconciler.function,
@@ -88,7 +88,7 @@ class ReconcilerFunction(Construct):
 
 
 def thresholds(settings: Settings) -> dict[str, str]:
-    """When a job is stuck, for whoever tells so."""
+    """When a job is stuck, for the reconciler and the API."""
     return {
         "STUCK_QUEUED_MINUTES": str(settings.stuck_queued_minutes),
         "STUCK_SCHEDULED_MINUTES": str(settings.stuck_scheduled_minutes),
@@ -99,7 +99,7 @@ def thresholds(settings: Settings) -> dict[str, str]:
 
 
 def scope(settings: Settings) -> dict[str, str]:
-    """Where EC2 and ECS can tell whether a machine is gone."""
+    """The account and the regions in which EC2 and ECS show whether a machine is gone."""
     return {"OWN_ACCOUNT": cdk.Aws.ACCOUNT_ID, "RUNNER_REGIONS": ",".join(settings.runner_regions)}
 
 
@@ -127,11 +127,10 @@ def _allow_looking(reconciler: LedgerFunction) -> None:
 
 
 def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
-    """The code checks tags and places, too.
+    """AWS refuses to stop a machine that lacks one of the tags, has one that keeps it, or is in another region.
 
-    AWS refuses to stop a machine that lacks one of the tags, has one that keeps it, or is in another region.
+    The code checks the same.
     """
-    keep = settings.keep_tags | {KEEP_TAG: "true"}
     machines = [
         cdk.Stack.of(reconciler).format_arn(service=service, region=region, resource=kind, resource_name="*")
         for region in dict.fromkeys((cdk.Aws.REGION, *settings.runner_regions))
@@ -143,7 +142,9 @@ def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
             resources=machines,
             conditions={
                 "StringLike": {f"aws:ResourceTag/{name}": value for name, value in settings.runner_tags.items()},
-                "StringNotLike": {f"aws:ResourceTag/{name}": value for name, value in keep.items()},
+                "StringNotLike": {f"aws:ResourceTag/{name}": value for name, value in settings.keep_tags.items()},
+                # As `must_stay` has it: every value but `false` keeps the machine.
+                "StringEqualsIgnoreCaseIfExists": {f"aws:ResourceTag/{KEEP_TAG}": "false"},
             },
         )
     )

@@ -49,7 +49,6 @@ class Recorder:
         more: Mapping[str, Sequence[str]] | None = None,
         snap_start: bool = False,
         reserved_concurrency: int | None = None,
-        retry_attempts: int | None = None,
     ) -> LedgerFunction:
         """`more` are the tables, by their word, that this one may touch beyond what recording needs."""
         function = LedgerFunction(
@@ -60,7 +59,6 @@ class Recorder:
             timeout=timeout,
             snap_start=snap_start,
             reserved_concurrency=reserved_concurrency,
-            retry_attempts=retry_attempts,
             environment={
                 **table_environment(self.settings, self.tables, {*RECORDS, *(more or {})}),
                 "RUNNER_LOOKUPS_QUEUE": self.runner_lookups.queue_url,

@@ -43,3 +43,4 @@ def test_a_failed_pass_is_not_repeated_by_lambda(templates: Templates) -> None:
     (config,) = of_type(templates["events"], "AWS::Lambda::EventInvokeConfig").values()
     assert config["FunctionName"]["Ref"].startswith("Reconciler")
     assert config["MaximumRetryAttempts"] == 0
+    assert config["MaximumEventAgeInSeconds"] == 300

@@ -1,4 +1,6 @@
-"""Who may speak, and who is listened to."""
+"""Which events are routed to which queue, and which accounts may publish."""
+
+import pytest
 
 from stacks.events import task_pattern
 from tests.synthesis import Templates, of_type, synthesise
@@ -54,3 +56,15 @@ def test_only_named_accounts_may_publish(templates: Templates) -> None:
     policies = of_type(events, "AWS::Events::EventBusPolicy").values()
     assert sorted(policy["Principal"] for policy in policies) == ["111111111111", "222222222222"]
     assert {policy["Action"] for policy in policies} == {"events:PutEvents"}
+
+
+@pytest.mark.parametrize("regions", ["", "eu-west-1"])
+def test_an_event_that_no_queue_accepts_becomes_a_dead_letter(regions: str) -> None:
+    template = synthesise(runner_regions=regions)["events"]
+    rules = of_type(template, "AWS::Events::Rule").values()
+    queues = of_type(template, "AWS::SQS::Queue")
+    for rule in rules:
+        (target,) = rule["Targets"]
+        kept = target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"][0]
+        assert kept in queues
+        assert kept.startswith("RulesDeadLetters" if "EventPattern" in rule else "ReconciliationScheduleDeadLetters")

@@ -178,7 +178,8 @@ def test_the_reconciler_may_stop_what_has_all_the_tags_of_a_runner_and_nothing_e
     assert stops["Action"] == ["ec2:TerminateInstances", "ecs:StopTask"]
     assert stops["Condition"] == {
         "StringLike": {"aws:ResourceTag/team": "ci", "aws:ResourceTag/runner": "*"},
-        "StringNotLike": {"aws:ResourceTag/pool": "idle", "aws:ResourceTag/ghr:bypass-removal": "true"},
+        "StringNotLike": {"aws:ResourceTag/pool": "idle"},
+        "StringEqualsIgnoreCaseIfExists": {"aws:ResourceTag/ghr:bypass-removal": "false"},
     }
 
 

@@ -21,7 +21,7 @@ from tests.synthesis import FLAGS, Templates, app, of_type, synthesise
 SNAPSHOT = Path(__file__).with_name("permanent.json")
 KEPT = {
     "AWS::DynamoDB::Table": ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"),
-    "AWS::SecretsManager::Secret": ("GenerateSecretString", "SecretString", "Name"),
+    "AWS::SecretsManager::Secret": ("GenerateSecretString", "SecretString", "Name", "Description", "KmsKeyId"),
     "AWS::SQS::Queue": ("QueueName", "FifoQueue"),
     "AWS::Events::EventBus": ("Name",),
     "AWS::ApiGatewayV2::Api": ("ProtocolType",),
@@ -47,6 +47,12 @@ def test_what_holds_data_keeps_its_logical_id_keys_indexes_and_generated_secret(
 def test_the_snapshot_has_both_generated_secrets() -> None:
     kept = json.loads(SNAPSHOT.read_text()).values()
     assert len([each for each in kept if "GenerateSecretString" in each]) == 2
+
+
+def test_the_github_app_s_key_is_never_part_of_a_template() -> None:
+    """CloudFormation writes the value again when it changes, so it must stay what the first deployment wrote."""
+    kept = json.loads(SNAPSHOT.read_text()).values()
+    assert [each["SecretString"] for each in kept if "SecretString" in each] == ["{}"]
 
 
 def test_every_feature_flag_of_the_installed_cdk_is_decided() -> None:
