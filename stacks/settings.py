@@ -230,23 +230,26 @@ class _Reader:
         return found
 
     def tags(self, name: str, default: str = "") -> dict[str, str]:
-        given = str(self._given(name, default))
-        pairs = [each.strip().partition("=") for each in given.split(",") if each.strip()]
-        if not all(key and value for key, _, value in pairs):
+        given = self._given(name, default)
+        pairs = [each.partition("=") for each in _listed(given)]
+        if not isinstance(given, str) or not all(key and value for key, _, value in pairs):
             raise BadSetting(f"{name} is {given!r}; it takes tags as name=value, with commas; * is any value")
-        return {key: value for key, _, value in pairs}
+        tags = {key: value for key, _, value in pairs}
+        if len(tags) < len(pairs):
+            raise BadSetting(f"{name} is {given!r}; it takes each tag once")
+        return tags
 
     def regions(self, name: str) -> tuple[str, ...]:
-        given = str(self._given(name, ""))
-        regions = tuple(dict.fromkeys(each.strip() for each in given.split(",") if each.strip()))
-        if not all(re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", each) for each in regions):
+        given = self._given(name, "")
+        regions = tuple(dict.fromkeys(_listed(given)))
+        if not isinstance(given, str) or not all(re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", each) for each in regions):
             raise BadSetting(f"{name} is {given!r}; it takes names of AWS regions, with commas")
         return regions
 
     def names(self, name: str, pattern: str, meaning: str) -> tuple[str, ...]:
-        given = str(self._given(name, ""))
-        names = tuple(each.strip() for each in given.split(",") if each.strip())
-        if not all(re.fullmatch(pattern, each) for each in names):
+        given = self._given(name, "")
+        names = tuple(_listed(given))
+        if not isinstance(given, str) or not all(re.fullmatch(pattern, each) for each in names):
             raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
         return names
 
@@ -261,3 +264,7 @@ class _Reader:
     def _given(self, name: str, default: object) -> object:
         value = self._context(name)
         return default if value is None else value
+
+
+def _listed(given: object) -> list[str]:
+    return [each.strip() for each in str(given).split(",") if each.strip()]
