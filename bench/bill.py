@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runledger.tables import schema
 
 from bench import prices
+from tests.synthesis import of_type, synthesise
 
 if TYPE_CHECKING:
     from bench.counts import Counts
@@ -46,7 +47,14 @@ def month(counts: Counts, jobs: int) -> dict[str, float]:
         "metrics and secrets": METRICS * prices.METRIC_MONTH
         + SECRETS * prices.SECRET_MONTH
         + SECRET_CALLS * prices.SECRET_CALL,
+        "alarms and dashboard": deployed("AWS::CloudWatch::Alarm") * prices.ALARM_MONTH
+        + deployed("AWS::CloudWatch::Dashboard") * prices.DASHBOARD_MONTH,
     }
+
+
+def deployed(resource_type: str) -> int:
+    """How many a deployment with the default settings has."""
+    return sum(len(of_type(template, resource_type)) for template in synthesise().values())
 
 
 def provisioned(counts: Counts, jobs: int) -> float:
