@@ -75,12 +75,21 @@ def test_expressions_are_not_pasted_into_scripts() -> None:
 
 def test_all_checks_run_on_every_change_and_before_a_release_with_the_whole_history() -> None:
     checked = {name: job for name, job in jobs().items() if {"run": ".ci/run"} in job["steps"]}
-    assert checked.keys() == {"ci/ci", "release/build"}
+    assert checked.keys() == {"ci/ci", "release/check"}
     for job in checked.values():
         (checkout,) = steps(job, "actions/checkout")
         assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
-    assert jobs()["release/publish"]["needs"] == "build"
+    assert jobs()["release/publish"]["needs"] == ["check", "wheel"]
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_the_job_that_builds_the_wheel_runs_nothing_else() -> None:
+    """A test, or a package that a test runs, could change the file before it is uploaded."""
+    uploading = {name: job for name, job in jobs().items() if steps(job, "actions/upload-artifact")}
+    assert uploading.keys() == {"release/wheel"}
+    commands = [step["run"] for step in uploading["release/wheel"]["steps"] if "run" in step]
+    assert commands[0] == "make wheel"
+    assert [command for command in commands[1:] if not command.startswith("test -f ")] == []
 
 
 def test_dependabot_looks_where_the_manifests_are() -> None:
