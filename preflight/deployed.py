@@ -87,7 +87,7 @@ class Deployed:
         )
         try:
             listed = json.loads(self._secret("ApiTokensSecretArn"))["tokens"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return Problem('the secret is no JSON object with a list "tokens": no token works', "see docs/api.md")
         entries = read_entries(listed, roles=set(Role), log_error=lambda *_, **__: None)
         names = [each.name for each in entries if each.role == Role.OPERATOR]

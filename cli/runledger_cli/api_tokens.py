@@ -13,6 +13,7 @@ ROLES = ("reader", "operator")
 ALL = "*"
 LONGEST_NAME = 100
 RANDOM_BYTES = 32
+NESTED = "the secret is nested too deeply to be read, so no token works: correct it first, see docs/api.md"
 
 
 def new_token() -> str:
@@ -34,6 +35,8 @@ def add(text: str, entry: dict[str, Any]) -> str:
         names = [each.get("name") for each in entries if isinstance(each, dict)]
         if not isinstance(entries, list):
             raise TypeError
+    except RecursionError as error:
+        raise CommandError(NESTED) from error
     except (ValueError, TypeError, KeyError) as error:
         raise CommandError(
             'the secret is no JSON object with a list "tokens", so no token works: correct it first, see docs/api.md'
@@ -42,4 +45,7 @@ def add(text: str, entry: dict[str, Any]) -> str:
         raise CommandError(
             f"there is a token named {entry['name']!r} already: choose another name, or remove its entry first"
         )
-    return json.dumps({**document, "tokens": [*entries, entry]})
+    try:
+        return json.dumps({**document, "tokens": [*entries, entry]})
+    except RecursionError as error:
+        raise CommandError(NESTED) from error

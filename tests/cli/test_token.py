@@ -190,3 +190,12 @@ def test_without_boto3_it_says_how_to_get_it() -> None:
     )
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("runledger: this command needs boto3: ")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"tokens": ' + "[" * 100_000, '{"tokens": [], "x": ' + "[" * 100_000 + "]" * 100_000 + "}"]
+)
+def test_a_document_that_is_nested_too_deeply_is_an_error_and_no_traceback(text: str) -> None:
+    entry = api_tokens.new_entry("rl_1", name="ci", role="reader", installations="*")
+    with pytest.raises(CommandError, match="nested too deeply"):
+        api_tokens.add(text, entry)
