@@ -11,13 +11,13 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 from runledger.model.reports import WEBHOOK_PATH
 
-from stacks import compliance
-from stacks.api_function import ApiFunction
+from stacks.constructs import compliance
+from stacks.constructs.api_function import ApiFunction
+from stacks.constructs.function import LedgerFunction, access_log_name, log_group
+from stacks.constructs.layer import domain_layer
+from stacks.constructs.parts import export, queue_with_dead_letters, secret
 from stacks.events import EventsStack
-from stacks.function import LedgerFunction, log_group
-from stacks.layer import domain_layer
-from stacks.parts import export, queue_with_dead_letters, secret
-from stacks.resource_alarms import watch
+from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
 API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
@@ -34,11 +34,6 @@ ACCESS_LOG = {
     "latencyMs": "$context.responseLatency",
     "error": "$context.integrationErrorMessage",
 }
-
-
-def access_log_name(settings: Settings) -> str:
-    """API Gateway adds each log group to a policy of at most 5,120 characters, except below this prefix."""
-    return f"/aws/vendedlogs/runledger/{settings.stage}/api"
 
 
 class ApiStack(cdk.Stack):

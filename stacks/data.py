@@ -7,9 +7,9 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 from runledger.tables import schema
 
-from stacks import compliance
-from stacks.parts import export
-from stacks.resource_alarms import watch_tables
+from stacks.constructs import compliance
+from stacks.constructs.parts import export
+from stacks.monitoring.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
 
 TARGET_UTILIZATION_PERCENT = 70

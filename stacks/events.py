@@ -13,14 +13,14 @@ from runledger.model.job import EventType
 from runledger.model.reports import GOING, SPOT_INTERRUPTION, AwsEvent
 from runledger.runners import publishers
 
-from stacks import compliance
-from stacks.function import LedgerFunction
-from stacks.github_requests import GitHubRequestsFunction
-from stacks.layer import domain_layer, github_layer
-from stacks.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
-from stacks.reconciler import ReconcilerFunction, describes_runners, scope
-from stacks.recorder import KNOWS_RUNNERS, Recorder
-from stacks.resource_alarms import watch
+from stacks.constructs import compliance
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.github_requests import GitHubRequestsFunction
+from stacks.constructs.layer import domain_layer, github_layer
+from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
+from stacks.constructs.reconciler import ReconcilerFunction, describes_runners, scope
+from stacks.constructs.recorder import KNOWS_RUNNERS, Recorder
+from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
 FROM_LAUNCHERS = (

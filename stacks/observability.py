@@ -10,15 +10,15 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from stacks import graphs, saved_queries
-from stacks.alarms import Alarms, topic_name
-from stacks.ledger_alarms import watch_ledger
+from stacks.monitoring import graphs, saved_queries
+from stacks.monitoring.alarms import Alarms, topic_name
+from stacks.monitoring.ledger_alarms import watch_ledger
+from stacks.monitoring.watched import Watched, find
 from stacks.settings import Settings
-from stacks.watched import Watched, find
 
 
 class ObservabilityStack(cdk.Stack):
-    """Alarms on resources are in the stacks of those resources: see `stacks.alarms`."""
+    """Alarms on resources are in the stacks of those resources: see `stacks.monitoring.alarms`."""
 
     def __init__(
         self,

@@ -9,8 +9,8 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from stacks.constructs.parts import orphan_policy
 from stacks.events import states, tasks, warnings
-from stacks.parts import orphan_policy
 from stacks.settings import Settings
 
 

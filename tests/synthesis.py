@@ -8,7 +8,7 @@ from typing import Any
 import aws_cdk as cdk
 
 from app import build
-from stacks import layer
+from stacks.constructs import layer
 
 ROOT = Path(__file__).parent.parent
 FLAGS = {

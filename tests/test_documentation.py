@@ -10,7 +10,7 @@ from runledger.model.job import EventType
 from runledger.platform import emf
 from runledger.recording import telemetry
 
-from stacks import saved_queries
+from stacks.monitoring import saved_queries
 from tests.documents import DOCS, names, rows, section
 from tests.synthesis import Templates, of_type
 

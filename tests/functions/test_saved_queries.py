@@ -14,7 +14,7 @@ from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Tally
 
 from stacks.api import ACCESS_LOG
-from stacks.saved_queries import OVER_ACCESS, OVER_FUNCTIONS, PLAIN_TEXT_ERRORS
+from stacks.monitoring.saved_queries import OVER_ACCESS, OVER_FUNCTIONS, PLAIN_TEXT_ERRORS
 from tests import runner_events
 from tests.functions.conftest import World
 from tests.runner_events import batch

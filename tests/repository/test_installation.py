@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stacks import web
-from stacks.layer import LOCKS
+from stacks.constructs import web
+from stacks.constructs.layer import LOCKS
 
 ROOT = Path(__file__).parent.parent.parent
 NEEDS_DEVELOPMENT = (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from runledger_api import pages
 
-from stacks import web
+from stacks.constructs import web
 from tests.api.client import Answer, Client
 from tests.api.conftest import api
 from tests.functions.conftest import world

@@ -27,8 +27,8 @@ from runledger_github.truth import Truth
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from local.processes import clean_environment
-from stacks import api_function
-from stacks import github_requests as github_requests_stack
+from stacks.constructs import api_function
+from stacks.constructs import github_requests as github_requests_stack
 from tests.api.client import Client
 from tests.api.conftest import Live, answer_github_requests, api, ledger, live, log, ordered
 from tests.beds import create_tables, delete_tables

@@ -13,7 +13,7 @@ import pytest
 
 from local.aws import dynamodb
 from local.processes import LocalError
-from stacks.layer import LOCKS, _PipBundling
+from stacks.constructs.layer import LOCKS, _PipBundling
 
 ROOT = Path(__file__).parent.parent.parent
 REQUIREMENTS = ROOT / "requirements"

@@ -10,7 +10,7 @@ import aws_cdk as cdk
 import pytest
 from cdk_nag import AwsSolutionsChecks
 
-from stacks import compliance
+from stacks.constructs import compliance
 from tests.synthesis import app
 
 ROOT = Path(__file__).parent.parent.parent

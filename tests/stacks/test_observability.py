@@ -11,7 +11,7 @@ import pytest
 from runledger.platform import emf
 from runledger.reconciliation import metrics
 
-from stacks import own_metrics
+from stacks.monitoring import own_metrics
 from tests.documents import names, section
 from tests.synthesis import Template, Templates, of_type, synthesise
 

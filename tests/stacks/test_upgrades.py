@@ -15,7 +15,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from stacks import layer
+from stacks.constructs import layer
 from tests.synthesis import FLAGS, Templates, app, of_type, synthesise
 
 SNAPSHOT = Path(__file__).with_name("permanent.json")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stacks import web
+from stacks.constructs import web
 
 SOURCES = sorted((web.WEB / "src").rglob("*.js"))
 # Where text could become more than text.

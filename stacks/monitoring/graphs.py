@@ -14,9 +14,9 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 from runledger.model.job import Status
 
-from stacks.own_metrics import OwnMetrics
+from stacks.monitoring.own_metrics import OwnMetrics
+from stacks.monitoring.watched import Watched, recording_operations, throttled
 from stacks.settings import Settings
-from stacks.watched import Watched, recording_operations, throttled
 
 FULL_WIDTH = 24
 OPEN = [status for status in Status if status is not Status.COMPLETED]

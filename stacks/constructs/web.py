@@ -7,7 +7,7 @@ import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
 ESBUILD = Path("node_modules") / ".bin" / "esbuild"
 # Only what a deployment needs, and only files whose hash is in package-lock.json.

@@ -1,6 +1,6 @@
 """Alarms on the metrics that the functions count themselves: deliveries, jobs, approvals and orphans."""
 
-from stacks.alarms import MINUTES_PER_HOUR, Alarms
+from stacks.monitoring.alarms import MINUTES_PER_HOUR, Alarms
 from stacks.settings import Settings
 
 ORPHAN_RATE_PERCENT = 0.1

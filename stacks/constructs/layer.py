@@ -13,10 +13,10 @@ import jsii
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stacks import web
+from stacks.constructs import web
 from stacks.settings import Settings
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LAYERS = ROOT / "layers"
 LOCKS = ROOT / "requirements" / "locks"
 RUNTIME = lambda_.Runtime.PYTHON_3_13

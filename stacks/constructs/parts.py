@@ -9,7 +9,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from stacks import compliance
+from stacks.constructs import compliance
 from stacks.settings import Settings
 
 TRIES_BEFORE_DEAD_LETTER = 5

@@ -11,7 +11,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
-from stacks.recorder import KNOWS_RUNNERS, RECORDS, TABLES
+from stacks.constructs.recorder import KNOWS_RUNNERS, RECORDS, TABLES
 
 Found = TypeVar("Found")
 

@@ -13,7 +13,7 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from stacks.own_metrics import OwnMetrics
+from stacks.monitoring.own_metrics import OwnMetrics
 from stacks.settings import Settings
 
 MINUTES_PER_HOUR = 60

@@ -12,10 +12,10 @@ from constructs import Construct
 from runledger.model.ownership import KEEP_TAG
 from runledger.tables import schema
 
-from stacks import compliance
-from stacks.function import LedgerFunction
-from stacks.parts import dead_letters
-from stacks.recorder import TABLES, Recorder
+from stacks.constructs import compliance
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.parts import dead_letters
+from stacks.constructs.recorder import TABLES, Recorder
 from stacks.settings import Settings
 
 PASSES = {"quick": cdk.Duration.minutes(5), "full": cdk.Duration.minutes(30)}

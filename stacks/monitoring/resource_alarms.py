@@ -9,10 +9,10 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
-from stacks.alarms import MINUTES_PER_HOUR, Alarms
-from stacks.parts import TRIES_BEFORE_DEAD_LETTER
+from stacks.constructs.parts import TRIES_BEFORE_DEAD_LETTER
+from stacks.monitoring.alarms import MINUTES_PER_HOUR, Alarms
+from stacks.monitoring.watched import Watched, throttled_requests
 from stacks.settings import Settings
-from stacks.watched import Watched, throttled_requests
 
 # SQS leaves a message out of the age after three receives, that is after two visibility time-outs of six minutes.
 OLDEST_MESSAGE = cdk.Duration.minutes(10)

@@ -10,8 +10,8 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from stacks import compliance
-from stacks.layer import ROOT, RUNTIME, architecture
+from stacks.constructs import compliance
+from stacks.constructs.layer import ROOT, RUNTIME, architecture
 from stacks.settings import Settings
 
 
@@ -95,6 +95,11 @@ class LedgerFunction(Construct):
 def log_group_name(settings: Settings, function: str) -> str:
     """Known before anything is deployed: saved queries in another stack name it without a reference."""
     return f"/runledger/{settings.stage}/{function}"
+
+
+def access_log_name(settings: Settings) -> str:
+    """API Gateway adds each log group to a policy of at most 5,120 characters, except below this prefix."""
+    return f"/aws/vendedlogs/runledger/{settings.stage}/api"
 
 
 def log_group(scope: Construct, construct_id: str, *, name: str, settings: Settings) -> logs.LogGroup:

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from stacks.api import access_log_name
-from stacks.function import log_group_name
+from stacks.constructs.function import access_log_name, log_group_name
 from stacks.settings import Settings
 
 # Lambda reports what kills a function in plain text and not in JSON: time-outs, exceptions while a handler is imported,

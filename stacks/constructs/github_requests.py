@@ -8,8 +8,8 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stacks.function import LedgerFunction
-from stacks.recorder import TABLES, table_environment
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.recorder import TABLES, table_environment
 from stacks.settings import Settings
 
 # The API waits for it, and has 29 seconds itself, of which it may have waited 12 for another reader's claim. It needs

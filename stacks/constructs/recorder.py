@@ -10,7 +10,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.tables import schema
 
-from stacks.function import LedgerFunction
+from stacks.constructs.function import LedgerFunction
 from stacks.settings import Settings
 
 TABLES = {

@@ -7,12 +7,12 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.tables import schema
 
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.github_requests import SECONDS_FOR_THE_API_TO_WAIT
+from stacks.constructs.layer import api_layer
+from stacks.constructs.reconciler import thresholds
+from stacks.constructs.recorder import TABLES, table_environment
 from stacks.events import EventsStack
-from stacks.function import LedgerFunction
-from stacks.github_requests import SECONDS_FOR_THE_API_TO_WAIT
-from stacks.layer import api_layer
-from stacks.reconciler import thresholds
-from stacks.recorder import TABLES, table_environment
 from stacks.settings import Settings
 
 # API Gateway hangs up after 30 seconds.

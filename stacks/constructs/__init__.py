@@ -1,0 +1,1 @@
+"""What the stacks are made of: functions, layers, queues and secrets."""

@@ -1,0 +1,1 @@
+"""Alarms, graphs and saved queries over what the stacks deploy."""
