@@ -1,1 +1,1 @@
-"""What is deployed: tables, functions, the API in front of them and the bus beside them."""
+"""What is deployed: one file for each stack, and the settings."""

@@ -1,4 +1,4 @@
-"""The HTTP API: GitHub's webhooks come in here, to be recorded or retried from a queue, and people's questions."""
+"""The HTTP API: it receives GitHub's webhooks, which are recorded or retried from a queue, and serves queries."""
 
 import json
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ class ApiStack(cdk.Stack):
             self,
             "webhook_intake",
             layers=[self._layer],
-            # GitHub hangs up after 10 seconds.
+            # GitHub closes the connection after 10 seconds.
             timeout=cdk.Duration.seconds(10),
             snap_start=self._settings.snap_start,
             reserved_concurrency=self._settings.intake_reserved_concurrency or None,

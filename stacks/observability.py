@@ -1,4 +1,4 @@
-"""What informs the operator before users notice: alarms, one dashboard, and saved queries."""
+"""Monitoring for operators: alarms, one dashboard and saved queries."""
 
 from collections.abc import Mapping, Sequence
 
@@ -52,7 +52,7 @@ class ObservabilityStack(cdk.Stack):
             display_name=f"Runledger {settings.stage}",
             enforce_ssl=True,
         )
-        # A policy of its own replaces the default one, by which CloudWatch might publish.
+        # This policy replaces the default one, which let CloudWatch publish.
         topic.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],

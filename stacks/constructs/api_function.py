@@ -1,4 +1,4 @@
-"""The function behind the query and admin API: it is public, so it reads tables, writes orders and holds no key."""
+"""The function behind the query and admin API. It is public, so it reads tables, writes orders and holds no key."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -15,9 +15,9 @@ from stacks.constructs.recorder import TABLES, table_environment
 from stacks.events import EventsStack
 from stacks.settings import Settings
 
-# API Gateway hangs up after 30 seconds.
+# API Gateway closes the connection after 30 seconds.
 TIMEOUT = cdk.Duration.seconds(29)
-# Processors come with memory, and statistics over 100,000 jobs want one.
+# Lambda assigns CPU by memory: this is one full CPU, which statistics over 100,000 jobs need.
 MEMORY_MB = 1769
 READS = {
     "JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"),
@@ -79,7 +79,7 @@ class ApiFunction(LedgerFunction):
         self._allow_orders(tables[TABLES["RUNNERS"]].table_arn)
 
     def _allow_orders(self, runners_arn: str) -> None:
-        """Of the runners' table only what is ordered of the reconciler: a runner itself is not the API's to change."""
+        """In the runners' table the API may write orders to the reconciler, and never a runner."""
         self.function.add_to_role_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:UpdateItem"],
@@ -90,7 +90,7 @@ class ApiFunction(LedgerFunction):
 
 
 def _dead_letters(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
-    """Found in the tree, so that nothing new can be left out; by the names that docs/operating.md gives them."""
+    """Found in the tree, so that a new queue is never left out; by their names in docs/operating.md."""
     return {
         construct.node.id.removesuffix("DeadLetters"): construct
         for stack in stacks

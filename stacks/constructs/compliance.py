@@ -1,4 +1,4 @@
-"""Findings of cdk-nag that we live with, each said where it arises and with its reason."""
+"""Findings of cdk-nag that are accepted, each where it arises and with its reason."""
 
 import aws_cdk as cdk
 from constructs import IConstruct

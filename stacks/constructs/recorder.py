@@ -1,4 +1,4 @@
-"""Functions that record in the ledger: whatever wakes them, they write the same tables and send the same errands."""
+"""Functions that record in the ledger: whatever invokes them, they use the same tables and queues."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Recorder:
         snap_start: bool = False,
         reserved_concurrency: int | None = None,
     ) -> LedgerFunction:
-        """`more` are the tables, by their word, that this one may touch beyond what recording needs."""
+        """`more` are further tables, and the actions on them that this function may use beyond recording."""
         function = LedgerFunction(
             scope,
             name,

@@ -1,4 +1,4 @@
-"""One CloudWatch dashboard, from the front door to the bill: what comes in, what waits, what runs, what it costs.
+"""One CloudWatch dashboard, in the order of a delivery: intake, functions, queues, jobs, runners, reconciler, tables.
 
 Its body names each function, queue and table of other stacks many times. Each of them is one variable of `Fn::Sub`, so
 that there is one reference for each resource, however many graphs show it.

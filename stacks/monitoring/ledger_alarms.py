@@ -36,7 +36,7 @@ def _jobs(alarms: Alarms, settings: Settings) -> None:
         alarms.add(
             f"StuckJobs-{kind}",
             alarms.own.metric("StuckJobs", "Maximum", minutes=PASSES_MINUTES, kind=kind),
-            f"Jobs have been stuck in {kind} for half an hour, and the reconciler could not help them.",
+            f"Jobs have been stuck in {kind} for half an hour, and the reconciler could not correct them.",
             periods=2,
         )
     alarms.add(
@@ -71,11 +71,11 @@ def _reconciler(alarms: Alarms) -> None:
     alarms.add(
         "OrphanRate",
         alarms.own.metric("OrphanedRunnerRate", "Average", minutes=MINUTES_PER_HOUR),
-        f"Over an hour, more than {ORPHAN_RATE_PERCENT} % of the runners were alive without a job.",
+        f"Over an hour, more than {ORPHAN_RATE_PERCENT} % of the runners ran without a job.",
         threshold=ORPHAN_RATE_PERCENT,
     )
     alarms.add(
         "OrphansOverdue",
         alarms.own.metric("OrphanedRunnersOverdue", "Maximum"),
-        "An orphaned runner was found and is still not cleaned up after ten minutes: it costs money.",
+        "An orphaned runner is still not cleaned up ten minutes after it could have been. It costs money.",
     )

@@ -1,4 +1,4 @@
-"""Alarms on queues, functions, tables and the API: found in the tree of a stack, so that nothing new is left out."""
+"""Alarms on queues, functions, tables and the API, found in the tree of a stack so that none is left out."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from stacks.settings import Settings
 OLDEST_MESSAGE = cdk.Duration.minutes(10)
 # A message is received five times. However these fall into periods of five visibility time-outs, one has three of them.
 FAILURES = 3
-# Nothing repeats a request.
+# Requests are not repeated.
 FAILED_REQUESTS, REQUESTS_WITHIN = 3, cdk.Duration.minutes(15)
 # A full pass starts twice an hour.
 FAILED_PASSES, PASSES_WITHIN = 2, cdk.Duration.minutes(60)
@@ -33,8 +33,8 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
         alarms.add(
             "ServerErrors",
             api.metric_server_error(),
-            "The API answered 5xx. A delivery that got it is neither recorded nor queued, and GitHub sends it again "
-            "only on request.",
+            "The API returned 5xx. A delivery with this response is neither recorded nor queued, and GitHub sends it "
+            "again only on request.",
         )
     if settings.no_webhook_alarm_minutes and INTAKE in watched.functions:
         _silence(alarms, watched.functions[INTAKE], settings.no_webhook_alarm_minutes)
@@ -61,7 +61,7 @@ def _silence(alarms: Alarms, intake: lambda_.Function, minutes: int) -> None:
     alarms.add(
         "NoWebhook",
         intake.metric_invocations(period=cdk.Duration.minutes(period)),
-        f"GitHub has sent nothing for {minutes} minutes: is the webhook still there, and is it active?",
+        f"GitHub has sent no webhook for {minutes} minutes: check that the webhook exists and is active.",
         comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
         threshold=1,
         periods=math.ceil(minutes / period),
@@ -87,7 +87,7 @@ def _queues(alarms: Alarms, watched: Watched) -> None:
 
 
 def _functions(alarms: Alarms, watched: Watched) -> None:
-    """A failed message of a batch is no error of its function, which answers normally: it has a metric of its own."""
+    """Lambda counts no error when a function reports failed messages, so these have a metric of their own."""
     for name, function in watched.functions.items():
         if name in watched.fed_by_queues:
             most, within, remark = FAILURES, _time_of_tries(watched), "Its messages stay in the queue."

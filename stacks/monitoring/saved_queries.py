@@ -1,4 +1,4 @@
-"""Questions to the logs that an operator asks again and again, saved in CloudWatch Logs Insights."""
+"""Queries over the logs that operators need often, saved in CloudWatch Logs Insights."""
 
 from collections.abc import Iterable
 

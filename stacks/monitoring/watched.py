@@ -1,4 +1,4 @@
-"""All that is deployed and may fail, found in the tree of constructs, so that nothing new can be left out."""
+"""Everything deployed that may fail, found in the tree of constructs, so that a new resource is never left out."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

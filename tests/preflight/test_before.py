@@ -180,8 +180,8 @@ def test_what_an_earlier_installation_left_is_listed(variables: dict[str, str], 
 
 @server
 def test_wrong_credentials_skip_what_needs_them() -> None:
-    nobody = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
-    code, checks = run_preflight(**nobody, **emulator.CREDENTIALS)
+    unreachable = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
+    code, checks = run_preflight(**unreachable, **emulator.CREDENTIALS)
     assert (code, checks["credentials"][0], checks["account"][0]) == (1, State.PROBLEM, State.SKIPPED)
     assert "bootstrap" not in checks
 

@@ -14,7 +14,7 @@ def test_github_posts_to_one_route_and_everything_else_is_the_apis(templates: Te
     }
 
 
-def test_nobody_has_a_token_until_somebody_is_given_one(templates: Templates) -> None:
+def test_the_first_deployment_has_no_token(templates: Templates) -> None:
     secrets = of_type(templates["api"], "AWS::SecretsManager::Secret").values()
     (tokens,) = [secret for secret in secrets if "tokens" in secret["Description"]]
     generated = tokens["GenerateSecretString"]

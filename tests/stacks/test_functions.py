@@ -13,7 +13,7 @@ from tests.synthesis import Template, Templates, of_type, synthesise
 
 ROOT = Path(__file__).parent.parent.parent
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
-# Recording is the same for all who do it, and so are the errands that may follow from it.
+# Every function that records has these, and may send to the same queues.
 RECORDS = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "sqs:SendMessage", *LOGS}
 CONSUMES = {
     "sqs:ReceiveMessage",
@@ -117,7 +117,7 @@ def test_a_function_knows_the_name_that_its_log_lines_carry(templates: Templates
     assert function["Environment"]["Variables"]["FUNCTION"] == function["Handler"].removesuffix(".handler")
 
 
-def test_nobody_may_scan_a_table(templates: Templates) -> None:
+def test_no_function_may_scan_a_table(templates: Templates) -> None:
     for template in templates.values():
         for policy in of_type(template, "AWS::IAM::Policy").values():
             assert not re.search(r"dynamodb:(Scan|\*)", str(policy))

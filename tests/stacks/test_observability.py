@@ -200,7 +200,7 @@ def test_a_dashboard_is_named_after_its_region_because_dashboards_are_global(tem
     assert dashboard["DashboardName"] == {"Fn::Join": ["", ["runledger-prod-", {"Ref": "AWS::Region"}]]}
 
 
-def test_every_alarm_looks_at_one_metric_and_tells_the_topic_what_to_do(templates: Templates) -> None:
+def test_every_alarm_looks_at_one_metric_and_sends_its_description_to_the_topic(templates: Templates) -> None:
     (topic,) = of_type(templates["observability"], "AWS::SNS::Topic").values()
     for alarm in alarms(templates).values():
         assert "Metrics" not in alarm
@@ -218,10 +218,10 @@ def test_only_cloudwatch_of_this_account_publishes_and_only_encrypted(templates:
     assert len(policy["PolicyDocument"]["Statement"]) == 2
 
 
-def test_whoever_is_set_gets_the_mail(templates: Templates) -> None:
+def test_alarms_are_sent_to_the_address_in_the_settings(templates: Templates) -> None:
     assert of_type(templates["observability"], "AWS::SNS::Subscription") == {}
-    told = of_type(synthesise(alarm_email="oncall@example.com")["observability"], "AWS::SNS::Subscription")
-    assert [(each["Protocol"], each["Endpoint"]) for each in told.values()] == [("email", "oncall@example.com")]
+    subscribed = of_type(synthesise(alarm_email="oncall@example.com")["observability"], "AWS::SNS::Subscription")
+    assert [(each["Protocol"], each["Endpoint"]) for each in subscribed.values()] == [("email", "oncall@example.com")]
 
 
 def dashboard(template: Template) -> dict[str, Any]:

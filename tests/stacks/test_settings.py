@@ -21,7 +21,7 @@ def read(**given: object) -> Settings:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("workflow_jobs_retention_days", "a week", "workflow_jobs_retention_days is 'a week'; it takes a whole number"),
         (
@@ -96,8 +96,8 @@ def read(**given: object) -> Settings:
         ("write_capacity_max", 1, "write_capacity_min is 5, above write_capacity_max, which is 1"),
     ],
 )
-def test_a_bad_setting_is_refused_by_name(name: str, value: object, said: str) -> None:
-    with pytest.raises(BadSetting, match="^" + said.replace("(", r"\(")):
+def test_a_bad_setting_is_refused_by_name(name: str, value: object, message: str) -> None:
+    with pytest.raises(BadSetting, match="^" + message.replace("(", r"\(")):
         read(**{name: value})
 
 

@@ -41,7 +41,7 @@ def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
 def test_nothing_is_loaded_from_anywhere_else(tmp_path: Path) -> None:
     ours = [text for name, text in built(tmp_path).items() if "swagger-ui-" not in name]
     addresses = {each for text in ours for each in re.findall(r"https?://[\w.-]+", text)}
-    # The name of SVG, which nobody asks for, and where links for people lead.
+    # The name of SVG, which is never requested, and where links for people lead.
     assert addresses <= {"http://www.w3.org", "https://github.com"}
 
 

@@ -1,6 +1,6 @@
-"""Clients of AWS that are quick to make and to call: of a cold start and of a webhook, botocore is the greater part.
+"""AWS clients that are quick to create and to call: most of a cold start, and of a webhook, is spent in botocore.
 
-botocore and not boto3, which only adds resources and transfers to S3 that nobody here uses, and 20 ms to each start.
+boto3 would add resources and S3 transfers, which are not used here, and 20 ms to each start.
 """
 
 import gc
@@ -15,7 +15,7 @@ from runledger.platform.snapshots import renew_after_restore
 
 @contextmanager
 def to_stay() -> Iterator[None]:
-    """What is made here stays: no garbage is looked for meanwhile, nor later among all that is there by then.
+    """Skip garbage collection while objects are created that stay, and exclude them from later collections.
 
     It saves a tenth of a cold start.
     """
@@ -36,9 +36,9 @@ IMPATIENT = Config(
     connect_timeout=1,
     read_timeout=2,
     retries={"mode": "standard", "total_max_attempts": 2},
-    # A third of each call's time goes into checking what the tests have checked, and AWS checks again, ...
+    # A third of each call's time goes into validating parameters, which the tests have done and AWS does again, ...
     parameter_validation=False,
-    # ... and into putting together anew who we are.
+    # ... and into building the user agent.
     user_agent="runledger",
 )
 
@@ -69,7 +69,7 @@ def client(service: str, region: str | None = None) -> Any:
 
 
 def patient_client(service: str, *, read_seconds: float) -> Any:
-    """For calls that take their time: one attempt, which waits for its answer that long."""
+    """For slow calls: one attempt, which waits that long for its response."""
     patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
     with to_stay():
         made = session().create_client(service, config=patient)

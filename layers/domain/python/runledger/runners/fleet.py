@@ -1,4 +1,4 @@
-"""The machines themselves, on EC2 and ECS: which there are, which of them are ours, and how one is stopped."""
+"""Machines on EC2 and ECS: which exist, which of them are runners of this deployment, and how one is stopped."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ class Fleet:
             return self._instances(ids - tasks) | self._tasks(tasks)
 
     def find(self, runner_id: str, kind: RunnerKind) -> Instance | None:
-        """One machine. Of a task the id is enough: then it is looked for in the cluster of the settings."""
+        """One machine. A task without a cluster in its id is looked for in the cluster of the settings."""
         with self._counted():
             found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
         return next(iter(found.values()), None)
@@ -70,7 +70,7 @@ class Fleet:
         return self.is_runner(instance) and not must_stay(instance.tags, self.keep_tags)
 
     def stop(self, instance: Instance, *, reason: str) -> None:
-        """What is gone already is stopped. A machine out of scope is a defect of the caller."""
+        """A machine that is gone counts as stopped. A machine out of scope is a defect of the caller."""
         if not self.scope.covers(instance.place):
             raise ValueError(f"runner {instance.runner_id} is not in an account and region of this deployment")
         assert instance.region is not None
@@ -87,7 +87,7 @@ class Fleet:
                 raise
 
     def _instances(self, ids: set[str]) -> dict[str, Instance]:
-        """An instance's id names no region, so those that one region does not know are looked for in the next."""
+        """An instance's id names no region, so ids that are absent in one region are looked for in the next."""
         found: dict[str, Instance] = {}
         for region in self.scope.regions:
             if left := ids - found.keys():
@@ -113,7 +113,7 @@ class Fleet:
 
 
 def _is_gone(error: ClientError) -> bool:
-    """ECS has one code for everything that is wrong with a parameter, and tells what in words."""
+    """ECS has one code for every wrong parameter, so the message must be compared."""
     code, message = error.response["Error"]["Code"], error.response["Error"]["Message"]
     return code == NO_SUCH_INSTANCE or NO_SUCH_TASK in message
 

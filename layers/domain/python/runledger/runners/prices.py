@@ -1,6 +1,6 @@
 """Hourly prices of EC2 instances in dollars, as AWS publishes them. An unknown price is None, and never 0.
 
-A Fargate task has no instance type, and pays for CPU and memory apart: its price is unknown unless its launcher tells.
+A Fargate task has no instance type and is billed by CPU and memory: its price is known only if its launcher reports it.
 """
 
 import json
@@ -20,12 +20,12 @@ from runledger.platform.availability import reaching
 
 ON_DEMAND_FRESH_SECONDS = 24 * 3600.0
 SPOT_FRESH_SECONDS = 3600.0
-# Soon enough for a new instance type or permission, and late enough not to ask again for each job.
+# Short enough for a new instance type or permission, and long enough not to ask again for each job.
 UNKNOWN_FRESH_SECONDS = 300.0
 # After a call that failed: other jobs must not wait for the same time-out.
 TROUBLE_FRESH_SECONDS = 60.0
 
-# What reading an answer raises that is not shaped as documented.
+# Raised by a response that doesn't have the documented form.
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 _log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class _Answer:
 
 
 class Prices:
-    """Trouble that may pass is an UnavailableError; what AWS refuses for good is warned of, and unknown."""
+    """Temporary trouble is an UnavailableError. A request that AWS rejects is logged, and the price is unknown."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Prices:
         self._answers: dict[tuple[str, ...], _Answer] = {}
 
     def find(self, wanted: Wanted) -> Price:
-        """What can be had at once: where a job is must never wait for what it costs. Trouble is in the result."""
+        """Never raises: a job's machine must be recorded even without its price. Trouble is in the result."""
         try:
             return self._found(wanted)
         except UnavailableError as trouble:
@@ -73,7 +73,7 @@ class Prices:
             return Price(trouble=str(trouble))
 
     def _found(self, wanted: Wanted) -> Price:
-        """A spot instance has its on-demand price beside, which tells what was saved."""
+        """A spot instance also gets its on-demand price, from which the saving follows."""
         if wanted.instance_type is None:
             return Price()
         on_demand = self.on_demand(wanted.instance_type, wanted.availability_zone)
@@ -172,7 +172,7 @@ class Prices:
 
 
 def _hourly(product: str) -> Iterator[Decimal]:
-    """What AWS lists at 0 is paid for in another way (a capacity block, for one), and no price of ours."""
+    """A price of 0 is skipped: such an offer is paid for in another way, for example as a capacity block."""
     for term in json.loads(product)["terms"].get("OnDemand", {}).values():
         for dimension in term["priceDimensions"].values():
             if dimension["unit"] == "Hrs" and (price := _price(dimension["pricePerUnit"].get("USD", "0"))):
@@ -185,5 +185,5 @@ def _price(text: str) -> Decimal | None:
 
 
 def _plain(amount: Decimal) -> Decimal:
-    """Without trailing zeros, as DynamoDB gives it back: so that what is written and what is read look the same."""
+    """Without trailing zeros, as DynamoDB returns it, so that written and read prices compare equal as text."""
     return amount.quantize(Decimal(1)) if amount == amount.to_integral_value() else amount.normalize()
