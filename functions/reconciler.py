@@ -21,7 +21,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         message_format.check(event)
     except NewerMessage as newer:
         logs.newer_message(newer, id=event.get("id"))
-        raise  # Lambda tries it again after one and two minutes, by then with the new code
+        raise  # Lambda does not repeat it: its sender sees no result, and gives the order again
     report = _work(event, context)
     metrics.finished(report)
     return {"id": report.id, "outcome": report.outcome, "summary": dict(report.summary), "text": report.text()}
