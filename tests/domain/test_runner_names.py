@@ -1,7 +1,7 @@
 """An instance or a task is found in a runner's name, wherever a launcher puts it."""
 
 import pytest
-from runledger.model.runner_names import instance_id_in, task_id_in
+from runledger.model.runner_names import instance_id_in, names, task_id_in
 
 ID = "i-0d7d7144971263874"
 TASK = "0f9de17a6465404e8b1b2356dc13c2f8"
@@ -18,6 +18,8 @@ ARN = f"arn:aws:ecs:eu-west-1:123456789012:task/runners/{TASK}"
         (f"spot{ID}", ID),
         ("i-1a2b3c4d", "i-1a2b3c4d"),
         ("i-1a2b3c4d_2", "i-1a2b3c4d"),
+        ("linux-i-1a2b3c4d", "i-1a2b3c4d"),
+        ("ci-1a2b3c4d", None),
         ("GitHub Actions 12", None),
         ("macmini-0d7d71", None),
         ("i-0d7d7144971263874a", None),
@@ -60,3 +62,18 @@ def test_a_pattern_of_ones_own_tells_by_its_first_group_or_its_whole_match(patte
 )
 def test_a_task_id_or_a_whole_arn_anywhere_in_a_name(runner_name: str, expected: str | None) -> None:
     assert task_id_in(runner_name) == expected
+
+
+@pytest.mark.parametrize(
+    ("runner_name", "machine_id", "expected"),
+    [
+        (f"spot{ID}", ID, True),
+        (f"{ID}0", ID, False),
+        ("linux-i-1a2b3c4d", "i-1a2b3c4d", True),
+        ("ci-1a2b3c4d", "i-1a2b3c4d", False),
+        (f"fargate-{TASK}", TASK, True),
+        (f"0{TASK}", TASK, False),
+    ],
+)
+def test_a_name_contains_an_id_only_within_boundaries(runner_name: str, machine_id: str, expected: bool) -> None:
+    assert names(runner_name, machine_id) is expected

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from runledger.model import times
 from runledger.model.job import Job
+from runledger.model.ownership import is_known
 from runledger.model.reports import NO_INSTALLATION
 from runledger.platform.clients import client, rarely
 from runledger.platform.clock import SystemClock
@@ -101,10 +102,13 @@ def _deliveries(known: Truth) -> DeliveryCheck:
 
 
 def _known_machines(machine_ids: set[str]) -> set[str]:
-    """Those that EC2 or ECS describes, or that it or a launcher has reported before."""
+    """Those that EC2 or ECS describes or has confirmed, or that a publisher without limits has reported.
+
+    A limited publisher may report any id: so a busy runner of another owner would count as that machine's.
+    """
     described = fleet().describe(machine_ids) if machine_ids else {}
     recorded = runners().table.among(machine_ids - described.keys())
-    return {*described, *(each for each, runner in recorded.items() if runner.confirmed_at or runner.proven_by)}
+    return {*described, *(each for each, runner in recorded.items() if is_known(runner))}
 
 
 def _registrations(known: Truth) -> Registrations:

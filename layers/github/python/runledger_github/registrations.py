@@ -5,7 +5,6 @@ UnavailableError, because a runner that was not looked for may be busy. Runners 
 an installation's token.
 """
 
-import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +15,7 @@ from runledger.model.job import Job
 from runledger.model.machines import Runner
 from runledger.model.ownership import account_of
 from runledger.model.reports import NO_INSTALLATION
-from runledger.model.runner_names import is_unmistakable, machine_in
+from runledger.model.runner_names import is_unmistakable, machine_in, names
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, Refused
@@ -78,7 +77,7 @@ class Registrations:
     """
 
     app: GitHubApp
-    known_machines: Callable[[set[str]], Collection[str]]  # those of some ids that EC2, ECS or a launcher has named
+    known_machines: Callable[[set[str]], Collection[str]]  # those of some ids that are known machines
     _scopes: _Kept[Scope] = field(default_factory=_Kept)
     _runners: _Kept[Json] = field(default_factory=_Kept)
 
@@ -194,7 +193,7 @@ class Registrations:
 def _is(runner: Runner, job: Job | None, scope: Scope, listed: Json) -> bool:
     """By the machine's id in its name, or as the runner that GitHub named for the job: name, id and scope together."""
     name, machine = str(listed.get("name")), runner.runner_id.rpartition("/")[2]
-    if re.search(rf"{re.escape(machine)}(?![0-9a-zA-Z])", name):
+    if names(name, machine):
         return True
     other = machine_in(name)
     if other is not None and is_unmistakable(other):

@@ -92,6 +92,11 @@ def account_of(name: str) -> str:
     return name.partition("/")[0].lower()
 
 
+def is_known(runner: Runner) -> bool:
+    """EC2 or ECS has confirmed the machine, or a publisher without limits has reported it."""
+    return runner.confirmed_at is not None or runner.proven_by == Proof.EVENT
+
+
 def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
     """A claim is no proof: it lets nobody see or clean a machine. None stands for all installations."""
     if installations is None:

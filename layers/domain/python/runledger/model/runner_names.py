@@ -1,15 +1,16 @@
-"""How launchers name runners, and tag the pools that they come from: a setting, for there are many ways."""
+"""How launchers name runners, and tag the pools that they come from. Both are settings, because launchers differ."""
 
 import re
 
-# No boundary in front: a launcher may put a prefix there without anything between.
-INSTANCE_ID = r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})(?![0-9a-zA-Z])"
+# A launcher may put a prefix directly in front of 17 digits. Eight digits need a boundary there: `ci-1a2b3c4d` is the
+# prefix `ci-` and a random suffix.
+INSTANCE_ID = r"(?:i-[0-9a-f]{17}|(?<![0-9A-Za-z])i-[0-9a-f]{8})(?![0-9a-zA-Z])"
 TASK_ID = (
     r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:[\w-]+/)?[0-9a-f]{32}(?![0-9a-zA-Z])"
     r"|(?<![0-9a-zA-Z])[0-9a-f]{32}(?![0-9a-zA-Z])"
 )
 UNMISTAKABLE = re.compile(r"i-[0-9a-f]{17}|arn:\S+")
-# The tags by which RunsOn and terraform-aws-github-runner tell their pools, then anybody's.
+# The tags in which RunsOn and terraform-aws-github-runner name their pools, then a general one.
 POOL_TAGS = ("runs-on-pool-name", "ghr:environment", "pool")
 
 
@@ -31,6 +32,12 @@ def _found_in(runner_name: str, pattern: str) -> str | None:
 def machine_in(runner_name: str) -> str | None:
     """An instance's id, or a task's, that the name contains, or something that looks like one."""
     return instance_id_in(runner_name) or task_id_in(runner_name)
+
+
+def names(runner_name: str, machine_id: str) -> bool:
+    """Whether the name contains this machine's id, under the same boundaries as `machine_in`."""
+    front = "" if is_unmistakable(machine_id) else r"(?<![0-9a-zA-Z])"
+    return re.search(rf"{front}{re.escape(machine_id)}(?![0-9a-zA-Z])", runner_name) is not None
 
 
 def is_unmistakable(machine_id: str) -> bool:
