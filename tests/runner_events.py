@@ -87,6 +87,7 @@ def publish(event: dict[str, Any], runners: Runners, *, machine: Instance | None
         publishers=Publishers(own_account=ACCOUNT),
         describe=lambda *_: machine,
         find_price=lambda _: Price(),
+        account=lambda _: None,
     )
     events.record(event)
 

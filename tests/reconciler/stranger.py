@@ -93,6 +93,7 @@ class Stranger:
             publishers=Publishers(own_account=runner_events.ACCOUNT, entries=(mine,) if trusted else ()),
             describe=self.victim.describe,
             find_price=lambda _: Price(),
+            account=lambda _: STRANGERS_REPO.partition("/")[0],
         )
         with contextlib.suppress(NotYours):
             events.record(event)

@@ -3,13 +3,16 @@
 import json
 
 import pytest
+from runledger.runners.fleet import Fleet
 
+from tests.beds import items
 from tests.functions.reconciling import TAGGED, Scene, ago
+from tests.ledgers import RUNNERS
 from tests.runner_events import ACCOUNT
 from tests.security.stranger import INSTALLATION as STRANGER
 from tests.security.stranger import Stranger
-from tests.security.test_machines import ownerless, reconcile
-from tests.webhooks import COMPLETED, INSTALLATION, REPO
+from tests.security.test_machines import look_up, ownerless, reconcile
+from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 OWNER = REPO.partition("/")[0]
 NO_SUCH_MACHINE = "i-1a2b3c4d"
@@ -41,3 +44,85 @@ def test_an_unlimited_publisher_makes_a_machine_known(scene: Scene) -> None:
     scene.launch(2, NO_SUCH_MACHINE)
     reconcile(scene)
     assert scene.state_of(instance) == "terminated"
+
+
+def idle_machine(scene: Scene, mallory: Stranger, *, tags: dict[str, str] = TAGGED) -> str:
+    """The victim's, idle in a warm pool. Mallory's launcher reports it for a job of theirs, which is over."""
+    ownerless(scene)
+    instance = scene.start_instance(tags)
+    scene.github.state.put("runners", 9, scope=REPO, name=f"runner--{instance}", busy=False)
+    mallory.webhook(IN_PROGRESS, 6662)
+    mallory.publish("runner_scheduled", instance)
+    mallory.webhook(COMPLETED, 6662, completed_at=ago(minutes=30))
+    return instance
+
+
+def test_a_limited_operator_sees_no_machine_that_only_a_limited_publisher_reported(
+    scene: Scene, mallory: Stranger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORPHANS", "report")
+    instance = idle_machine(scene, mallory)
+    reconcile(scene)
+    answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
+    assert "not suspected" in answer["text"]
+    assert scene.state_of(instance) == "running"
+    assert 9 in scene.github.state.runners
+
+
+def test_a_registration_with_another_installation_contests_the_machine(scene: Scene, mallory: Stranger) -> None:
+    instance = idle_machine(scene, mallory)
+    answer = reconcile(scene)
+    assert scene.state_of(instance) == "running"
+    assert 9 in scene.github.state.runners
+    runner = scene.runner(instance)
+    assert (runner["installation_id"], runner["contested_by"]) == (STRANGER, INSTALLATION)
+    assert not {"suspected_at", "cleaning_owner", "cleaning_since"} & runner.keys()
+    assert (runner["status"], answer["summary"]["contested_runners"]) == ("active", 1)
+
+
+def test_a_decoy_of_another_installation_is_not_removed_with_the_owners_registration(
+    scene: Scene, mallory: Stranger
+) -> None:
+    """The provisional owner's machine: both registrations stay, and so does the machine."""
+    instance = ownerless(scene)
+    ran = {"started_at": ago(minutes=45), "runner_id": 9, "runner_name": f"runner--{instance}"}
+    scene.hear(IN_PROGRESS, 2, **ran)
+    look_up(scene)
+    scene.hear(COMPLETED, 2, **ran, completed_at=ago(minutes=31))
+    scene.github.state.put("runners", 9, scope=REPO, name=f"runner--{instance}", busy=False)
+    scene.github.state.put("runners", 660, scope=mallory.repo, name=f"x-{instance}", busy=False)
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+    assert {9, 660} <= scene.github.state.runners.keys()
+
+
+@pytest.mark.parametrize("event", ["runner_scheduled", "runner_attached", "runner_terminated"])
+@pytest.mark.parametrize("repo", [None, REPO], ids=["their repository", "the victim's repository"])
+def test_a_limited_publisher_reports_no_machine_that_is_tagged_for_another_owner(
+    scene: Scene, mallory: Stranger, event: str, repo: str | None
+) -> None:
+    instance = scene.start_instance(TAGGED | {"ghr:Owner": OWNER})
+    mallory.webhook(IN_PROGRESS, 6662)
+    before = mallory.job(6662)
+    assert mallory.publish(event, instance, **({"repo_full_name": repo} if repo else {}))["batchItemFailures"]
+    assert mallory.job(6662) == before
+    assert instance not in {item["PK"] for item in items(scene.world.dynamodb, RUNNERS)}
+
+
+@pytest.mark.parametrize("tag", ["mallory", "Mallory", "mallory/prank"])
+def test_a_limited_publisher_reports_a_machine_that_is_tagged_for_its_own_installation(
+    scene: Scene, mallory: Stranger, tag: str
+) -> None:
+    instance = scene.start_instance(TAGGED | {"ghr:Owner": tag})
+    mallory.webhook(IN_PROGRESS, 6662)
+    assert not mallory.publish("runner_scheduled", instance)["batchItemFailures"]
+    assert mallory.job(6662)["instance_id"] == instance
+
+
+def test_a_publisher_without_limits_reports_without_a_look_at_the_machine(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event of a launcher costs no call to EC2."""
+    monkeypatch.setattr(Fleet, "find", lambda *_: pytest.fail("EC2 was asked"))
+    scene.launch(1, "i-0123456789abcdef0")
+    assert scene.job(1)["instance_id"] == "i-0123456789abcdef0"

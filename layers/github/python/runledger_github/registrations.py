@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.job import Job
 from runledger.model.machines import Runner
 from runledger.model.ownership import account_of
@@ -91,11 +91,17 @@ class Registrations:
             pass
 
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
-        """False while it is busy. Found by name as well as by its last id: it may have registered again."""
+        """False while it is busy. Found by name as well as by its last id: it may have registered again.
+
+        RegisteredElsewhere if another installation has a registration: the recorded owner may not be the real one.
+        """
         listed = list(self._listed(installation_ids, lambda _: True))
         found = [(scope, each) for scope, each in listed if _is(runner, job, scope, each)]
         if any(each.get("busy") for _, each in found):
             return False
+        for scope, _ in found:
+            if not _may_own(runner, scope, installation_ids):
+                raise RegisteredElsewhere(runner.runner_id, installation_id=scope.installation_id)
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
@@ -188,6 +194,16 @@ class Registrations:
                 raise
             return False
         return True
+
+
+def _may_own(runner: Runner, scope: Scope, searched: Collection[int]) -> bool:
+    """Whether a registration in this scope agrees with the runner's owner; without an owner, every one does."""
+    if runner.installation_id in (None, scope.installation_id):
+        return True
+    if runner.installation_id in searched:
+        return False
+    # The owner's webhooks come from no App, or the App has been installed again since.
+    return account_of(runner.repo_full_name or "") == account_of(scope.name)
 
 
 def _is(runner: Runner, job: Job | None, scope: Scope, listed: Json) -> bool:

@@ -8,7 +8,8 @@ Refusal                 the sender is at fault; nothing was changed; sending the
 └── TooLarge
 LostRace                somebody else wrote first: decide again on what is there now
 UnavailableError        AWS did not do what it was asked, for a reason that may pass: try again later
-└── ContendedError      the race was lost again and again
+├── ContendedError      the race was lost again and again
+└── RegisteredElsewhere a machine's runner is registered with another installation than its owner's
 NewerMessage            a newer version of Runledger wrote this message: leave it for that version to read
 """
 
@@ -58,6 +59,14 @@ class UnavailableError(Exception):
 
 class ContendedError(UnavailableError):
     pass
+
+
+class RegisteredElsewhere(UnavailableError):
+    def __init__(self, runner_id: str, *, installation_id: int) -> None:
+        super().__init__(
+            f"runner {runner_id} is registered with installation {installation_id}, not its owner's"
+        )
+        self.installation_id = installation_id
 
 
 class NewerMessage(Exception):

@@ -98,10 +98,14 @@ def is_known(runner: Runner) -> bool:
 
 
 def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
-    """A claim is no proof: it lets nobody see or clean a machine. None stands for all installations."""
+    """Neither a claim nor a limited publisher's report lets a limited caller see or clean a machine.
+
+    None stands for all installations.
+    """
     if installations is None:
         return True
-    return bool(runner.proven_by) and not runner.contested_at and runner.installation_id in installations
+    proven = runner.proven_by in (Proof.EVENT, Proof.TAG)
+    return proven and not runner.contested_at and runner.installation_id in installations
 
 
 def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags: Tags) -> Ruling:

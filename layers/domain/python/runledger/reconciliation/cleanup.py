@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from runledger.model import times
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.job import Job
 from runledger.model.machines import Runner, RunnerStatus
 from runledger.model.ownership import is_visible_to
@@ -33,6 +33,7 @@ class Cleaned(StrEnum):
     CLEANED = "cleaned"
     FORGOTTEN = "forgotten"  # the machine was gone already: only our table is cleaned
     ALIVE = "alive"
+    CONTESTED = "contested: its runner is registered with another installation"
     NOT_SUSPECTED = "not suspected"
     SOMEBODY_ELSES = "being cleaned by somebody else"
 
@@ -47,7 +48,10 @@ class Registrations(Protocol):
         """Lists their runners; an UnavailableError where one of the installations cannot tell."""
 
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
-        """False while GitHub reports it as busy; an UnavailableError where one of the installations cannot tell."""
+        """False while GitHub reports it as busy; an UnavailableError where one of the installations cannot answer.
+
+        RegisteredElsewhere, before anything is removed, if a registration is not with the runner's own installation.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +142,26 @@ class Cleanup:
             if times.ms_between(since, self.now()) > SURE_OF_LEASE_SECONDS * times.MS_PER_SECOND:
                 return Cleaned.SOMEBODY_ELSES
             self.fleet.stop(instance, reason=f"runledger: {reason}")
+        except RegisteredElsewhere as elsewhere:
+            self._contest(runner, by=elsewhere.installation_id)
+            self.locks.release(runner_id, owner=owner, acquitted=True)
+            return Cleaned.CONTESTED
         except Exception:
             self.locks.release(runner_id, owner=owner, acquitted=False)
             raise
         # Not later than EC2's or ECS's own report of the end, which is then no correction.
         self.runners.cleaned(runner_id, at=since, reason=f"orphan: {reason}")
         return Cleaned.CLEANED
+
+    def _contest(self, seen: Runner, *, by: int) -> None:
+        at = self.now()
+        contested = {"contested_at": at, "contested_by": by, "suspected_at": None, "suspected_reason": None}
+
+        def contest(runner: Runner) -> Runner:
+            changed = runner.contested_at or runner.installation_id != seen.installation_id
+            return runner if changed else runner.owned(**contested)
+
+        self.runners.table.change(seen.runner_id, at=at, change=contest)
 
     def _is_unchanged(self, seen: Runner) -> bool:
         """The search may take minutes: meanwhile the machine may have got a job, another owner, or two."""

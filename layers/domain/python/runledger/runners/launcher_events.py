@@ -1,16 +1,17 @@
 """What launchers publish on the bus: which machine they started for which job, and what became of it."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
 from runledger.model import payload, times
 from runledger.model.errors import Malformed, NotYours
 from runledger.model.job import EventType, Facts, Receipt, Source, Status
-from runledger.model.ownership import Proof
+from runledger.model.ownership import Proof, account_of, named_owner, owns
 from runledger.model.payload import Json
 from runledger.model.places import Place, region_of
-from runledger.model.reports import FindPrice, RunnerKind, Wanted
+from runledger.model.reports import NO_INSTALLATION, FindPrice, RunnerKind, Wanted
 from runledger.runners.lookups import Describe
 from runledger.runners.publishers import Publisher, Publishers
 from runledger.runners.tracker import Runners
@@ -28,10 +29,13 @@ HIGHEST_PRICE_PER_HOUR = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LauncherEvents:
+    """`account` gives the account of an installation, as GitHub's webhooks name it; None if none has arrived."""
+
     runners: Runners
     publishers: Publishers
     describe: Describe
     find_price: FindPrice
+    account: Callable[[int], str | None]
 
     def record(self, event: Json, *, sent_at: str | None = None) -> None:
         """One event of EventBridge; `sent_at` is when EventBridge put it on our queue.
@@ -46,6 +50,8 @@ class LauncherEvents:
         installation_id = payload.identifier(detail, "detail.installation_id")
         publisher = self._publisher(event, installation_id)
         kind, runner_id = _kind(detail), _runner_id(detail)
+        if publisher.installations is not None:
+            self._ensure_not_tagged_for_another(runner_id, kind, detail)
         event = _dated(event, sent_at)
         at = _instant(event, detail, "at") or payload.required_instant(event, "time")
         match detail_type:
@@ -65,6 +71,20 @@ class LauncherEvents:
                 )
             case _:
                 raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
+
+    def _ensure_not_tagged_for_another(self, runner_id: str, kind: RunnerKind, detail: Json) -> None:
+        """A limited publisher can name any machine, and any repository: only the installation's id is checked."""
+        machine = self.describe(runner_id, kind)
+        owner = named_owner(machine.tags) if machine else None
+        if owner is None:
+            return
+        installation_id = payload.identifier(detail, "detail.installation_id")
+        if installation_id == NO_INSTALLATION:
+            is_own = owns(owner, _repository(detail))
+        else:
+            is_own = (self.account(installation_id) or "").lower() == account_of(owner)
+        if not is_own:
+            raise NotYours(f"a tag of runner {runner_id} names another owner than installation {installation_id}")
 
     def _publisher(self, event: Json, installation_id: int) -> Publisher:
         account, source = str(event.get("account", "")), str(event.get("source", ""))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.updates import update, update_if, update_or_read
 
 if TYPE_CHECKING:
@@ -137,6 +137,12 @@ class InstallationsRegistry:
 
     def all(self) -> list[dict[str, Any]]:
         return self._registered_under(REGISTRY)
+
+    @reaching("installations")
+    def account(self, installation_id: int) -> str | None:
+        """None if no webhook has named it yet."""
+        answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(installation_id)))
+        return from_attributes(answer.get("Item", {})).get("org_name")
 
     def repositories(self, installation_id: int) -> list[str]:
         """Every repository of which a job was ever seen, in order of their names."""

@@ -15,7 +15,7 @@ from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
-from runledger.wiring.recording import record, setting
+from runledger.wiring.recording import installations, record, setting
 
 
 @cache
@@ -64,7 +64,13 @@ def launcher_events() -> LauncherEvents:
     publishers = Publishers(
         own_account=setting("OWN_ACCOUNT"), entries=parse_publishers(setting("EVENT_PUBLISHERS", default="[]"))
     )
-    return LauncherEvents(runners=runners(), publishers=publishers, describe=fleet().find, find_price=find_price())
+    return LauncherEvents(
+        runners=runners(),
+        publishers=publishers,
+        describe=fleet().find,
+        find_price=find_price(),
+        account=installations().account,
+    )
 
 
 @cache
