@@ -90,12 +90,14 @@ class Registrations:
         for _ in self._listed(installation_ids, may_ask):
             pass
 
-    def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
+    def remove(
+        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
+    ) -> bool:
         """False while it is busy. Found by name as well as by its last id: it may have registered again.
 
         RegisteredElsewhere if another installation has a registration: the recorded owner may not be the real one.
         """
-        listed = list(self._listed(installation_ids, lambda _: True))
+        listed = list(self._listed(installation_ids, may_ask))
         found = [(scope, each) for scope, each in listed if _is(runner, job, scope, each)]
         if any(each.get("busy") for _, each in found):
             return False
@@ -103,36 +105,49 @@ class Registrations:
             if not _may_own(runner, scope, installation_ids):
                 raise RegisteredElsewhere(runner.runner_id, installation_id=scope.installation_id)
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
+        # What was listed at the beginning of a pass may be minutes old, and a runner may register once for each job.
+        homes = {scope for scope, _ in found}
+        for scope in sorted(self._to_list_again(runner, job, installation_ids) - homes, key=lambda each: each.name):
+            self._ensure_not_registered(runner, job, scope, may_ask, identified=bool(found))
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
-        removed = {(scope, each["id"]) for scope, each in found}
-        homes = {scope for scope, _ in found} or self._likely_homes(runner, job, installation_ids)
-        self._ensure_not_registered_again(runner, job, homes, removed)
+        removed = {each["id"] for _, each in found}
+        for scope in homes:
+            self._ensure_not_registered(runner, job, scope, may_ask, identified=True, removed=removed)
         return True
 
-    def _ensure_not_registered_again(
-        self, runner: Runner, job: Job | None, homes: Collection[Scope], removed: Collection[tuple[Scope, object]]
+    def _ensure_not_registered(
+        self,
+        runner: Runner,
+        job: Job | None,
+        scope: Scope,
+        may_ask: Callable[[int], bool],
+        *,
+        identified: bool,
+        removed: Collection[object] = (),
     ) -> None:
-        """What was listed at the beginning of a pass may be minutes old, and runners may register once for each job."""
-        for scope in homes:
-            for each in self._list(scope):
-                if _is(runner, job, scope, each) and (scope, each["id"]) not in removed:
-                    raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
+        """UnavailableError if the machine is, or may be, registered there by now."""
+        once: _Kept[Json] = _Kept()
+        again = once.get(scope, self._list, partial(may_ask, scope.installation_id))
+        left = [each for each in again if each["id"] not in removed]
+        if any(_is(runner, job, scope, each) for each in left):
+            raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
+        self._ensure_no_other_may_be(runner, [(scope, each) for each in left], identified=identified)
 
-    def _likely_homes(self, runner: Runner, job: Job | None, installation_ids: Sequence[int]) -> set[Scope]:
-        """Where a machine that is not registered would register now: to list everything again for each machine takes
-        hundreds of calls, and longer than the lease of its cleanup.
+    def _to_list_again(self, runner: Runner, job: Job | None, installation_ids: Sequence[int]) -> set[Scope]:
+        """Where the machine may have registered since: anywhere, unless one installation is searched and the repository
+        is known. To list everything again takes a call for each repository, and that for each machine.
         """
-        named = {runner.repo_full_name, runner.owner_name, job.repo_full_name if job else None}
-        near = {name.lower() for name in named if name}
-        near |= {account_of(name) for name in near}
-        scopes = [
+        scopes = {
             scope
             for installation_id in installation_ids
             for scope in self._scopes.get(installation_id, self._find_scopes, lambda: True)
-        ]
-        only_owner = len(installation_ids) == 1
-        return {each for each in scopes if each.name.lower() in near or (only_owner and not each.is_repository)}
+        }
+        named = {runner.repo_full_name, runner.owner_name, job.repo_full_name if job else None}
+        repositories = {name.lower() for name in named if name and "/" in name}
+        near = {each for each in scopes if not each.is_repository or each.name.lower() in repositories}
+        is_known = len(installation_ids) == 1 and any(each.is_repository for each in near)
+        return near if is_known else scopes
 
     def _listed(self, installation_ids: Sequence[int], may_ask: Callable[[int], bool]) -> Iterator[tuple[Scope, Json]]:
         for installation_id in installation_ids:

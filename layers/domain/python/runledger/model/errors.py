@@ -63,9 +63,7 @@ class ContendedError(UnavailableError):
 
 class RegisteredElsewhere(UnavailableError):
     def __init__(self, runner_id: str, *, installation_id: int) -> None:
-        super().__init__(
-            f"runner {runner_id} is registered with installation {installation_id}, not its owner's"
-        )
+        super().__init__(f"runner {runner_id} is registered with installation {installation_id}, not its owner's")
         self.installation_id = installation_id
 
 

@@ -47,11 +47,21 @@ class Registrations(Protocol):
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
         """Lists their runners; an UnavailableError where one of the installations cannot tell."""
 
-    def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int]) -> bool:
+    def remove(
+        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
+    ) -> bool:
         """False while GitHub reports it as busy; an UnavailableError where one of the installations cannot answer.
 
         RegisteredElsewhere, before anything is removed, if a registration is not with the runner's own installation.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The installations whose runners were listed, and whether GitHub may be called about one of them."""
+
+    installation_ids: Sequence[int]
+    may_ask: Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +103,14 @@ class Cleanup:
         if reason is None and runner.status is RunnerStatus.ACTIVE:
             self.runners.table.acquit(runner_id, suspected_at=suspected_at)
             return Cleaned.ALIVE
-        searched: list[int] = []
+        search: Search | None = None
         if reason is not None and reason.is_alive:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
             assert instance is not None
-            searched = self._search(runner, instance, may_ask)
+            search = self._search(runner, instance, may_ask)
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=at):
             return Cleaned.SOMEBODY_ELSES
-        if searched:
+        if search:
             # The search may have taken minutes, in which somebody may have marked the machine to be kept.
             instance = self.fleet.describe([runner_id]).get(runner_id)
             reason = self.suspicion(runner, job, instance, now=at)
@@ -111,7 +121,9 @@ class Cleanup:
             self.runners.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
             return Cleaned.FORGOTTEN
         assert instance is not None
-        return self._stop(runner, job, instance, reason, owner=owner, since=self.now(), searched=searched)
+        assert search is not None
+        remove = lambda: self._remove(runner, job, search)  # noqa: E731
+        return self._stop(runner, instance, reason, owner=owner, remove=remove)
 
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
@@ -124,19 +136,15 @@ class Cleanup:
     def _stop(
         self,
         runner: Runner,
-        job: Job | None,
         instance: Instance,
         reason: Reason,
         *,
         owner: str,
-        since: str,
-        searched: Sequence[int],
+        remove: Callable[[], bool],
     ) -> Cleaned:
-        runner_id = runner.runner_id
-        assert self.registrations is not None  # it was searched
+        runner_id, since = runner.runner_id, self.now()
         try:
-            idle = self.registrations.remove(runner, job, installation_ids=searched)
-            if not idle or not self._is_unchanged(runner):
+            if not remove() or not self._is_unchanged(runner):
                 self.locks.release(runner_id, owner=owner, acquitted=True)
                 return Cleaned.ALIVE
             if times.ms_between(since, self.now()) > SURE_OF_LEASE_SECONDS * times.MS_PER_SECOND:
@@ -152,6 +160,10 @@ class Cleanup:
         # Not later than EC2's or ECS's own report of the end, which is then no correction.
         self.runners.cleaned(runner_id, at=since, reason=f"orphan: {reason}")
         return Cleaned.CLEANED
+
+    def _remove(self, runner: Runner, job: Job | None, search: Search) -> bool:
+        assert self.registrations is not None  # it was searched
+        return self.registrations.remove(runner, job, installation_ids=search.installation_ids, may_ask=search.may_ask)
 
     def _contest(self, seen: Runner, *, by: int) -> None:
         at = self.now()
@@ -174,12 +186,12 @@ class Cleanup:
             seen.job_id,
         )
 
-    def _search(self, runner: Runner, instance: Instance, may_ask: Callable[[int], bool]) -> list[int]:
+    def _search(self, runner: Runner, instance: Instance, may_ask: Callable[[int], bool]) -> Search:
         if self.registrations is None:
             raise UnavailableError("without a GitHub App nothing tells whether the runner is busy")
         installation_ids = self.owners.to_search(runner, instance.tags)
         self.registrations.search(installation_ids, may_ask=may_ask)
-        return installation_ids
+        return Search(installation_ids=installation_ids, may_ask=may_ask)
 
     def _job(self, runner: Runner) -> Job | None:
         if runner.installation_id is None or runner.job_id is None:
