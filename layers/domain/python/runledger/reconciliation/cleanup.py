@@ -108,7 +108,8 @@ class Cleanup:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
             assert instance is not None
             search = self._search(runner, instance, may_ask)
-        if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=at):
+        since = self.now()  # the lease begins after the search, which may take longer than a lease
+        if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=since):
             return Cleaned.SOMEBODY_ELSES
         if search:
             # The search may have taken minutes, in which somebody may have marked the machine to be kept.
@@ -123,7 +124,7 @@ class Cleanup:
         assert instance is not None
         assert search is not None
         remove = lambda: self._remove(runner, job, search)  # noqa: E731
-        return self._stop(runner, instance, reason, owner=owner, remove=remove)
+        return self._stop(runner, instance, reason, owner=owner, since=since, remove=remove)
 
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
@@ -140,9 +141,10 @@ class Cleanup:
         reason: Reason,
         *,
         owner: str,
+        since: str,
         remove: Callable[[], bool],
     ) -> Cleaned:
-        runner_id, since = runner.runner_id, self.now()
+        runner_id = runner.runner_id
         try:
             if not remove() or not self._is_unchanged(runner):
                 self.locks.release(runner_id, owner=owner, acquitted=True)

@@ -1,0 +1,132 @@
+"""The lease of a cleanup: one cleaner at a time, however long the search before it takes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+from runledger.model.job import Job
+from runledger.model.machines import Runner, RunnerStatus
+from runledger.reconciliation.cleanup import Cleaned, Cleanup
+from runledger.tables.cleanups import LEASE_SECONDS
+
+from tests import runner_events
+from tests.reconciler.machines import Machines, NoTasks
+from tests.reconciler.orphans import outlived
+from tests.reconciler.wiring import GRACE_SECONDS, TAGS, Clock, cleanup_on, runners_on
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+INSTANCE, JOB = "i-0123456789abcdef0", 1
+
+
+def nothing() -> None:
+    pass
+
+
+@dataclass
+class Moments:
+    """GitHub has no registration of the machine. At two moments of a cleanup, something else happens."""
+
+    in_search: Callable[[], object] = nothing
+    in_removal: Callable[[], object] = nothing
+    searched: list[Sequence[int]] = field(default_factory=list)
+
+    def begin(self) -> None:
+        pass
+
+    def search(self, installation_ids: Sequence[int], **_: object) -> None:
+        self.searched.append(installation_ids)
+        self.in_search()
+
+    def remove(self, _runner: Runner, _job: Job | None, **_: object) -> bool:
+        self.in_removal()
+        return True
+
+
+class Bed:
+    def __init__(self, dynamodb: "DynamoDBClient") -> None:
+        self.dynamodb, self.clock, self.machines = dynamodb, Clock(), Machines()
+        self.machines.launch(INSTANCE, at=self.clock.at.replace(hour=9), tags=TAGS)
+        outlived(dynamodb, INSTANCE, job_id=JOB, suspected_at=self.clock.text(seconds=GRACE_SECONDS + 60))
+
+    def cleaner(self, moments: Moments | None = None) -> Cleanup:
+        registered = moments or Moments()
+        return cleanup_on(self.dynamodb, ec2=self.machines, ecs=NoTasks(), registered=registered, clock=self.clock)
+
+    def runner(self) -> Runner:
+        found = runners_on(self.dynamodb).table.get(INSTANCE)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def bed(dynamodb: "DynamoDBClient") -> Bed:
+    return Bed(dynamodb)
+
+
+def test_a_search_that_takes_longer_than_a_lease_leaves_a_whole_lease(bed: Bed) -> None:
+    """Between the first cleaner's lock and its stop, a second one comes."""
+    outcomes = []
+    slow = Moments(
+        in_search=lambda: bed.clock.move(seconds=LEASE_SECONDS + 60),
+        in_removal=lambda: outcomes.append(bed.cleaner().clean(INSTANCE, owner="second")),
+    )
+    assert bed.cleaner(slow).clean(INSTANCE, owner="first") is Cleaned.CLEANED
+    assert outcomes == [Cleaned.SOMEBODY_ELSES]
+    assert bed.machines.stops == [INSTANCE]
+
+
+def test_of_two_cleaners_that_search_at_the_same_time_one_stops(bed: Bed) -> None:
+    outcomes = []
+    first = Moments(in_search=lambda: outcomes.append(bed.cleaner().clean(INSTANCE, owner="second")))
+    assert bed.cleaner(first).clean(INSTANCE, owner="first") is not Cleaned.CLEANED
+    assert outcomes == [Cleaned.CLEANED]
+    assert bed.machines.stops == [INSTANCE]
+
+
+def test_a_cleaner_that_was_paused_past_its_lease_stops_nothing(bed: Bed) -> None:
+    paused = Moments(in_removal=lambda: bed.clock.move(seconds=LEASE_SECONDS))
+    assert bed.cleaner(paused).clean(INSTANCE, owner="first") is Cleaned.SOMEBODY_ELSES
+    assert bed.machines.stops == []
+
+
+def test_a_cleaner_that_is_killed_leaves_a_lease_that_the_next_one_waits_for(bed: Bed) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill() -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        bed.cleaner(Moments(in_removal=kill)).clean(INSTANCE, owner="first")
+    assert bed.runner().status is RunnerStatus.CLEANING
+    bed.clock.move(seconds=LEASE_SECONDS - 1)
+    assert bed.cleaner().clean(INSTANCE, owner="second") is Cleaned.SOMEBODY_ELSES
+    assert bed.machines.stops == []
+    bed.clock.move(seconds=1)
+    assert bed.cleaner().clean(INSTANCE, owner="second") is Cleaned.CLEANED
+    assert bed.machines.stops == [INSTANCE]
+
+
+def test_a_machine_that_is_marked_to_be_kept_during_the_search_is_left_alone(bed: Bed) -> None:
+    at = bed.clock.at.replace(hour=9)
+    tags = {**TAGS, "ghr:bypass-removal": "true"}
+    marked = Moments(in_search=lambda: bed.machines.launch(INSTANCE, at=at, tags=tags))
+    assert bed.cleaner(marked).clean(INSTANCE, owner="first") is Cleaned.ALIVE
+    assert bed.machines.stops == []
+    assert (bed.runner().status, bed.runner().suspected_at) == (RunnerStatus.ACTIVE, None)
+
+
+@pytest.mark.parametrize("moment", ["in_search", "in_removal"])
+def test_a_machine_that_gets_a_job_during_its_cleanup_is_left_alone(bed: Bed, moment: str) -> None:
+    def assign() -> None:
+        runner_events.publish(
+            runner_events.launcher("runner_scheduled", job_id=JOB + 1, runner_id=INSTANCE), runners_on(bed.dynamodb)
+        )
+
+    outcome = bed.cleaner(Moments(**{moment: assign})).clean(INSTANCE, owner="first")
+    assert outcome in (Cleaned.ALIVE, Cleaned.SOMEBODY_ELSES)
+    assert bed.machines.stops == []
+    assert bed.runner().job_id == JOB + 1
