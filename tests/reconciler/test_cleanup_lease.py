@@ -40,7 +40,7 @@ class Moments:
         self.searched.append(installation_ids)
         self.in_search()
 
-    def remove(self, _runner: Runner, _job: Job | None, **_: object) -> bool:
+    def remove(self, runner: Runner, job: Job | None, **_: object) -> bool:  # noqa: ARG002 (the protocol's names)
         self.in_removal()
         return True
 
@@ -126,7 +126,9 @@ def test_a_machine_that_gets_a_job_during_its_cleanup_is_left_alone(bed: Bed, mo
             runner_events.launcher("runner_scheduled", job_id=JOB + 1, runner_id=INSTANCE), runners_on(bed.dynamodb)
         )
 
-    outcome = bed.cleaner(Moments(**{moment: assign})).clean(INSTANCE, owner="first")
+    moments = Moments()
+    setattr(moments, moment, assign)
+    outcome = bed.cleaner(moments).clean(INSTANCE, owner="first")
     assert outcome in (Cleaned.ALIVE, Cleaned.SOMEBODY_ELSES)
     assert bed.machines.stops == []
     assert bed.runner().job_id == JOB + 1

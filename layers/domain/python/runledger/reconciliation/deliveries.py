@@ -1,6 +1,7 @@
-"""Webhooks that never arrived: GitHub's own log tells which, and redelivers them when it is asked."""
+"""Webhooks that never arrived: GitHub's own log lists them, and GitHub redelivers them on request."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -17,7 +18,12 @@ REDELIVERED_FOR_DAYS = 3
 PAUSE_SECONDS, PAUSE_GROWTH = 600, 4
 # The first pass after a long outage must not send thousands of webhooks at once.
 REDELIVERED_AT_MOST = 200
+# A tenant whose deliveries are refused must not fill the table, which each full pass reads.
+LOST_AT_MOST = 5000
 ARRIVED = range(200, 300)
+# The same body is malformed or too large again. A secret may be corrected: one more try is enough to find out.
+REFUSED_FOR_GOOD = {400, 413}
+REFUSED_ONCE_MORE = {401, 403}
 # As long as from one full pass to the next.
 OVERLAP_SECONDS = 30 * times.SECONDS_PER_MINUTE
 
@@ -96,14 +102,14 @@ class DeliveryCheck:
                 if bounds.out_of_time():
                     break
         finally:
-            self._keep(walk, reading, cursor)
+            self._keep(walk, reading, cursor, tally)
         return cursor is None
 
-    def _keep(self, walk: "Walk", reading: Reading, cursor: str | None) -> None:
+    def _keep(self, walk: "Walk", reading: Reading, cursor: str | None, tally: Tally) -> None:
         for guid in sorted(walk.redelivered):
             self.lost.arrived(guid, at=walk.newest)
-        for lost in walk.lost():
-            self.lost.lose(lost)
+        if lost := walk.lost():
+            self._store(lost, tally)
         covered_to = max(walk.newest, reading.covered_to)
         self.lost.read(
             Reading(covered_to=reading.covered_to, newest=walk.newest, cursor=cursor)
@@ -111,17 +117,31 @@ class DeliveryCheck:
             else Reading(covered_to=covered_to)
         )
 
+    def _store(self, lost: Iterable[LostDelivery], tally: Tally) -> None:
+        """What is stored already always, for its newest attempt counts; what is new up to the installation's limit."""
+        stored = {each.guid: each for each in self.lost.all()}
+        of_installation = Counter(each.installation_id for each in stored.values())
+        left_out: Counter[int | None] = Counter()
+        for each in lost:
+            if each.guid not in stored:
+                if each.status_code in REFUSED_FOR_GOOD:
+                    continue
+                if of_installation[each.installation_id] >= LOST_AT_MOST:
+                    left_out[each.installation_id] += 1
+                    continue
+                of_installation[each.installation_id] += 1
+            self.lost.lose(each)
+        for installation_id, number in left_out.items():
+            about = f"{number} lost deliveries of installation {installation_id}"
+            tally.findings.append(f"{about} not stored: it has {LOST_AT_MOST} already")
+
     def _redeliver(self, *, now: str, bounds: Bounds, tally: Tally) -> bool:
         """Each at most a few times, with growing pauses; what is too old for GitHub expires here, too."""
-        oldest = times.earlier(now, seconds=REDELIVERED_FOR_DAYS * times.SECONDS_PER_DAY)
-        for lost in self.lost.all():
+        every = [each for each in self.lost.all() if each.status_code not in REFUSED_FOR_GOOD]
+        tally.add(Count.LOST, len(every))
+        for lost in in_turn(each for each in every if self._is_due(each, now=now)):
             if bounds.out_of_time():
                 return False
-            tally.add(Count.LOST)
-            pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.asked - 1))
-            waits = lost.asked_at is not None and lost.asked_at > pause
-            if lost.asked >= self.at_most or waits or lost.delivered_at <= oldest:
-                continue
             if tally.counts[Count.REDELIVERED] >= REDELIVERED_AT_MOST:
                 tally.add(Count.POSTPONED)
                 continue
@@ -132,6 +152,13 @@ class DeliveryCheck:
                     tally.find(Count.REDELIVERED, f"{about}: never arrived; redelivered")
         return True
 
+    def _is_due(self, lost: LostDelivery, *, now: str) -> bool:
+        at_most = min(1, self.at_most) if lost.status_code in REFUSED_ONCE_MORE else self.at_most
+        oldest = times.earlier(now, seconds=REDELIVERED_FOR_DAYS * times.SECONDS_PER_DAY)
+        pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.asked - 1))
+        waits = lost.asked_at is not None and lost.asked_at > pause
+        return lost.asked < at_most and not waits and lost.delivered_at > oldest
+
     def _ask_github(self, lost: LostDelivery) -> None:
         """A try that GitHub did not accept is no try: the next pass makes it."""
         try:
@@ -139,6 +166,22 @@ class DeliveryCheck:
         except Exception:
             self.lost.not_asked(lost)
             raise
+
+
+def in_turn(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
+    """One of each installation, then the second of each, and so on: so a pass is shared among them.
+
+    Those that were asked for least come first, then the oldest.
+    """
+    queues: dict[int | None, list[LostDelivery]] = defaultdict(list)
+    for each in sorted(lost, key=_urgency):
+        queues[each.installation_id].append(each)
+    turns = [(place, each) for queue in queues.values() for place, each in enumerate(queue)]
+    return [each for _, each in sorted(turns, key=lambda turn: (turn[0], *_urgency(turn[1])))]
+
+
+def _urgency(lost: LostDelivery) -> tuple[int, str, str]:
+    return lost.asked, lost.delivered_at, lost.guid
 
 
 @dataclass(slots=True, kw_only=True)
@@ -165,14 +208,22 @@ class Walk:
         return len(fresh)
 
     def lost(self) -> list[LostDelivery]:
-        return [each for guid, each in sorted(self.failed.items()) if guid not in self.arrived]
+        """The oldest first."""
+        return sorted((each for guid, each in self.failed.items() if guid not in self.arrived), key=_urgency)
 
     def _fail(self, guid: str, row: Mapping[str, Any]) -> None:
         """The newest attempt is the one to redeliver."""
         known, at = self.failed.get(guid), _delivered_at(row)
         if known is None or known.delivered_at < at:
-            event = str(row.get("event"))
-            self.failed[guid] = LostDelivery(guid=guid, delivery_id=int(row["id"]), delivered_at=at, event=event)
+            installation_id = row.get("installation_id")
+            self.failed[guid] = LostDelivery(
+                guid=guid,
+                delivery_id=int(row["id"]),
+                delivered_at=at,
+                event=str(row.get("event")),
+                status_code=int(row.get("status_code") or 0),
+                installation_id=None if installation_id is None else int(installation_id),
+            )
 
 
 def _delivered_at(row: Mapping[str, Any]) -> str:

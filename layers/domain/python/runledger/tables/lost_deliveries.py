@@ -4,7 +4,7 @@ It lives in runners, the reconciler's table, under partition keys that are no ru
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from runledger.model import times
@@ -40,6 +40,8 @@ class LostDelivery:
     event: str
     asked: int = 0
     asked_at: str | None = None
+    status_code: int = 0  # of the newest attempt; 0 if there was no answer
+    installation_id: int | None = None
 
 
 class LostDeliveries:
@@ -68,8 +70,18 @@ class LostDeliveries:
             self._client,
             self._name,
             _key(LOST, lost.guid),
-            put={"delivery_id": lost.delivery_id, schema.EXPIRY: times.expiry(lost.delivered_at, KEPT_DAYS)},
-            fill={"guid": lost.guid, "delivered_at": lost.delivered_at, "event": lost.event, "asked": 0},
+            put={
+                "delivery_id": lost.delivery_id,
+                "status_code": lost.status_code,
+                schema.EXPIRY: times.expiry(lost.delivered_at, KEPT_DAYS),
+            },
+            fill={
+                "guid": lost.guid,
+                "delivered_at": lost.delivered_at,
+                "event": lost.event,
+                "installation_id": lost.installation_id,
+                "asked": 0,
+            },
         )
 
     @reaching("runners")
@@ -84,7 +96,7 @@ class LostDeliveries:
             KeyConditionExpression="PK = :lost",
             ExpressionAttributeValues={":lost": {"S": LOST}},
         )
-        names = ("guid", "delivery_id", "delivered_at", "event", "asked", "asked_at")
+        names = [each.name for each in fields(LostDelivery)]
         with reaching("runners"):
             for item in (from_attributes(item) for page in pages for item in page["Items"]):
                 if not item.get("arrived"):
