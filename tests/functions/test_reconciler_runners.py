@@ -215,19 +215,22 @@ def test_foreign_instances_are_no_active_mappings(scene: Scene) -> None:
     assert (second["active_runners"], second["living_instances"]) == (1, 1)
 
 
-def test_runners_are_listed_once_in_a_pass_however_many_orphans_there_are(scene: Scene) -> None:
+@pytest.mark.parametrize("launched", [True, False], ids=["owner and repository known", "unknown owner"])
+def test_runners_are_listed_once_in_a_pass_and_again_right_before_each_stop(scene: Scene, launched: bool) -> None:
     repos = [f"{ORG}/repo-{number}" for number in range(20)]
     for number, repo in enumerate(repos):
         scene.github.state.put("runs", 1000 + number, repository=repo)
         scene.github.state.put("runners", 100 + number, scope=repo, name=f"runner--i-{number:017x}", busy=True)
     scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
     orphans = [scene.start_instance() for _ in range(5)]
+    for instance in orphans if launched else ():
+        scene.launch(1, instance, repo_full_name=REPO)
     scene.reconcile()
     before = scene.calls("/actions/runners")
     assert scene.reconcile()["summary"]["orphans_cleaned"] == len(orphans)
     scopes = {ORG, REPO, *repos}
-    again = len(orphans)  # the organisation once more for each, just before it is stopped
-    assert scene.calls("/actions/runners") - before <= len(scopes) + again
+    again = {ORG, REPO} if launched else scopes
+    assert scene.calls("/actions/runners") - before <= len(scopes) + len(orphans) * len(again)
 
 
 def test_a_registration_of_another_repository_with_the_same_name_and_id_is_not_removed(scene: Scene) -> None:
