@@ -6,6 +6,8 @@ from tests.simulation.scenario import Scenario
 from tests.simulation.scenarios import (
     gates_and_runs,
     reschedule,
+    restart_before_busy,
+    restart_before_start,
     return_to_plan,
     reused_runner,
     silent_death,
@@ -23,6 +25,8 @@ MACHINES = (
     warm_pool,
     theft,
     reschedule,
+    restart_before_busy,
+    restart_before_start,
     return_to_plan,
     reused_runner,
     silent_death,

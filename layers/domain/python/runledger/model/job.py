@@ -256,6 +256,16 @@ class Job(Facts):
         return self.run_id is not None and self.run_attempt is not None
 
     @property
+    def outlived_its_end(self) -> bool:
+        """GitHub names the job's machine, and the machine ended before the job began: so it was started again."""
+        return (self.terminated_at or NEVER) < (self.started_at or "") and self.runs_on(self.instance_id)
+
+    def runs_on(self, instance_id: str | None) -> bool:
+        """GitHub names a runner, and the name contains the machine's id."""
+        machine = (instance_id or "").rpartition("/")[2]
+        return bool(machine) and self._is_named_by_github and machine in (self.runner_name or "")
+
+    @property
     def failed(self) -> bool:
         return self.conclusion in FAILURES
 
@@ -315,8 +325,9 @@ class Job(Facts):
             return self._described(facts)
         if not receipt.is_about_machine or facts.instance_id is None or facts.instance_id != self.instance_id:
             return {}
-        told = {name: at for name in HAPPENED if (at := getattr(facts, name)) is not None}
-        return {name: at for name, at in told.items() if at < (getattr(self, name) or NEVER)}
+        happened = {name: at for name in HAPPENED if (at := getattr(facts, name)) is not None}
+        since = self.scheduled_at or ""
+        return {name: at for name, at in happened.items() if since <= at < (getattr(self, name) or NEVER)}
 
     def _planned(self, receipt: Receipt, *, fresh: bool) -> dict[str, Any]:
         facts = receipt.facts
@@ -326,30 +337,29 @@ class Job(Facts):
         if facts.instance_id == self.instance_id:
             planned_at = facts.scheduled_at or ""
             if fresh and planned_at >= (self.scheduled_at or ""):
-                # What happened before the newer assignment is not about this one.
-                older = {name: None for name in HAPPENED if (getattr(self, name) or NEVER) < planned_at}
-                return given | older
+                return given | self._without_older(planned_at)
             return {name: value for name, value in given.items() if getattr(self, name) is None}
         return self._without_machine() | given if fresh and self._follows(facts) else {}
 
     def _described(self, facts: Facts) -> dict[str, Any]:
         """All that is known of the machine, so what is absent is unknown."""
         described = {name: getattr(facts, name) for name in DESCRIPTION}
-        return described if facts.instance_id == self.instance_id else self._without_machine() | described
+        if facts.instance_id != self.instance_id:
+            return self._without_machine() | described
+        return described | self._without_older(facts.scheduled_at or "")
+
+    def _without_older(self, since: str) -> dict[str, Any]:
+        """What happened to the machine before the job was assigned to it is not about the job."""
+        return {name: None for name in HAPPENED if (getattr(self, name) or NEVER) < since}
 
     def _follows(self, facts: Facts) -> bool:
         """Whether a plan for another machine than the present one gives the job that machine."""
-        if self._runs_on(facts.instance_id):
+        if self.runs_on(facts.instance_id):
             return True
-        if self._runs_on(self.instance_id):
+        if self.runs_on(self.instance_id):
             return False
         newest = max((self.scheduled_at or "", self.instance_id or ""), (self.lost_plan_at or "", NEVER))
         return (facts.scheduled_at or "", facts.instance_id or "") > newest
-
-    def _runs_on(self, instance_id: str | None) -> bool:
-        """GitHub names a runner, and the name contains the machine's id."""
-        machine = (instance_id or "").rpartition("/")[2]
-        return bool(machine) and self._is_named_by_github and machine in (self.runner_name or "")
 
     @property
     def _is_named_by_github(self) -> bool:
@@ -381,7 +391,7 @@ class Job(Facts):
         plan_at = receipt.facts.scheduled_at
         if plan_at is None:
             return not self.may_have_forgotten(receipt)
-        return plan_at >= (self.scheduled_at or "") and not self._runs_on(self.instance_id)
+        return plan_at >= (self.scheduled_at or "") and not self.runs_on(self.instance_id)
 
     def _status_after(self, receipt: Receipt) -> dict[str, Any]:
         """The status, and when it was last reported that the job is queued, and that it is waiting."""
@@ -453,7 +463,7 @@ class Job(Facts):
         """GitHub names a machine, and it is not the planned one. Until it is looked up, only the plan is known."""
         name = self.runner_name or ""
         named = self._is_named_by_github and (instance_id_in(name) or task_id_in(name))
-        return bool(named) and not self._runs_on(self.instance_id)
+        return bool(named) and not self.runs_on(self.instance_id)
 
 
 def _digest(text: str, length: int) -> str:

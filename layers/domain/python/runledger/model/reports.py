@@ -14,6 +14,7 @@ WEBHOOK_PATH = "/webhooks/github"
 NO_INSTALLATION = 0  # webhooks of a repository or organisation, rather than of an App, name no installation
 REVIEW_ID_LENGTH = 8
 LONGEST_JOB_NAME = 100  # at a gate
+RUN_NAMES = ("workflow_name", "head_sha", "head_branch")  # of a run, as its jobs and its own reports give them
 
 
 class RunStatus(StrEnum):

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from runledger.model.job import FAILURES, Event, EventType, Facts, Job, Receipt, Source, Status
-from runledger.model.reports import LONGEST_JOB_NAME, GateJob, Waiting
+from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waiting
 
 
 class Outcome(StrEnum):
@@ -39,8 +39,16 @@ class CountJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NameRun:
+    """The run was first counted from a launcher's plan, which names neither its branch nor its workflow."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerNamed:
-    """GitHub has said on which runner a job runs: its name may lead to an instance that nobody told us of."""
+    """GitHub names the runner of a job. The name may lead to a machine that no launcher reported, or to a later life
+    of the machine that the job was planned for."""
 
     job: Job
 
@@ -59,7 +67,7 @@ class NotCutShort:
     job: Job
 
 
-Effect = Register | CountJob | Waiting | RunnerNamed | CutShort | NotCutShort
+Effect = Register | CountJob | NameRun | Waiting | RunnerNamed | CutShort | NotCutShort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +173,9 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
     if after.run_is_known and (before is None or _counts_again(before, after)):
         first = before is None or not before.run_is_known
         effects.append(CountJob(job=after, first=first, is_guess=receipt.is_guess))
-    if _names_runner(before, after, receipt):
+    elif before is not None and before.run_is_known and _names_run(before, after):
+        effects.append(NameRun(job=after))
+    if _names_runner(before, after, receipt) or _begins_later_life(before, after):
         effects.append(RunnerNamed(job=after))
     if _was_cut_short(after) != (before is not None and _was_cut_short(before)):
         effects.append(interruption_of(after))
@@ -217,6 +227,11 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
     return githubs_word and after.runner_name not in (None, known)
 
 
+def _begins_later_life(before: Job | None, after: Job) -> bool:
+    """Either the start or the earlier end is news. An end that is recorded again is news again."""
+    return after.outlived_its_end and not (before is not None and before.outlived_its_end)
+
+
 def interruption_of(job: Job) -> CutShort | NotCutShort:
     return CutShort(job=job) if _was_cut_short(job) else NotCutShort(job=job)
 
@@ -237,6 +252,10 @@ def _counts_again(before: Job, after: Job) -> bool:
     completes = before.status is not Status.COMPLETED and after.status is Status.COMPLETED
     is_older = after.created_at < before.created_at
     return not before.run_is_known or completes or is_older or before.failed != after.failed
+
+
+def _names_run(before: Job, after: Job) -> bool:
+    return any(getattr(before, name) is None and getattr(after, name) is not None for name in RUN_NAMES)
 
 
 def _waiting(job: Job) -> Waiting | None:

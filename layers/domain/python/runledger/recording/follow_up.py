@@ -27,11 +27,12 @@ class Errands:
         self._task_pattern = task_pattern
 
     def look_up_runner(self, job: Job) -> None:
-        """Nothing to do if the name leads nowhere, or to the machine that a launcher told us of."""
+        """Nothing to do if the name leads nowhere, or to the life of a machine for which a launcher planned the job."""
         name = job.runner_name or ""
         instance_id = instance_id_in(name, self._instance_pattern)
         runner_id = instance_id or task_id_in(name, self._task_pattern)
-        if runner_id is None or (job.instance_id or "").endswith(runner_id):
+        is_planned = runner_id is not None and (job.instance_id or "").endswith(runner_id)
+        if runner_id is None or (is_planned and not job.outlived_its_end):
             return
         self._send(
             self._lookups_url,

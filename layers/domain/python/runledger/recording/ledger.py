@@ -22,6 +22,7 @@ from runledger.recording.decision import (
     CutShort,
     Decision,
     Effect,
+    NameRun,
     NotCutShort,
     Outcome,
     Register,
@@ -163,6 +164,8 @@ class Ledger:
                 )
             case CountJob():
                 self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
+            case NameRun():
+                self.runs.name(effect.job)
             case Waiting():
                 approvals.join(effect, self.gates, self.deployments, self.record)
             case RunnerNamed():

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from runledger.model.job import EventType, Facts, Receipt, Source
-from runledger.model.machines import Assignment, Happening, Life, Runner, machine_of, plan_before
+from runledger.model.machines import (
+    BEFORE_ALL,
+    Assignment,
+    Happening,
+    Life,
+    Occurrence,
+    Runner,
+    machine_of,
+    plan_before,
+)
 
 REPORTED = "reported by the launcher"
 EVERYTHING = frozenset(Happening)
@@ -92,7 +101,7 @@ def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, a
         facts=Facts(
             repo_full_name=fact.repo_full_name,
             instance_id=runner.runner_id,
-            scheduled_at=plan.since if plan else _scheduled(fact, stolen=before is not None),
+            scheduled_at=plan.since if plan else _scheduled(runner, fact, stolen=before is not None),
             instance_type=machine.instance_type,
             instance_lifecycle=machine.instance_lifecycle,
             fleet_id=machine.fleet_id,
@@ -103,10 +112,26 @@ def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, a
     )
 
 
-def _scheduled(fact: Assignment, *, stolen: bool) -> str:
-    """A job that took another job's runner was scheduled at that moment, not when the machine was launched."""
+def _scheduled(runner: Runner, fact: Assignment, *, stolen: bool) -> str:
+    """A job that took another job's runner was scheduled at that moment, not when the machine was launched.
+
+    The same holds for a job of a later life than the one in which the machine was launched.
+    """
     launched_at = fact.machine.launched_at
-    return launched_at if launched_at and not stolen and launched_at <= fact.since else fact.since
+    if not launched_at or stolen or launched_at > fact.since:
+        return fact.since
+    return launched_at if runner.life_of(launched_at) == runner.life_of(fact.since) else fact.since
+
+
+def described_anew(runner: Runner, occurrence: Occurrence) -> list[Job]:
+    """Jobs whose description may change: an end or a start before the job began shows that its life is another one."""
+    if occurrence.kind not in (Happening.STARTED, Happening.ENDED):
+        return []
+    return [
+        job
+        for job, placement in placements(runner).items()
+        if placement.fact and placement.life.start != BEFORE_ALL and occurrence.at <= placement.fact.since
+    ]
 
 
 def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING) -> Iterator[Receipt]:

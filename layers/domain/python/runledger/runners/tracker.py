@@ -29,7 +29,15 @@ from runledger.model.ownership import (
 from runledger.model.places import NOWHERE, Place, Scope
 from runledger.recording.decision import Decision
 from runledger.runners.instances import Instance
-from runledger.runners.machine_messages import EVERYTHING, Job, description, is_described_by, messages, placements
+from runledger.runners.machine_messages import (
+    EVERYTHING,
+    Job,
+    described_anew,
+    description,
+    is_described_by,
+    messages,
+    placements,
+)
 from runledger.tables.runners import RunnersTable
 
 Record = Callable[[Receipt], Decision]
@@ -182,6 +190,7 @@ class Runners:
     def _settle(self, runner: Runner, occurrence: Occurrence) -> None:
         """A start may show that an end belongs to a new life: then the jobs of that life are told everything."""
         kinds = EVERYTHING if occurrence.kind is Happening.STARTED else frozenset({occurrence.kind})
+        runner = self._describe(runner, described_anew(runner, occurrence))
         for job, placement in placements(runner).items():
             if placement.life.spans(occurrence.at):
                 self._tell(runner, job, kinds)

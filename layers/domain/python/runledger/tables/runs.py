@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.job import Job, Status
-from runledger.model.reports import RunReport, RunStatus
+from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
 from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
@@ -71,6 +71,13 @@ class RunsTable:
         run = self._count_ended(job, first, is_guess) if job.status is Status.COMPLETED else self._count_opened(job)
         if run.get("created_at", "") > job.created_at and not run.keys() & REPORTED_ONLY:
             self._date(job)
+        elif any(name not in run and getattr(job, name) is not None for name in RUN_NAMES):
+            self.name(job)
+
+    @reaching("workflow_runs")
+    def name(self, job: Job) -> None:
+        """Fill in what the first job that was counted didn't know of its run."""
+        update(self._client, self._name, _key_of_run(job), fill=self._known_from(job))
 
     @reaching("workflow_runs")
     def absorb(self, report: RunReport) -> "RunNews":
@@ -191,6 +198,7 @@ class RunsTable:
             self._name,
             _key_of_run(job),
             put={"created_at": job.created_at},
+            fill={name: getattr(job, name) for name in RUN_NAMES},
             names=("updated_at",),
             condition=OLDER_AND_NOT_REPORTED,
         )
