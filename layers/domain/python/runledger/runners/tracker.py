@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from runledger.model.errors import NotYours
 from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.job import Job as RecordedJob
 from runledger.model.machines import Assignment, Happening, MachineFacts, Occurrence, Runner
 from runledger.model.ownership import (
     Claim,
@@ -218,7 +219,23 @@ class Runners:
 
     def _tell(self, runner: Runner, job: Job, kinds: frozenset[Happening]) -> None:
         for receipt in messages(runner, job, kinds):
-            self.record(receipt)
+            known = self.record(receipt).job
+            if receipt.releases and known.runs_on(runner.runner_id):
+                self._keep(runner.runner_id, known)
+
+    def _keep(self, runner_id: str, job: RecordedJob) -> None:
+        """Another job ran on the machine, but GitHub names it for this one, too: its plan has become a fact."""
+        assert job.started_at is not None
+        fact = Assignment(
+            installation_id=job.installation_id,
+            job_id=job.job_id,
+            since=job.started_at,
+            is_plan=False,
+            repo_full_name=job.repo_full_name,
+        )
+        after = self.table.change(runner_id, at=fact.since, change=lambda runner: runner.assigned(fact))
+        if any(each.job == fact.job and not each.is_plan for each in after.assignments):  # and none too old to be kept
+            self._settle_assigned(after, fact.job, news=True)
 
 
 def _plan(receipt: Receipt) -> Assignment:
