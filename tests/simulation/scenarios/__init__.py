@@ -17,6 +17,7 @@ from tests.simulation.scenarios import (
     swap,
     theft,
     two_hooks,
+    two_plans,
     unknown_machine,
     warm_pool,
 )
@@ -35,6 +36,7 @@ MACHINES = (
     spot_warning,
     swap,
     two_hooks,
+    two_plans,
     unknown_machine,
 )
 SCENARIOS: Mapping[str, Scenario] = {

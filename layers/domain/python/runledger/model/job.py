@@ -125,6 +125,7 @@ class Receipt:
     received_by: str | None = None
     body_digest: str | None = None
     releases: str | None = None  # the runner that this job has no more
+    returns: str | None = None  # the runner whose lost plan holds again
     is_guess: bool = False  # what is likely, until it is reported: it changes nothing of a job that has ended
     facts: Facts = field(default_factory=Facts)
 
@@ -162,14 +163,15 @@ class Receipt:
     @property
     def describes_machine(self) -> bool:
         """The job runs on this machine, and AWS or a launcher has described it."""
-        return self.event_type is EventType.RUNNER_ATTACHED and self.facts.scheduled_at is not None
+        is_described = self.event_type is EventType.RUNNER_ATTACHED and self.facts.scheduled_at is not None
+        return is_described and self.returns is None
 
     @property
     def is_state_of_machine(self) -> bool:
         """It is news unless the job knows it, however often it was told: a job may lose and regain a machine."""
         facts = self.facts
         happened = facts.interrupted_at or facts.terminated_at
-        return self.is_about_machine and bool(self.releases or happened or self.describes_machine)
+        return self.is_about_machine and bool(self.releases or self.returns or happened or self.describes_machine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,6 +321,8 @@ class Job(Facts):
         facts = receipt.facts
         if receipt.releases:
             return self._released(receipt) if self._loses(receipt) else {}
+        if receipt.returns:
+            return self._described(facts) if self._regains(receipt) else {}
         if receipt.is_plan:
             return self._planned(receipt, fresh=fresh)
         if receipt.describes_machine:
@@ -393,11 +397,22 @@ class Job(Facts):
             return not self.may_have_forgotten(receipt)
         return plan_at >= (self.scheduled_at or "") and not self.runs_on(self.instance_id)
 
+    def _regains(self, receipt: Receipt) -> bool:
+        """The newest plan that the job has lost, unless a newer one has replaced it."""
+        return (
+            self.instance_id is None
+            and self.lost_plan_at is not None
+            and self.lost_plan_at == receipt.facts.scheduled_at
+        )
+
     def _status_after(self, receipt: Receipt) -> dict[str, Any]:
         """The status, and when it was last reported that the job is queued, and that it is waiting."""
         if receipt.releases:
             loses = self.status is Status.SCHEDULED and self._loses(receipt)
             return self._reported(Status.QUEUED, receipt.received_at) if loses else {}
+        if receipt.returns:
+            regains = self.status.rank < Status.SCHEDULED.rank and self._regains(receipt)
+            return self._reported(Status.SCHEDULED, receipt.received_at) if regains else {}
         if receipt.is_plan and self.instance_id is None and not self._follows(receipt.facts):
             return {}
         if receipt.status is None or receipt.status.rank < self.status.rank or self.may_have_forgotten(receipt):

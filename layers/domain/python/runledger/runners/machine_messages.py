@@ -5,7 +5,8 @@ Each message names its machine and follows from the runner alone, so a job that 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from runledger.model.job import EventType, Facts, Receipt, Source
 from runledger.model.machines import (
@@ -13,6 +14,7 @@ from runledger.model.machines import (
     Assignment,
     Happening,
     Life,
+    MachineFacts,
     Occurrence,
     Runner,
     machine_of,
@@ -20,6 +22,7 @@ from runledger.model.machines import (
 )
 
 REPORTED = "reported by the launcher"
+RETURNED = "returned to the job"
 EVERYTHING = frozenset(Happening)
 CAUSES = {
     EventType.RUNNER_ATTACHED: frozenset({Happening.STARTED, Happening.ATTACHMENT_REPORTED}),
@@ -102,14 +105,21 @@ def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, a
             repo_full_name=fact.repo_full_name,
             instance_id=runner.runner_id,
             scheduled_at=plan.since if plan else _scheduled(runner, fact, stolen=before is not None),
-            instance_type=machine.instance_type,
-            instance_lifecycle=machine.instance_lifecycle,
-            fleet_id=machine.fleet_id,
-            pool_name=machine.pool_name,
-            price_per_hour=machine.price_per_hour,
-            on_demand_price_per_hour=machine.on_demand_price_per_hour,
+            **_named(machine),
         ),
     )
+
+
+def _named(machine: MachineFacts) -> dict[str, Any]:
+    """As a job names them."""
+    return {
+        "instance_type": machine.instance_type,
+        "instance_lifecycle": machine.instance_lifecycle,
+        "fleet_id": machine.fleet_id,
+        "pool_name": machine.pool_name,
+        "price_per_hour": machine.price_per_hour,
+        "on_demand_price_per_hour": machine.on_demand_price_per_hour,
+    }
 
 
 def _scheduled(runner: Runner, fact: Assignment, *, stolen: bool) -> str:
@@ -135,7 +145,7 @@ def described_anew(runner: Runner, occurrence: Occurrence) -> list[Job]:
 
 
 def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING) -> Iterator[Receipt]:
-    """Of these kinds. A job that seems to have lost the machine is told that first: if it has, it ignores the rest."""
+    """Of these kinds. Whether the job has the machine comes first: if it has lost it, it ignores the rest."""
     placement = placements(runner).get(job)
     if placement is None:
         return
@@ -143,6 +153,9 @@ def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING)
         assert placement.plan is not None
         facts = Facts(instance_id=runner.runner_id, scheduled_at=placement.plan.since)
         yield _message(runner, placement, EventType.RUNNER_TAKEN, thief.since, facts)
+    elif (returned := _returned(runner, placement)) is not None:
+        yield returned
+        kinds = EVERYTHING
     here = Facts(instance_id=runner.runner_id)
     for event_type, causes in CAUSES.items():
         at = runner.first(*causes, life=placement.life, since=placement.since)
@@ -161,14 +174,31 @@ def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING)
 def _thief(runner: Runner, placement: Placement) -> Assignment | None:
     """The job that runs on a machine that was launched for another one. A job with a plan of its own reuses it."""
     plan = placement.plan
-    if plan is None or placement.fact is not None:
+    if plan is None:
         return None
     planned = {each.job_id for each in runner.effective if each.is_plan and each.since >= plan.since}
+    others = [each for each in _others_since(runner, placement) if each.job_id not in planned]
+    return next((each for each in others if runner.life_of(each.since) == placement.life), None)
+
+
+def _others_since(runner: Runner, placement: Placement) -> list[Assignment]:
+    """Jobs that ran on the machine after it was planned for a job that didn't."""
+    plan = placement.plan
+    if plan is None or placement.fact is not None:
+        return []
     own = [each for each in runner.effective if each.installation_id == runner.installation_id]
-    others = [each for each in own if not each.is_plan and each.job_id not in planned]
-    return next(
-        (each for each in others if each.since >= plan.since and runner.life_of(each.since) == placement.life), None
-    )
+    return [each for each in own if not each.is_plan and each.job_id != plan.job_id and each.since >= plan.since]
+
+
+def _returned(runner: Runner, placement: Placement) -> Receipt | None:
+    """The job may have lost its plan to a job whose own plan, or whose life of the machine, was not known then."""
+    plan, others = placement.plan, _others_since(runner, placement)
+    if plan is None or not others:
+        return None
+    facts = Facts(instance_id=runner.runner_id, scheduled_at=plan.since, **_named(plan.machine))
+    at = others[0].since
+    message = _message(runner, placement, EventType.RUNNER_ATTACHED, at, facts, action=RETURNED)
+    return replace(message, returns=runner.runner_id)
 
 
 def _message(

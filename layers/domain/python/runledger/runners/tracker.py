@@ -189,12 +189,19 @@ class Runners:
         return runner
 
     def _settle(self, runner: Runner, occurrence: Occurrence) -> None:
-        """A start may show that an end belongs to a new life: then the jobs of that life are told everything."""
+        """A start may show that an end belongs to a new life: then the jobs of that life are told everything.
+
+        One that is late may also show that two jobs ran in different lives, so that neither took the other's machine.
+        """
         kinds = EVERYTHING if occurrence.kind is Happening.STARTED else frozenset({occurrence.kind})
         runner = self._describe(runner, described_anew(runner, occurrence))
+        splits = occurrence.kind in (Happening.STARTED, Happening.ENDED)
+        is_late = any(each.since >= occurrence.at for each in runner.effective)
         for job, placement in placements(runner).items():
             if placement.life.spans(occurrence.at):
                 self._tell(runner, job, kinds)
+            elif splits and is_late:
+                self._tell(runner, job, frozenset())
 
     def _settle_assigned(self, runner: Runner, job: Job, *, news: bool) -> None:
         """The job is told everything. Others lose the machine to it, or share its launcher's facts."""
