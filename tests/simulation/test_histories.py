@@ -6,9 +6,11 @@ from runledger.model.job import INPUTS_KEPT, EventType, Facts, Receipt, Source, 
 from runledger.tables.attributes import from_attributes
 
 from tests.ledgers import EVENTS
-from tests.simulation.explore import Flow, all_orders, crash_points, in_order, interleavings, play
+from tests.simulation.calls import CRASHES, ERRORS
+from tests.simulation.explore import Flow, all_orders, crash_points, fault_points, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.job_life import STEPS, record
+from tests.simulation.machine_inputs import FIRST, ONE, scheduled, state
 from tests.simulation.world import World
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
 
@@ -58,16 +60,24 @@ def internal(event_type: EventType, *, at: str, status: Status | None = None, **
 
 def test_a_retry_after_many_newer_inputs_keeps_the_changes_of_the_first() -> None:
     at = "2025-01-15T10:00:30.000Z"
-    scheduled = internal(EventType.RUNNER_SCHEDULED, at=at, status=Status.SCHEDULED, scheduled_at=at, instance_id="i-1")
+    planned = internal(EventType.RUNNER_SCHEDULED, at=at, status=Status.SCHEDULED, scheduled_at=at, instance_id="i-1")
     later = [
         internal(EventType.RUNNER_REQUESTED, at=f"2025-01-15T10:01:{number:02}.000Z") for number in range(INPUTS_KEPT)
     ]
-    inputs = [receipt(QUEUED), scheduled, *later, scheduled]
+    inputs = [receipt(QUEUED), planned, *later, planned]
     world = World()
     tables = play(world, {"A": in_order(*map(recording, inputs))}).tables
     job = world.process().ledger.jobs.get(INSTALLATION, JOB)
     assert job is not None
-    assert job.inputs.count(scheduled.token) == 1, "the first was forgotten, and the retry is remembered"
+    assert job.inputs.count(planned.token) == 1, "the first was forgotten, and the retry is remembered"
     (line,) = [each for each in map(from_attributes, tables[EVENTS].values()) if each["delivery_id"].endswith(at)]
     assert line["changes"]["instance_id"] == {"to": "i-1"}
     assert not broken_histories(tables)
+
+
+def test_a_message_that_fails_and_comes_again_after_a_newer_plan_replaces_its_line() -> None:
+    world = World()
+    play(world, {"past": scheduled(FIRST, ONE, 1)})
+    end, newer_plan = state(ONE, "shutting-down", 10), scheduled(FIRST, ONE, 5, again=True)
+    for outcome in fault_points(world, end, recover=in_order(newer_plan, end), kinds=(*CRASHES, *ERRORS)):
+        assert not broken_histories(outcome.tables), outcome.story()

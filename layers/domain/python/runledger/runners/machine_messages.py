@@ -210,12 +210,10 @@ def _message(
     *,
     action: str | None = None,
 ) -> Receipt:
-    # A job that is scheduled on the machine again is told again: a line of history of its own.
-    again = f"since {placement.since}" if facts.interrupted_at or facts.terminated_at else None
     return Receipt(
         installation_id=placement.leading.installation_id,
         job_id=placement.leading.job_id,
-        delivery_id=" ".join(filter(None, (runner.runner_id, event_type, action, at, again))),
+        delivery_id=" ".join(filter(None, (runner.runner_id, event_type, action, at))),
         received_at=at,
         event_type=event_type,
         source=Source.INTERNAL,
