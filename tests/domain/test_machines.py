@@ -8,6 +8,7 @@ import pytest
 from runledger.model.machines import (
     ASSIGNMENTS_KEPT,
     CLAIMS_KEPT,
+    REPORTS_KEPT,
     Assignment,
     Happening,
     MachineFacts,
@@ -144,7 +145,53 @@ def test_a_runner_that_takes_another_job_is_lost_to_the_job_that_it_was_launched
 def test_jobs_that_are_scheduled_on_one_machine_reuse_it() -> None:
     known = in_any_order(plan(1, 1), plan(2, 20), fact(2, 21), ended(30))
     assert (known.job_id, known.intended_job_id, known.taken_at) == (2, 2, None)
-    assert told(known, 1) == told(known, 2) == [("runner_terminated", clock(30))]
+    assert told(known, 2) == [("runner_terminated", clock(30))]
+    assert told(known, 1) == [("runner_attached", clock(21)), ("runner_terminated", clock(30))]
+
+
+def test_a_lost_plan_is_returned_if_the_other_job_has_a_plan_or_a_life_of_its_own() -> None:
+    for other in (plan(2, 2), ended(2)):
+        known = in_any_order(*(plan(1, 1, pool_name="small"), fact(2, 3), started(3), other))
+        returned = next(messages(known, (OWNER, 1)))
+        assert (returned.returns, returned.releases, returned.facts.pool_name) == (MACHINE, None, "small")
+
+
+def test_a_warning_after_the_end_is_about_a_later_life() -> None:
+    known = in_any_order(plan(1, 1), ended(9, "stopping"), warned(15))
+    assert (known.interrupted_at, told(known, 1)) == (None, [("runner_terminated", clock(9))])
+
+
+def test_a_runner_is_as_old_as_its_first_input_even_if_that_is_no_longer_kept() -> None:
+    assert in_any_order(plan(1, 1), plan(1, 5)).created_at == clock(1)
+    assert in_any_order(plan(1, 7), started(3), ended(9)).created_at == clock(3)
+    assert in_any_order(fact(1, 2), started(3)).created_at == clock(2)
+
+
+def test_of_two_claims_at_the_same_time_the_one_of_the_newer_job_counts() -> None:
+    for order in permutations([fact(1, 3), fact(2, 3), fact(3, 2)]):
+        claimed = runner(owner=None)
+        for each in order:
+            claimed = claimed.claimed(each)
+        assert [each.job_id for each in claimed.claims] == [2]
+
+
+def test_reports_of_launchers_never_push_out_what_aws_reported() -> None:
+    observed = [started(1), warned(5), ended(7)]
+    own = happened(Happening.ATTACHMENT_REPORTED, 2, str(OWNER))
+    foreign = [
+        happened(kind, minute, str(OWNER + 1 + minute % 20))
+        for minute in range(8, 58)
+        for kind in (Happening.ATTACHMENT_REPORTED, Happening.END_REPORTED)
+    ]
+    known = runner(own, *observed, *foreign)
+    assert {own, *observed} <= set(known.occurrences)
+    assert len(known.occurrences) == len(observed) + REPORTS_KEPT
+    assert (known.interrupted_at, known.terminated_at) == (clock(5), clock(7))
+
+
+def test_of_the_reports_of_one_installation_the_newest_counts() -> None:
+    first, second = (happened(Happening.END_REPORTED, minute, str(OWNER)) for minute in (3, 5))
+    assert in_any_order(first, second).termination_reported_at == clock(5)
 
 
 def test_a_late_fact_of_an_earlier_job_does_not_take_the_machine_back() -> None:
@@ -219,3 +266,10 @@ def test_what_a_runner_keeps_is_bounded() -> None:
     for installation_id in range(1, 3 * CLAIMS_KEPT):
         claimed = claimed.claimed(fact(1, 1, installation_id=installation_id))
     assert len(claimed.claims) == CLAIMS_KEPT
+
+
+def test_claims_of_strangers_do_not_keep_out_the_owners() -> None:
+    claimed = runner(owner=None)
+    for stranger in range(100, 120):
+        claimed = claimed.claimed(fact(7, 1, installation_id=stranger, repo=f"stranger{stranger}/x"))
+    assert claimed.claimed(fact(1, 3)).owned(installation_id=OWNER).job_id == 1

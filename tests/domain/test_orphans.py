@@ -71,6 +71,8 @@ def test_whatever_is_young_is_none() -> None:
     assert suspected(None, None, instance(launched_at=YOUNG)) is None
     assert suspected(None, None, instance(launched_at=None)) is None
     assert suspected(runner(), job(at=YOUNG), instance()) is None
+    assert suspected(runner(), replace(job(), last_updated_at=YOUNG), instance()) is None
+    assert suspected(runner(), replace(job(), completed_at=YOUNG), instance()) is None
 
 
 @pytest.mark.parametrize("its", [None, job(), job(Status.IN_PROGRESS)])

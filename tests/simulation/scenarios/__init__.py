@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from tests.simulation.scenario import Scenario
 from tests.simulation.scenarios import (
     gates_and_runs,
+    late_failure,
     reschedule,
     restart_before_busy,
     restart_before_start,
@@ -26,6 +27,7 @@ MACHINES = (
     standby_pool,
     warm_pool,
     theft,
+    late_failure,
     reschedule,
     restart_before_busy,
     restart_before_start,

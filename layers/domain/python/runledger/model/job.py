@@ -331,7 +331,15 @@ class Job(Facts):
             return {}
         happened = {name: at for name in HAPPENED if (at := getattr(facts, name)) is not None}
         since = self.scheduled_at or ""
-        return {name: at for name, at in happened.items() if since <= at < (getattr(self, name) or NEVER)}
+        earlier = {name: at for name, at in happened.items() if since <= at < (getattr(self, name) or NEVER)}
+        return self._before_the_end(earlier)
+
+    def _before_the_end(self, happened: dict[str, Any]) -> dict[str, Any]:
+        """A warning after the machine's end is about a later life of the machine."""
+        end = happened.get("terminated_at", self.terminated_at) or NEVER
+        if happened.get("interrupted_at", self.interrupted_at or "") <= end:
+            return happened
+        return happened | {"interrupted_at": None}
 
     def _planned(self, receipt: Receipt, *, fresh: bool) -> dict[str, Any]:
         facts = receipt.facts

@@ -18,7 +18,8 @@ from runledger.model.reports import NO_INSTALLATION
 
 OCCURRENCES_KEPT = 30
 ASSIGNMENTS_KEPT = 10
-CLAIMS_KEPT = 5
+REPORTS_KEPT = 5
+CLAIMS_KEPT = 50
 BEFORE_ALL, AFTER_ALL = "", "9999"
 
 
@@ -38,6 +39,7 @@ class Happening(StrEnum):
 
 
 REPORTS = {Happening.ATTACHMENT_REPORTED, Happening.END_REPORTED}
+WARNINGS = {Happening.WARNED, Happening.REBALANCE_RECOMMENDED}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -154,8 +156,8 @@ class Runner:
     termination_reported_at: str | None = None
 
     def after(self, *happened: Occurrence) -> "Runner":
-        kept = tuple(sorted({*self.occurrences, *happened})[-OCCURRENCES_KEPT:])
-        known = replace(self, occurrences=kept)._derived()
+        kept = _kept({*self.occurrences, *happened}, owner=self.installation_id)
+        known = replace(self._known_since(*(each.at for each in happened)), occurrences=kept)._derived()
         ended = known.terminated_at is not None and any(each.kind is Happening.ENDED for each in happened)
         return known.cleaned() if ended else known
 
@@ -189,16 +191,21 @@ class Runner:
     def assigned(self, new: Assignment) -> "Runner":
         """Whoever works on the machine is not an orphan: that takes the suspicion away."""
         merged = _newest(_added(self.assignments, new), owner=self.installation_id)
-        return replace(self, assignments=merged, suspected_at=None, suspected_reason=None)._derived()
+        known = self._known_since(new.since)
+        return replace(known, assignments=merged, suspected_at=None, suspected_reason=None)._derived()
 
     def claimed(self, claim: Assignment) -> "Runner":
-        """Remembers one claim of each installation, for when the machine proves to be that installation's."""
+        """Remembers one claim of each installation, for when the machine proves to be that installation's.
+
+        There are far more places than a machine has tenants, so that strangers can't take all of them.
+        """
         same = [each for each in self.claims if each.installation_id == claim.installation_id]
         if not same and len(self.claims) >= CLAIMS_KEPT:
             return self
         newest = max((*same, claim), key=lambda each: (each.since, each.job_id))
         others = [each for each in self.claims if each not in same]
-        return replace(self, claims=tuple(sorted((*others, newest), key=lambda each: each.installation_id)))._derived()
+        claims = tuple(sorted((*others, newest), key=lambda each: each.installation_id))
+        return replace(self._known_since(claim.since), claims=claims)._derived()
 
     def owned(self, **owner: object) -> "Runner":
         return replace(self, **owner)._derived()  # type: ignore[arg-type]
@@ -255,9 +262,10 @@ class Runner:
         return [self._life(start, until) for start, until in pairwise((*starts, AFTER_ALL))]
 
     def first(self, *kinds: Happening, life: Life, since: str = BEFORE_ALL) -> str | None:
-        return min(
-            (each.at for each in self._of_kind(*kinds) if each.at >= since and life.spans(each.at)), default=None
-        )
+        """A warning after the end is about a life whose start is not known yet."""
+        found = [each for each in self._of_kind(*kinds) if each.at >= since and life.spans(each.at)]
+        end = life.end or AFTER_ALL
+        return min((each.at for each in found if each.kind not in WARNINGS or each.at <= end), default=None)
 
     def _life(self, start: str, until: str) -> Life:
         ends = [each for each in self._of_kind(Happening.ENDED) if start <= each.at < until]
@@ -286,8 +294,7 @@ class Runner:
             terminated_reason=life.reason,
             termination_reported_at=self.first(Happening.END_REPORTED, life=life),
         )
-        derived = derived._with_job()._with_status(life)
-        return replace(derived, created_at=derived._earliest_instant())
+        return derived._with_job()._with_status(life)
 
     def _with_job(self) -> "Runner":
         every = [each for each in self.effective if each.installation_id == self.installation_id]
@@ -315,9 +322,9 @@ class Runner:
             renewed = replace(renewed, status=RunnerStatus.ACTIVE, cleaning_owner=None, cleaning_since=None)
         return renewed
 
-    def _earliest_instant(self) -> str:
-        dated = [each.at for each in self.occurrences]
-        return min((self.created_at, *dated, *(each.since for each in self.assignments)))
+    def _known_since(self, *instants: str) -> "Runner":
+        """The earliest of all inputs, including those that are no longer kept."""
+        return replace(self, created_at=min((self.created_at, *instants)))
 
 
 def machine_of(runner: Runner, assignment: Assignment) -> MachineFacts:
@@ -353,6 +360,18 @@ def _added(assignments: Iterable[Assignment], new: Assignment) -> tuple[Assignme
         else:
             others.append(each)
     return tuple(sorted((*others, new), key=lambda each: (each.since, not each.is_plan, each.job)))
+
+
+def _kept(occurrences: Iterable[Occurrence], *, owner: int | None) -> tuple[Occurrence, ...]:
+    """Launchers' reports are bounded apart, so that they can't push out what AWS reported.
+
+    The newest of each kind and installation counts, and the owner's are the last to go.
+    """
+    every = sorted(occurrences)
+    observed = [each for each in every if each.kind not in REPORTS]
+    newest = {(each.kind, each.reason): each for each in every if each.kind in REPORTS}
+    reports = sorted(newest.values(), key=lambda each: (each.reason == str(owner), each))
+    return tuple(sorted((*observed[-OCCURRENCES_KEPT:], *reports[-REPORTS_KEPT:])))
 
 
 def _newest(assignments: tuple[Assignment, ...], *, owner: int | None) -> tuple[Assignment, ...]:
