@@ -1,4 +1,4 @@
-"""Random plays of the scenarios: any order, repetitions, lookups at any point, races, faults and crashes."""
+"""Random plays of scenarios and of random stories: any order, repetitions, lookups at any point, races and faults."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from tests.simulation.calls import CRASHES, ERRORS
 from tests.simulation.choices import Choices, seeded
 from tests.simulation.explore import Flow, FlowFailed, Outcome, all_orders, in_order, play
 from tests.simulation.machine_inputs import look_up_again, look_up_all
+from tests.simulation.random_stories import story
 from tests.simulation.scenario import Scenario
 from tests.simulation.scenario_checks import undisturbed, violations
 from tests.simulation.scenarios import SCENARIOS
@@ -17,13 +18,22 @@ from tests.simulation.world import World
 def random_scenario(seed: int, number: int) -> tuple[Outcome, list[str]]:
     """Half of the plays are disturbed."""
     dice = seeded(f"scenarios {seed} {number}")
-    scenario = SCENARIOS[dice.choice(sorted(SCENARIOS))]
+    return _random_play(SCENARIOS[dice.choice(sorted(SCENARIOS))], dice, faults=dice.randint(0, 3))
+
+
+def random_story(seed: int, number: int) -> tuple[Outcome, list[str]]:
+    """Its end is compared with that of the order of events. Faults are left to the scenarios: see decision 2."""
+    dice = seeded(f"stories {seed} {number}")
+    return _random_play(story(dice), dice, faults=0)
+
+
+def _random_play(scenario: Scenario, dice: random.Random, *, faults: int) -> tuple[Outcome, list[str]]:
     expected = undisturbed(*scenario.inputs.values())
     if dice.random() < 0.5:
         outcome = undisturbed(*_shuffled(scenario, dice))
     else:
         try:
-            outcome = _disturbed(scenario, dice)
+            outcome = _disturbed(scenario, dice, faults)
         except FlowFailed as failed:
             return expected, [str(failed)]
     return outcome, violations(outcome, scenario, expected)
@@ -35,13 +45,13 @@ def orders(scenario: Scenario, *, limit: int, seed: int) -> Iterator[Outcome]:
         yield undisturbed(*_played(scenario, names, seeded(f"{seed} {number}")))
 
 
-def _disturbed(scenario: Scenario, dice: random.Random) -> Outcome:
+def _disturbed(scenario: Scenario, dice: random.Random, faults: int) -> Outcome:
     shares: list[list[Flow]] = [[] for _ in range(dice.randint(2, 4))]
     for flow in _shuffled(scenario, dice):
         dice.choice(shares).append(flow)
     limits = Limits(
         preemptions=dice.randint(0, 8),
-        faults=dice.randint(0, 3),
+        faults=faults,
         kinds=(*CRASHES, *ERRORS),
         stale_reads=dice.randint(0, 2),
     )

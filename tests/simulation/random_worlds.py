@@ -10,7 +10,7 @@ from tests.simulation.choices import Choices, seeded
 from tests.simulation.explore import Flow, FlowFailed, Outcome, in_order, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.job_life import ORDER_OF_ARRIVAL, STEPS, record, undisturbed
-from tests.simulation.random_scenarios import random_scenario
+from tests.simulation.random_scenarios import random_scenario, random_story
 from tests.simulation.scheduler import Limits
 from tests.simulation.world import World
 from tests.webhooks import JOB
@@ -41,9 +41,10 @@ def worlds(seed: int, first: int = 0) -> Iterator[Played]:
 
 
 def random_world(seed: int, number: int) -> Played:
-    """Half of them are plays of the scenarios."""
-    if number % 2:
-        return Played(f"seed {seed}, world {number}", *random_scenario(seed, number))
+    """A third of them are plays of the scenarios, and a third of random stories of machines."""
+    if number % 3:
+        play_one = random_scenario if number % 3 == 1 else random_story
+        return Played(f"seed {seed}, world {number}", *play_one(seed, number))
     dice = seeded(f"{seed} {number}")
     deliveries = _deliveries(dice)
     shares: list[list[Delivered]] = [[] for _ in range(dice.randint(1, 4))]

@@ -9,7 +9,7 @@ from tests.simulation.choices import seeded
 from tests.simulation.disturbed_scenarios import crashes, races, races_with_lookups
 from tests.simulation.explore import Flow, all_orders, with_duplicates
 from tests.simulation.machine_inputs import look_up_all
-from tests.simulation.random_scenarios import random_scenario
+from tests.simulation.random_scenarios import random_scenario, random_story
 from tests.simulation.scenario import Scenario
 from tests.simulation.scenario_checks import undisturbed, violations
 from tests.simulation.scenarios import SCENARIOS
@@ -74,3 +74,9 @@ def test_random_plays_end_as_expected() -> None:
     for number in range(60):
         outcome, violations = random_scenario(1, number)
         assert not violations, outcome.story()
+
+
+def test_random_stories_end_as_in_the_order_of_events() -> None:
+    for number in range(40):
+        outcome, violations = random_story(1, number)
+        assert not violations, f"story {number}\n{outcome.story()}"
