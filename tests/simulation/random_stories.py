@@ -136,4 +136,4 @@ def story(dice: random.Random) -> Scenario:
         waiting=[101, 202, 303][: dice.randint(2, 3)],
     )
     told.tell()
-    return Scenario(inputs=told.inputs, jobs={}, ignored={JOBS: frozenset({"runner_name"})})
+    return Scenario(inputs=told.inputs, jobs={}, ignored={JOBS: frozenset({"runner_name", "queued_reported_at"})})
