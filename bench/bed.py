@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import re
 import sys
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from runledger.platform import clients, logs
 from bench import answers
 from bench.meter import Meter, Usage
 from tests.beds import create_tables
-from tests.settings import SETTINGS
+from tests.settings import SETTINGS, forget_wiring
 from tests.synthesis import synthesise
 
 if TYPE_CHECKING:
@@ -54,10 +53,7 @@ class Bed:
         if clients.client.cache_info().currsize:
             clients.client("dynamodb").close()
         clients.client.cache_clear()
-        wirings = [module for name, module in sys.modules.items() if re.fullmatch(r"runledger\.\w*runtime", name)]
-        for wired in [wired for wiring in wirings for wired in vars(wiring).values()]:
-            if hasattr(wired, "cache_clear") and not isinstance(wired, type):
-                wired.cache_clear()
+        forget_wiring()
         for function in FUNCTIONS:
             sys.modules.pop(function, None)
 

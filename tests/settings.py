@@ -1,6 +1,10 @@
-"""What the functions find in their environment, in tests and in the bench."""
+"""The environment of functions in tests and in the bench, and a new start for what is wired from it."""
+
+import re
+import sys
 
 from runledger.model.runner_names import INSTANCE_ID
+from runledger.platform import clients
 
 from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
 
@@ -51,3 +55,12 @@ SETTINGS = {
     "FUNCTION": "a-function",
     "STAGE": "test",
 }
+WIRING = re.compile(r"runledger(\.wiring\.\w+|_\w+\.(\w+_)?wiring)")
+
+
+def forget_wiring() -> None:
+    """As in a new process, everything is wired again. The clients stay, because they take long to make."""
+    modules = [module for name, module in list(sys.modules.items()) if WIRING.fullmatch(name)]
+    for wired in [each for module in modules for each in vars(module).values()]:
+        if hasattr(wired, "cache_clear") and not isinstance(wired, type) and wired is not clients.client:
+            wired.cache_clear()

@@ -42,9 +42,6 @@ def api(world: World, monkeypatch: pytest.MonkeyPatch) -> Client:
         "DEAD_LETTER_QUEUES": json.dumps({"WebhookRetries": world.queue_url}),
     }.items():
         monkeypatch.setenv(name, value)
-    for wired in vars(wiring).values():
-        if hasattr(wired, "cache_clear"):
-            wired.cache_clear()
     client = Client(handler=world.start("api").handler)
     invoke_in_process(world)
     return client

@@ -13,15 +13,12 @@ import boto3
 import pytest
 from moto import mock_aws
 from runledger.platform import clients as aws
-from runledger.wiring import recording, runners
-from runledger_github import reconciler_wiring
-from runledger_github import wiring as github_wiring
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from tests.beds import create_tables
 from tests.functions.reconciling import Scene
-from tests.settings import SETTINGS
+from tests.settings import SETTINGS, forget_wiring
 from tests.synthesis import Templates
 from tests.webhooks import SECRET
 
@@ -81,11 +78,8 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
             monkeypatch.setenv(name, value)
 
         def start(function: str) -> ModuleType:
-            """A cold start: nothing is kept from an earlier one (but the clients, which take long to make)."""
-            for wiring in (recording, runners, github_wiring, reconciler_wiring):
-                for wired in vars(wiring).values():
-                    if wired is not aws.client and hasattr(wired, "cache_clear") and not isinstance(wired, type):
-                        wired.cache_clear()
+            """A cold start: nothing is kept from an earlier one except the clients."""
+            forget_wiring()
             sys.modules.pop(function, None)
             return importlib.import_module(function)
 

@@ -8,6 +8,7 @@ from runledger_github import wiring
 
 from local.github import SimulatedGitHub
 from tests.functions.conftest import World
+from tests.settings import forget_wiring
 
 
 def put(world: World, content: str) -> str:
@@ -19,8 +20,7 @@ def put(world: World, content: str) -> str:
 def app(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
     arn = put(world, "{}")
     monkeypatch.setenv("GITHUB_APP", arn)
-    for wired in (wiring.app_secret, wiring.truth):
-        wired.cache_clear()
+    forget_wiring()
     return arn
 
 

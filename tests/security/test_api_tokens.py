@@ -146,9 +146,6 @@ def test_a_jwt_whose_subject_is_a_tokens_name_does_not_read_its_orders(
 ) -> None:
     monkeypatch.setenv("JWT_ISSUER", issuer.url)
     monkeypatch.setenv("JWT_AUDIENCE", AUDIENCE)
-    from runledger_api import wiring  # noqa: PLC0415 - its callers are wired from the environment above
-
-    wiring.authenticator.cache_clear()
     client = Client(handler=world.start("api").handler)
     order = client.post("/admin/reconciliation/run").body["id"]
     assert ordered[0]["requested_by"] == "token:olga"
@@ -157,7 +154,6 @@ def test_a_jwt_whose_subject_is_a_tokens_name_does_not_read_its_orders(
         assert client.with_token(impostor).get("/v1/me").body["id"] == f"jwt:{subject}"
         assert client.with_token(impostor).get(f"/admin/reconciliation/{order}").status == 404
     assert client.get(f"/admin/reconciliation/{order}").status == 200
-    wiring.authenticator.cache_clear()
 
 
 def test_a_key_removed_from_the_issuer_stops_working_within_minutes(issuer: Issuer) -> None:

@@ -10,7 +10,7 @@ import pytest
 from runledger.model import times
 from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.reconciliation import installations
-from runledger.wiring import recording
+from runledger.wiring import tables
 
 from tests import messages
 from tests.beds import empty, items
@@ -121,9 +121,9 @@ def test_a_suspension_that_github_confirms_ends_with_the_next_unsuspend(scene: S
     suspend_on_github(scene, suspended_at)
     report(scene, "suspend", received=suspended_at)
     assert scene.reconcile()["summary"]["installations_confirmed"] == 1
-    assert recording.installations().active(unconfirmed_too=True) == []
+    assert tables.installations().active(unconfirmed_too=True) == []
     report(scene, "unsuspend", received=ago(minutes=5))
-    assert recording.installations().active() == [INSTALLATION]
+    assert tables.installations().active() == [INSTALLATION]
 
 
 def test_a_suspended_installation_that_is_gone_is_recorded_as_deleted(scene: Scene) -> None:
@@ -190,10 +190,10 @@ def test_an_answer_about_an_earlier_report_does_not_touch_a_later_one(
     scene: Scene, answered: InstallationReport | None
 ) -> None:
     report(scene, "suspend", received=ago(minutes=20))
-    (asked,) = recording.installations().unconfirmed()
+    (asked,) = tables.installations().unconfirmed()
     report(scene, "deleted", received=ago(minutes=10))
     after = record(scene)
-    assert not recording.installations().confirm(asked, answered, at=ago(minutes=5))
+    assert not tables.installations().confirm(asked, answered, at=ago(minutes=5))
     assert record(scene) == after
 
 

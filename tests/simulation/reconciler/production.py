@@ -1,7 +1,7 @@
 """The functions' own composition, over the clients and in the time of a world.
 
-Nothing is put together here: `*_runtime` does that, from the settings that the stacks set. Only the outermost things
-are replaced: botocore's session, urllib3's pool, the App's signature, and the clock.
+Nothing is put together here: `runledger.wiring` does that, from the settings that the stacks set. Only the outermost
+things are replaced: botocore's session, urllib3's pool, the App's signature, and the clock.
 """
 
 import importlib.util
@@ -22,16 +22,15 @@ from runledger.queries import caches
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.tracker import Runners
 from runledger.webhooks.intake import Intake
-from runledger.wiring import passes, recording, runners
+from runledger.wiring import recording, runners
 from runledger_github import app as github_app
 from runledger_github import reconciler_wiring, wiring
 from runledger_github.app import READ_SECONDS, GitHubApp
 from runledger_github.truth import Truth
 
-from tests.settings import SETTINGS
+from tests.settings import SETTINGS, forget_wiring
 from tests.simulation.reconciler.github import Response, UnsignedKey
 
-RUNTIMES = (recording, wiring, runners, passes, reconciler_wiring)
 RECONCILER = Path(__file__).parents[3] / "functions" / "reconciler.py"
 LAMBDA_SECONDS = 600
 ENVIRONMENT = SETTINGS | {"ORPHANS": "enforce", "RUNNER_REQUESTS_AT_MOST": "5", "REDELIVERIES_AT_MOST": "6"}
@@ -75,7 +74,7 @@ class _App(GitHubApp):
 
 @contextmanager
 def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[None]:
-    """Until its end, whatever the runtimes compose works on this world."""
+    """Until its end, whatever is wired works on this world."""
     time = SystemClock(now=world.now, sleep=world.sleep)
     patches: list[Any] = [
         patch.dict(os.environ, environment, clear=True),
@@ -112,10 +111,7 @@ def _forget_all() -> None:
 
 def forget() -> None:
     """What is composed next is a new process, which remembers nothing."""
-    for module in RUNTIMES:
-        for each in vars(module).values():
-            if not isinstance(each, type) and each is not clients.client and hasattr(each, "cache_clear"):
-                each.cache_clear()
+    forget_wiring()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,11 +16,11 @@ from runledger.queries.pass_requests import Orders
 from runledger.tables.event_pages import EventPages
 from runledger.tables.job_pages import JobPages
 from runledger.tables.run_attempts import RunAttempts
-from runledger.tables.runners import RunnersTable
-from runledger.tables.runs import RunsTable
 from runledger.wiring.passes import passes, patience
-from runledger.wiring.recording import deployments, jobs, setting
-from runledger.wiring.recording import installations as registry
+from runledger.wiring.passes import runners_table as runners
+from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
+from runledger.wiring.tables import deployments, jobs, runs
+from runledger.wiring.tables import installations as registry
 
 from runledger_api.authentication import Authenticator, Tokens, Verifier
 from runledger_api.cursors import Cursors
@@ -27,7 +28,31 @@ from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
 
-__all__ = ["deployments", "jobs", "passes", "patience", "registry"]
+__all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiSettings(Settings):
+    """Without `jwt_issuer`, only the API's own tokens are accepted."""
+
+    api_tokens: str
+    github_requests_function: str
+    github_requests_seconds: float
+    reconciler_function: str
+    orphan_grace_minutes: int
+    jwt_issuer: str = ""
+    jwt_audience: str = ""
+    dead_letter_queues: Mapping[str, str] = parsed(json.loads)
+
+    def __post_init__(self) -> None:
+        """Without an audience, a JWT that its issuer made for another service would be accepted."""
+        if self.jwt_issuer and not self.jwt_audience:
+            raise MissingSetting("JWT_AUDIENCE")
+
+
+@cache
+def settings() -> ApiSettings:
+    return ApiSettings.from_environment()
 
 
 @cache
@@ -37,14 +62,14 @@ def meter() -> ReadUnitMeter:
 
 @cache
 def tokens() -> Tokens:
-    return Tokens(client("secretsmanager"), setting("API_TOKENS"), clock=time.monotonic)
+    return Tokens(client("secretsmanager"), settings().api_tokens, clock=time.monotonic)
 
 
 @cache
 def authenticator() -> Authenticator:
     verifiers: list[Verifier] = [tokens()]
-    if issuer := setting("JWT_ISSUER", default=""):
-        verifiers.append(Jwts(issuer=issuer, audience=setting("JWT_AUDIENCE")))
+    if settings().jwt_issuer:
+        verifiers.append(Jwts(issuer=settings().jwt_issuer, audience=settings().jwt_audience))
     return Authenticator(verifiers=tuple(verifiers))
 
 
@@ -60,33 +85,32 @@ def installations() -> KnownInstallations:
 
 @cache
 def job_pages() -> JobPages:
-    return JobPages(client("dynamodb"), setting("JOBS_TABLE"))
+    return JobPages(client("dynamodb"), TableSettings.of("JOBS").table)
 
 
 @cache
 def event_pages() -> EventPages:
-    return EventPages(client("dynamodb"), setting("JOB_EVENTS_TABLE"))
+    return EventPages(client("dynamodb"), TableSettings.of("JOB_EVENTS").table)
 
 
 @cache
 def run_attempts() -> RunAttempts:
-    return RunAttempts(client("dynamodb"), setting("RUNS_TABLE"))
+    return RunAttempts(client("dynamodb"), TableSettings.of("RUNS").table)
 
 
 @cache
 def github_requests_client() -> Any:
-    return patient_client("lambda", read_seconds=float(setting("GITHUB_REQUESTS_SECONDS")))
+    return patient_client("lambda", read_seconds=settings().github_requests_seconds)
 
 
 @cache
 def github() -> GitHub:
-    return GitHub(github_requests_client, setting("GITHUB_REQUESTS_FUNCTION"), clock=time.monotonic)
+    return GitHub(github_requests_client, settings().github_requests_function, clock=time.monotonic)
 
 
 @cache
 def run_cache() -> RunCache:
-    runs = RunsTable(client("dynamodb"), setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS")))
-    return RunCache(runs=runs, refresh=github().refresh_run)
+    return RunCache(runs=runs(), refresh=github().refresh_run)
 
 
 @cache
@@ -95,25 +119,18 @@ def deployment_cache() -> DeploymentCache:
 
 
 @cache
-def runners() -> RunnersTable:
-    days = int(setting("RUNNERS_RETENTION_DAYS"))
-    return RunnersTable(client("dynamodb"), setting("RUNNERS_TABLE"), retention_days=days)
-
-
-@cache
 def orders() -> Orders:
-    return Orders(lambdas=rarely("lambda"), function=setting("RECONCILER_FUNCTION"), passes=passes())
+    return Orders(lambdas=rarely("lambda"), function=settings().reconciler_function, passes=passes())
 
 
 @cache
 def dead_letters() -> DeadLetterQueues:
-    addresses: Mapping[str, str] = json.loads(setting("DEAD_LETTER_QUEUES"))
-    return DeadLetterQueues(rarely("sqs"), addresses)
+    return DeadLetterQueues(rarely("sqs"), settings().dead_letter_queues)
 
 
 def orphan_grace_seconds() -> int:
-    return int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE
+    return settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE
 
 
 def approval_patience_seconds() -> int:
-    return int(setting("FORGOTTEN_APPROVAL_HOURS")) * times.SECONDS_PER_HOUR
+    return patience().waiting_hours * times.SECONDS_PER_HOUR

@@ -1,6 +1,8 @@
 """What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from runledger.model import times
 from runledger.model.job import Job
@@ -25,8 +27,10 @@ from runledger.tables.absences import Absences
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.wiring.passes import passes, patience
-from runledger.wiring.recording import installations, jobs, ledger, record, setting
+from runledger.wiring.recording import ledger, record
 from runledger.wiring.runners import fleet, runners
+from runledger.wiring.settings import Settings, TableSettings
+from runledger.wiring.tables import installations, jobs
 
 from runledger_github.registrations import Registrations
 from runledger_github.truth import Truth
@@ -35,12 +39,26 @@ from runledger_github.wiring import PerApp, is_pending, truth
 clock = SystemClock()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcilerSettings(Settings):
+    event_bus: str
+    orphans: str
+    orphan_grace_minutes: int
+    redeliveries_at_most: int
+    github_budget_for_others_percent: int
+
+
+@cache
+def settings() -> ReconcilerSettings:
+    return ReconcilerSettings.from_environment()
+
+
 @PerApp
 def cleanup() -> Cleanup:
     known = truth()
     return Cleanup(
         runners=runners(),
-        locks=CleanupLocks(client("dynamodb"), setting("RUNNERS_TABLE")),
+        locks=CleanupLocks(client("dynamodb"), TableSettings.of("RUNNERS").table),
         jobs=jobs(),
         fleet=fleet(),
         owners=Owners(
@@ -48,7 +66,7 @@ def cleanup() -> Cleanup:
             repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
         ),
         registrations=_registrations(known) if known else None,
-        grace_seconds=int(setting("ORPHAN_GRACE_MINUTES")) * times.SECONDS_PER_MINUTE,
+        grace_seconds=settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE,
         now=clock.text,
     )
 
@@ -63,14 +81,14 @@ def reconciler() -> Reconciler:
             runs=ledger().runs,
             record=record,
             report=ledger().dispatch,
-            requests=RunnerRequests(events=rarely("events"), bus=setting("EVENT_BUS"), record=record),
+            requests=RunnerRequests(events=rarely("events"), bus=settings().event_bus, record=record),
             describe=fleet().describe,
             confirmed=_confirmed,
-            absences=Absences(client("dynamodb"), setting("RUNNERS_TABLE")),
+            absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
             github=known,
             patience=patience(),
         ),
-        runners=RunnerCheck(cleanup=cleanup(), enforce=setting("ORPHANS") == "enforce"),
+        runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans == "enforce"),
         deliveries=_deliveries(known) if known else None,
         confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
         uninstalled=_uninstalled() if known else None,
@@ -78,7 +96,7 @@ def reconciler() -> Reconciler:
         passes=passes(),
         share_left=known.share_left if known else _none_left,
         finish_within=known.app.deadline.finish_within if known else _no_calls,
-        share_for_others=int(setting("GITHUB_BUDGET_FOR_OTHERS_PERCENT")) / 100,
+        share_for_others=settings().github_budget_for_others_percent / 100,
         warn=metrics.failed,
         time=clock,
     )
@@ -97,8 +115,8 @@ def _uninstalled() -> UninstalledCheck:
 
 
 def _deliveries(known: Truth) -> DeliveryCheck:
-    lost = LostDeliveries(client("dynamodb"), setting("RUNNERS_TABLE"))
-    return DeliveryCheck(log=known.app, lost=lost, at_most=int(setting("REDELIVERIES_AT_MOST")))
+    lost = LostDeliveries(client("dynamodb"), TableSettings.of("RUNNERS").table)
+    return DeliveryCheck(log=known.app, lost=lost, at_most=settings().redeliveries_at_most)
 
 
 def _known_machines(machine_ids: set[str]) -> set[str]:

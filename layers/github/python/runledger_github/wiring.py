@@ -1,8 +1,9 @@
-"""What the functions that ask GitHub need: they, and only they, have the layer of its client."""
+"""What the functions that call GitHub need. Only they have the layer with its client."""
 
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -15,8 +16,9 @@ from runledger.platform.clients import client
 from runledger.queries.caches import DeploymentCache, DeploymentRefresh
 from runledger.runners.reruns import Reruns
 from runledger.tables.rerun_claims import RerunClaims
-from runledger.tables.runs import RunsTable
-from runledger.wiring.recording import deployments, record, setting
+from runledger.wiring.recording import ledger
+from runledger.wiring.settings import Settings, TableSettings, flag, parsed
+from runledger.wiring.tables import deployments, runs
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal
@@ -29,8 +31,23 @@ Made = TypeVar("Made")
 READ_AGAIN_SECONDS = 300.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitHubSettings(Settings):
+    """Every function that calls GitHub."""
+
+    github_app: str
+    github_api_url: str
+    github_patience_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerunSettings(Settings):
+    reruns_at_most: int
+    rerun_own_failures: bool = parsed(flag)
+
+
 class AppSecret:
-    """The GitHub App, as its secret holds it: an App that is added or a key that is replaced needs no cold start."""
+    """The GitHub App's secret, read again from time to time: a new App or a new key needs no cold start."""
 
     def __init__(self, secrets: Any, secret_id: str, *, clock: Callable[[], float]) -> None:
         self._secrets = secrets
@@ -55,8 +72,13 @@ class AppSecret:
 
 
 @cache
+def settings() -> GitHubSettings:
+    return GitHubSettings.from_environment()
+
+
+@cache
 def app_secret() -> AppSecret:
-    return AppSecret(client("secretsmanager"), setting("GITHUB_APP"), clock=time.monotonic)
+    return AppSecret(client("secretsmanager"), settings().github_app, clock=time.monotonic)
 
 
 class PerApp(Generic[Made]):
@@ -78,12 +100,12 @@ class PerApp(Generic[Made]):
 
 @PerApp
 def truth() -> Truth | None:
-    """None until somebody has put a GitHub App into its secret: then we know what webhooks tell, and no more."""
+    """None while the secret holds no GitHub App: then webhooks are the only source."""
     secret = app_secret().value()
     if not json.loads(secret):
         return None
-    patience = Patience(seconds=float(setting("GITHUB_PATIENCE_SECONDS", default="30")))
-    return Truth(app=GitHubApp.from_secret(secret, api_url=setting("GITHUB_API_URL"), patience=patience))
+    patience = Patience(seconds=settings().github_patience_seconds)
+    return Truth(app=GitHubApp.from_secret(secret, api_url=settings().github_api_url, patience=patience))
 
 
 @PerApp
@@ -116,21 +138,23 @@ def _do_not_ask(_installation_id: int, _repo_full_name: str, _deployment_id: int
 
 @PerApp
 def requests() -> Requests:
-    runs = RunsTable(client("dynamodb"), setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS")))
-    return Requests(truth=truth(), runs=runs, deployments=deployments())
+    return Requests(truth=truth(), runs=runs(), deployments=deployments())
 
 
 @PerApp
 def reruns() -> Reruns | None:
-    """None without a GitHub App: nobody else may ask for a re-run."""
+    """None without a GitHub App, because only an App can request a re-run."""
+    limits = RerunSettings.from_environment()
+    claims = RerunClaims(client("dynamodb"), TableSettings.of("RUNS").table)
+    record = ledger().record
     known = truth()
     if known is None:
         return None
     return Reruns(
-        claims=RerunClaims(client("dynamodb"), setting("RUNS_TABLE")),
+        claims=claims,
         record=record,
         github=known.app.installation,
         refusals=(GitHubRefusal,),
-        at_most=int(setting("RERUNS_AT_MOST")),
-        own_failures_too=setting("RERUN_OWN_FAILURES") == "true",
+        at_most=limits.reruns_at_most,
+        own_failures_too=limits.rerun_own_failures,
     )

@@ -1,24 +1,32 @@
-"""What the reconciler and the API share: when a job is stuck, and the record of passes. Loads nothing of GitHub."""
+"""What the reconciler and the API share: the runners table, the passes in it, and when a job is stuck."""
 
 from functools import cache
 
 from runledger.model.stuck import Patience
 from runledger.platform.clients import client
 from runledger.tables.passes import PassesTable
-from runledger.wiring.recording import setting
+from runledger.tables.runners import RunnersTable
+from runledger.wiring.settings import StuckSettings, TableSettings
 
 
 @cache
 def patience() -> Patience:
+    settings = StuckSettings.from_environment()
     return Patience(
-        queued_minutes=int(setting("STUCK_QUEUED_MINUTES")),
-        scheduled_minutes=int(setting("STUCK_SCHEDULED_MINUTES")),
-        in_progress_hours=int(setting("LONG_RUNNING_HOURS")),
-        waiting_hours=int(setting("FORGOTTEN_APPROVAL_HOURS")),
-        runner_requests_at_most=int(setting("RUNNER_REQUESTS_AT_MOST")),
+        queued_minutes=settings.stuck_queued_minutes,
+        scheduled_minutes=settings.stuck_scheduled_minutes,
+        in_progress_hours=settings.long_running_hours,
+        waiting_hours=settings.forgotten_approval_hours,
+        runner_requests_at_most=settings.runner_requests_at_most,
     )
 
 
 @cache
+def runners_table() -> RunnersTable:
+    settings = TableSettings.of("RUNNERS")
+    return RunnersTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
 def passes() -> PassesTable:
-    return PassesTable(client("dynamodb"), setting("RUNNERS_TABLE"))
+    return PassesTable(client("dynamodb"), TableSettings.of("RUNNERS").table)

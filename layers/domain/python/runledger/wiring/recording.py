@@ -1,9 +1,5 @@
-"""Things are wired together here, from the environment that the stacks set.
+"""The ledger and webhook intake. What only some functions need is wired elsewhere, so that intake does not load it."""
 
-What only some functions need is wired in `runner_runtime` and `github_runtime`, so that intake does not load it.
-"""
-
-import os
 import time
 from dataclasses import replace
 from functools import cache
@@ -16,58 +12,32 @@ from runledger.recording import telemetry
 from runledger.recording.decision import Decision
 from runledger.recording.follow_up import Errands
 from runledger.recording.ledger import Ledger
-from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
-from runledger.tables.installations import InstallationsRegistry
-from runledger.tables.jobs import JobsTable
-from runledger.tables.runs import RunsTable
 from runledger.webhooks.intake import Intake
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import WebhookSecrets
-
-
-def setting(name: str, default: str | None = None) -> str:
-    value = os.environ.get(name) or default
-    if value is None:
-        raise LookupError(f"the environment variable {name} is not set; the stacks set it for each function")
-    return value
-
-
-@cache
-def jobs() -> JobsTable:
-    return JobsTable(client("dynamodb"), setting("JOBS_TABLE"), retention_days=int(setting("JOBS_RETENTION_DAYS")))
-
-
-@cache
-def installations() -> InstallationsRegistry:
-    return InstallationsRegistry(client("dynamodb"), setting("JOBS_TABLE"))
-
-
-@cache
-def deployments() -> DeploymentsTable:
-    return DeploymentsTable(
-        client("dynamodb"), setting("DEPLOYMENTS_TABLE"), retention_days=int(setting("DEPLOYMENTS_RETENTION_DAYS"))
-    )
+from runledger.wiring.settings import IntakeSettings, RecordingSettings, TableSettings
+from runledger.wiring.tables import deployments, installations, jobs, runs
 
 
 @cache
 def ledger() -> Ledger:
+    settings = RecordingSettings.from_environment()
+    history, gates = TableSettings.of("JOB_EVENTS"), TableSettings.of("DEPLOYMENTS")
     dynamodb = client("dynamodb")
     return Ledger(
         jobs=jobs(),
-        events=EventsTable(
-            dynamodb, setting("JOB_EVENTS_TABLE"), retention_days=int(setting("JOB_EVENTS_RETENTION_DAYS"))
-        ),
+        events=EventsTable(dynamodb, history.table, retention_days=history.retention_days),
         installations=installations(),
-        runs=RunsTable(dynamodb, setting("RUNS_TABLE"), retention_days=int(setting("RUNS_RETENTION_DAYS"))),
+        runs=runs(),
         deployments=deployments(),
-        gates=Gates(dynamodb, setting("DEPLOYMENTS_TABLE"), retention_days=int(setting("DEPLOYMENTS_RETENTION_DAYS"))),
+        gates=Gates(dynamodb, gates.table, retention_days=gates.retention_days),
         errands=Errands(
             rarely("sqs"),
-            lookups_url=setting("RUNNER_LOOKUPS_QUEUE"),
-            reruns_url=setting("RERUN_CHECKS_QUEUE"),
-            instance_pattern=setting("INSTANCE_ID_PATTERN"),
+            lookups_url=settings.runner_lookups_queue,
+            reruns_url=settings.rerun_checks_queue,
+            instance_pattern=settings.instance_id_pattern,
             task_pattern=TASK_ID,
         ),
         recorded=telemetry.recorded,
@@ -80,11 +50,12 @@ def record(receipt: Receipt) -> Decision:
 
 @cache
 def intake() -> Intake:
-    retries = RetryQueue(rarely("sqs"), setting("WEBHOOK_RETRIES_QUEUE"))
+    settings = IntakeSettings.from_environment()
+    retries = RetryQueue(rarely("sqs"), settings.webhook_retries_queue)
     return Intake(
         secrets=WebhookSecrets(
             client("secretsmanager"),
-            setting("WEBHOOK_SECRETS"),
+            settings.webhook_secrets,
             clock=time.monotonic,
             ignored=logs.secret_ignored,
         ),

@@ -1,0 +1,128 @@
+"""The environment variables that the stacks give each function, as one typed object per role.
+
+A field is read from the variable of its name in capitals. A field with a default is optional, and an empty variable
+counts as absent. A test compares the fields with the variables in the synthesised templates.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, Self
+
+
+class MissingSetting(LookupError):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the environment variable {name} is missing: deploy the stacks again, they set it")
+
+
+class InvalidSetting(ValueError):
+    def __init__(self, name: str, value: str) -> None:
+        super().__init__(f"the environment variable {name} has an invalid value: {value!r}")
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """`one,two` as a tuple."""
+    return tuple(each for each in text.split(",") if each)
+
+
+def tags_in(text: str) -> Mapping[str, str]:
+    """`name=value,name=value` as a mapping; a name alone matches every value."""
+    tags = [each.partition("=") for each in names_in(text)]
+    return {name: value or "*" for name, _, value in tags}
+
+
+def flag(text: str) -> bool:
+    return {"true": True, "false": False}[text]
+
+
+def parsed(parse: Callable[[str], Any], **default: Any) -> Any:
+    """A field whose text is more than a string or a number."""
+    return field(metadata={"parse": parse}, **default)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    @classmethod
+    def from_environment(cls, prefix: str = "") -> Self:
+        """MissingSetting or InvalidSetting names the variable at fault."""
+        found = ((each.name, f"{prefix}{each.name}".upper(), each) for each in fields(cls))
+        return cls(**{name: _read(variable, each) for name, variable, each in found if _is_read(variable, each)})
+
+
+def _is_read(variable: str, each: Field[Any]) -> bool:
+    if os.environ.get(variable):
+        return True
+    if each.default is MISSING and each.default_factory is MISSING:
+        raise MissingSetting(variable)
+    return False
+
+
+def _read(variable: str, each: Field[Any]) -> Any:
+    text = os.environ[variable]
+    parse: Any = each.metadata.get("parse", each.type)
+    try:
+        return parse(text)
+    except (ValueError, LookupError):
+        raise InvalidSetting(variable, text) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSettings(Settings):
+    """Of one table: `TableSettings.of("JOBS")` reads JOBS_TABLE and JOBS_RETENTION_DAYS."""
+
+    table: str
+    retention_days: int
+
+    @classmethod
+    def of(cls, table: str) -> Self:
+        return cls.from_environment(f"{table}_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingSettings(Settings):
+    """Every function that records: where the work that follows is queued."""
+
+    runner_lookups_queue: str
+    rerun_checks_queue: str
+    instance_id_pattern: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeSettings(Settings):
+    webhook_secrets: str
+    webhook_retries_queue: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerSettings(Settings):
+    """Every function that tracks machines. Without `runner_tags`, the tags of well-known launchers count."""
+
+    own_account: str
+    aws_region: str
+    runner_regions: tuple[str, ...] = parsed(names_in, default=())
+    runner_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetSettings(Settings):
+    """The functions that describe machines. Only the reconciler, which stops some, has `keep_tags`."""
+
+    ecs_cluster: str
+    pool_tags: tuple[str, ...] = parsed(names_in)
+    keep_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LauncherSettings(Settings):
+    event_publishers: str = "[]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StuckSettings(Settings):
+    """The reconciler and the API: when a job is stuck."""
+
+    stuck_queued_minutes: int
+    stuck_scheduled_minutes: int
+    long_running_hours: int
+    forgotten_approval_hours: int
+    runner_requests_at_most: int

@@ -1,0 +1,120 @@
+"""Each function reads exactly the environment variables that the stacks give it."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from runledger.platform import clients
+from runledger.wiring import settings
+from runledger.wiring.settings import (
+    FleetSettings,
+    InvalidSetting,
+    MissingSetting,
+    RecordingSettings,
+    RunnerSettings,
+    TableSettings,
+)
+from runledger_api import wiring as api_wiring
+from runledger_api.wiring import ApiSettings
+from runledger_github.wiring import RerunSettings
+
+from tests.functions.conftest import FUNCTIONS, World
+from tests.settings import SETTINGS
+from tests.stacks.test_functions import functions
+from tests.synthesis import Templates
+
+# Read by the modules of logs and metrics, which every function loads.
+READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}
+SET_BY_LAMBDA = {"AWS_REGION"}
+
+
+class RecordingEnvironment(dict[str, str]):
+    """Remembers which variables were read."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__(variables)
+        self.read: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+
+@pytest.fixture
+def given(templates: Templates) -> Mapping[str, set[str]]:
+    """The variables of each function, as they are deployed."""
+    return {
+        function["Handler"].removesuffix(".handler"): set(function["Environment"]["Variables"])
+        for _, function in functions(templates).values()
+    }
+
+
+def start(world: World, function: str) -> None:
+    world.start(function)
+    if function == "api":  # which wires the rest when a request needs it
+        for wired in vars(api_wiring).values():
+            if hasattr(wired, "cache_clear") and wired is not clients.client:
+                wired()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
+    world: World, given: Mapping[str, set[str]], function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = world.secrets.create_secret(Name="app", SecretString="{}")["ARN"]
+    values = SETTINGS | {"WEBHOOK_SECRETS": world.secret_arn, "GITHUB_APP": app}
+    names = given[function] - READ_BY_ALL
+    deployed = RecordingEnvironment({name: values.get(name, "") for name in names | SET_BY_LAMBDA})
+    monkeypatch.setattr(settings, "os", SimpleNamespace(environ=deployed))
+    start(world, function)  # raises MissingSetting if a variable is missing
+    assert names - deployed.read == set()
+
+
+def test_every_function_is_compared(given: Mapping[str, set[str]]) -> None:
+    assert given.keys() == set(FUNCTIONS)
+
+
+def test_a_missing_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "os", SimpleNamespace(environ={"JOBS_TABLE": "jobs"}))
+    with pytest.raises(MissingSetting, match="environment variable JOBS_RETENTION_DAYS is missing"):
+        TableSettings.of("JOBS")
+
+
+def test_an_empty_variable_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "os", SimpleNamespace(environ={"RUNNER_LOOKUPS_QUEUE": ""}))
+    with pytest.raises(MissingSetting, match="RUNNER_LOOKUPS_QUEUE"):
+        RecordingSettings.from_environment()
+
+
+def test_an_invalid_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = {"RERUNS_AT_MOST": "1", "RERUN_OWN_FAILURES": "perhaps"}
+    monkeypatch.setattr(settings, "os", SimpleNamespace(environ=environment))
+    with pytest.raises(InvalidSetting, match="RERUN_OWN_FAILURES has an invalid value: 'perhaps'"):
+        RerunSettings.from_environment()
+
+
+def test_lists_and_tags_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = {
+        "OWN_ACCOUNT": "1",
+        "AWS_REGION": "eu-west-1",
+        "RUNNER_REGIONS": "us-east-1,us-west-2",
+        "RUNNER_TAGS": "team=ci,runner",
+        "ECS_CLUSTER": "default",
+        "POOL_TAGS": "pool,team",
+    }
+    monkeypatch.setattr(settings, "os", SimpleNamespace(environ=environment))
+    assert RunnerSettings.from_environment() == RunnerSettings(
+        own_account="1",
+        aws_region="eu-west-1",
+        runner_regions=("us-east-1", "us-west-2"),
+        runner_tags={"team": "ci", "runner": "*"},
+    )
+    assert FleetSettings.from_environment().pool_tags == ("pool", "team")
+    assert FleetSettings.from_environment().keep_tags == {}
+
+
+def test_an_issuer_of_jwts_needs_an_audience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "os", SimpleNamespace(environ=SETTINGS | {"JWT_ISSUER": "https://issuer.example"}))
+    with pytest.raises(MissingSetting, match="JWT_AUDIENCE"):
+        ApiSettings.from_environment()
