@@ -1,5 +1,6 @@
 """Gates: which reviews reach which jobs, in every order."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from tests.messages import Message
 from tests.simulation.choices import seeded
 from tests.simulation.explore import Flow, in_order, play
 from tests.simulation.world import Process, World
-from tests.webhooks import DEPLOYMENT, INSTALLATION, JOB, WAITING, delivery, payload
+from tests.webhooks import DEPLOYMENT, INSTALLATION, JOB, QUEUED, WAITING, delivery, payload
 
 Story = Mapping[str, Message]
 
@@ -151,3 +152,37 @@ def test_a_few_jobs_are_approved_at_once() -> None:
     world = waiting_world(range(1, 1 + JOBS_IN_A_PART))
     assert approve(world) == []
     assert set(statuses(world).values()) == {"approved"}
+
+
+def dispatched(message: Message, *, guid: str) -> Flow:
+    """Fails when a write of the job is refused, because the ledger pauses then."""
+    event, body = message
+    (entry,) = webhooks.read(delivery(body, guid=guid, at=0, event=event))
+    return lambda process: replace(process.ledger, pause=never_pause).dispatch(entry)
+
+
+def never_pause(_tries: int) -> None:
+    raise AssertionError("a write of the job was refused")
+
+
+def test_a_job_that_joins_a_reviewed_gate_is_saved_at_the_first_try() -> None:
+    world = World()
+    play(world, {"A": dispatched(("workflow_job", payload(QUEUED, job_id=1)), guid="queued")})
+    play(world, {"A": dispatched(messages.review("approved"), guid="review")})
+    outcome = play(world, {"A": dispatched(job_waits(1, 101), guid="waits")})
+    # Read the job and put the event; join the gate and update the deployment twice; record the review (read, event,
+    # job); then put the event again, with what the review has changed, and save the job.
+    assert outcome.calls == 2 + 3 + 3 + 2
+    assert lines_of(world, 1) == ["deployment_approved"]
+    assert statuses(world) == {101: "approved"}
+
+
+@pytest.mark.parametrize("status", [QUEUED, WAITING])
+def test_a_job_that_is_new_at_a_reviewed_gate_is_saved_at_the_first_try(status: str) -> None:
+    world = World()
+    play(world, {"A": dispatched(messages.review("approved"), guid="review")})
+    _, body = job_waits(1, 101)
+    outcome = play(world, {"A": dispatched(("workflow_job", body | payload(status, job_id=1)), guid="job")})
+    assert not re.search(r"workflow_jobs 23154469#1 v -> Conditional", outcome.story())
+    assert lines_of(world, 1) == ["deployment_approved"]
+    assert statuses(world) == {101: "approved"}

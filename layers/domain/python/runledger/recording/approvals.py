@@ -1,9 +1,9 @@
-"""Deployments that need an approval: reviews reach the jobs at the gate, and jobs that come later find the reviews."""
+"""Deployments that need an approval. A review is recorded on the jobs at its gate, and on jobs that join it later."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.job import EventType, Facts, Job, Receipt, Source
 from runledger.model.reports import Approval, DeploymentReport, GateJob, Review, Waiting
 from runledger.recording.decision import Decision
 from runledger.tables.deployments import DeploymentsTable
@@ -20,7 +20,8 @@ LINES = {
 }
 
 
-def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: Record) -> None:
+def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: Record) -> Job | None:
+    """Records earlier reviews on the job, and returns the job as it is then; None if there were no reviews."""
     gate = gates.join(waiting)
     deployments.absorb(
         DeploymentReport(
@@ -33,12 +34,12 @@ def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: 
             job_created_at=waiting.job.created_at,
         )
     )
-    for review in gate.reviews_of(waiting.job):
-        _apply(review, waiting.job, deployments, record)
+    decisions = [_apply(review, waiting.job, deployments, record) for review in gate.reviews_of(waiting.job)]
+    return decisions[-1].job if decisions else None
 
 
 def parts(review: Review, gates: Gates) -> Iterator[Review]:
-    """Leaves the review at the gate. What follows for the jobs there, in parts that can be applied one by one."""
+    """Stores the review at the gate. Returns its jobs in parts, each of which can be applied on its own."""
     reached = gates.review(review).reached_by(review)
     for start in range(0, len(reached), JOBS_IN_A_PART):
         yield replace(review, jobs=tuple(map(job_text, reached[start : start + JOBS_IN_A_PART])))
@@ -49,7 +50,7 @@ def apply(part: Review, deployments: DeploymentsTable, record: Record) -> None:
         _apply(part, job_from(text), deployments, record)
 
 
-def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: Record) -> None:
+def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: Record) -> Decision:
     deployments.absorb(
         DeploymentReport(
             installation_id=review.installation_id,
@@ -63,7 +64,7 @@ def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: 
             job_created_at=job.created_at,
         )
     )
-    record(_line(review, job.job_id))
+    return record(_line(review, job.job_id))
 
 
 def _line(review: Review, job_id: int) -> Receipt:

@@ -1,11 +1,16 @@
 """The write protocol: history first, state last, everything in between safe to do again.
 
     read the job ── decide ── put the event ── apply effects ── save the job
-                      ▲                                            │
-                      └──────────── somebody was faster ◄──────────┘
+                      ▲                              │             │
+                      ├──── a review was recorded ◄──┘             │
+                      └──── the job was changed meanwhile ◄────────┘
 
-Until the job is saved nothing is done, and all of it can be done again; from there on the receipt is done. So a
-crash anywhere followed by a retry of the same receipt leaves the same tables as no crash.
+Until the job is saved the receipt isn't recorded, and every step can be done again. So a crash anywhere followed by a
+retry of the same receipt leaves the same tables as no crash.
+
+A job that joins a gate gets the reviews that are there already. They change the job, so the receipt is decided on
+again at once: saving the first decision could only fail. Joining is the last effect, because a review knows less about
+the job's run than the job's own receipt, which must be the first to open the run.
 """
 
 import random
@@ -45,6 +50,10 @@ LONGEST_PAUSE_SECONDS = 0.2
 def pause(tries: int) -> None:
     """Longer and more scattered the more often the race was lost."""
     time.sleep(random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.005 * 2**tries)))  # noqa: S311
+
+
+class Reviewed(LostRace):
+    """Reviews at the gate were recorded on the job after it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +105,11 @@ class Ledger:
         return decision
 
     def _record(self, receipt: Receipt) -> Decision:
+        joined: set[Waiting] = set()
         if receipt.event_type is EventType.WEBHOOK_QUEUED:
-            # Mostly the first that is heard of a job: worth a guess that saves the read.
+            # Most jobs are new with this event, so assuming that saves the read.
             try:
-                if opened := self._open(receipt):
+                if opened := self._open(receipt, joined):
                     return opened
                 job = self._read(receipt)
             except LostRace as lost:
@@ -107,15 +117,15 @@ class Ledger:
         else:
             # A message that is ignored meets no condition that would show that the job was out of date.
             job = self._read(receipt, consistent=receipt.is_about_machine)
-        return self._record_on(job, receipt)
+        return self._record_on(job, receipt, joined)
 
-    def _open(self, receipt: Receipt) -> Decision | None:
+    def _open(self, receipt: Receipt, joined: set[Waiting]) -> Decision | None:
         decision = decide(None, receipt)
         if not self.events.put_if_new(decision.event):
             return None
-        return self._commit(None, decision)
+        return self._commit(None, decision, joined)
 
-    def _record_on(self, job: Job | None, receipt: Receipt) -> Decision:
+    def _record_on(self, job: Job | None, receipt: Receipt, joined: set[Waiting]) -> Decision:
         line_is_ours = False
         lost: Decision | None = None
         for tries in range(TRIES):
@@ -131,13 +141,20 @@ class Ledger:
             if decision.job is job:
                 return decision
             try:
-                return self._commit(job, decision)
+                return self._commit(job, decision, joined)
+            except Reviewed as reviewed:
+                lost, job = decision, reviewed.current
             except LostRace:
                 # What the refusal brought is old again after a pause.
                 lost = decision
                 self.pause(tries)
                 job = self._read(receipt, consistent=True)
         raise ContendedError(f"job {receipt.installation_id}#{receipt.job_id} was changed {TRIES} times meanwhile")
+
+    def _join(self, waiting: Waiting, before: Job | None) -> None:
+        job = approvals.join(waiting, self.gates, self.deployments, self.record)
+        if job and (before is None or job.version > before.version):
+            raise Reviewed(job)
 
     def _take_back(self, lost: Decision, now: Decision, receipt: Receipt) -> None:
         """What a decision that was never saved has left behind, unless the new one replaces it."""
@@ -147,9 +164,14 @@ class Ledger:
         if any(isinstance(each, CutShort | NotCutShort) for each in lost.effects):
             self._apply(interruption_of(now.job))
 
-    def _commit(self, before: Job | None, decision: Decision) -> Decision:
+    def _commit(self, before: Job | None, decision: Decision, joined: set[Waiting]) -> Decision:
+        """`joined` are the gates that earlier tries have joined: nothing has to be done there again."""
         for effect in decision.effects:
-            self._apply(effect)
+            if not isinstance(effect, Waiting):
+                self._apply(effect)
+            elif (gate := replace(effect, at="")) not in joined:
+                joined.add(gate)
+                self._join(effect, before)
         self.jobs.save(before, decision.job)
         return decision
 
@@ -166,8 +188,6 @@ class Ledger:
                 self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
             case NameRun():
                 self.runs.name(effect.job)
-            case Waiting():
-                approvals.join(effect, self.gates, self.deployments, self.record)
             case RunnerNamed():
                 self.errands.look_up_runner(effect.job)
             case CutShort():
@@ -177,5 +197,5 @@ class Ledger:
                 self.runs.note_not_cut_short(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
-        """A first look may be behind, for half the price: who decides on an old job loses the race and looks again."""
+        """The first read is eventually consistent, at half the price: a decision on an old job can't be saved."""
         return self.jobs.get(receipt.installation_id, receipt.job_id, consistent=consistent)
