@@ -1,4 +1,4 @@
-"""Refreshes, re-runs and redeliveries for the API, which invokes this function because it lacks the App's key."""
+"""Refreshes, re-runs and redeliveries for the API, which invokes this function because it can't read the App's key."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +9,7 @@ from runledger.queries import github_requests
 from runledger.queries.github_requests import Outcome, Result
 from runledger_github import wiring
 
-# What is left for the last call to GitHub.
+# Kept for the last call to GitHub.
 RESERVED_MS = 5000
 
 wiring.requests()  # made before the first request

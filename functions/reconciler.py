@@ -1,4 +1,4 @@
-"""On a schedule, or on demand: a pass over open jobs, runners and lost webhooks, or the end of one orphan."""
+"""On a schedule or on demand: a pass over open jobs, runners and lost webhooks, or the cleanup of one orphan."""
 
 import time
 from typing import Any
@@ -15,19 +15,19 @@ reconciler_wiring.reconciler()  # made before the first pass
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """`pass` is quick or full, or `clean` names a runner; `id` is the one under which the result is waited for."""
+    """`pass` is quick or full, or `clean` names a runner. The result is stored under `id`."""
     logs.follow(context.aws_request_id)
     try:
         message_format.check(event)
     except NewerMessage as newer:
         logs.newer_message(newer, id=event.get("id"))
-        raise  # Lambda does not repeat it: its sender sees no result, and gives the order again
-    report = _work(event, context)
+        raise  # Lambda does not repeat it: the sender sees no result, and requests the pass again
+    report = _run(event, context)
     metrics.finished(report)
     return {"id": report.id, "outcome": report.outcome, "summary": dict(report.summary), "text": report.text()}
 
 
-def _work(event: dict[str, Any], context: Any) -> Report:
+def _run(event: dict[str, Any], context: Any) -> Report:
     reconciler = reconciler_wiring.reconciler()
     pass_id = event.get("id") or new_id(times.from_epoch_ms(round(time.time() * times.MS_PER_SECOND)))
     requested_by = event.get("requested_by")

@@ -1,8 +1,8 @@
-"""Errands of the ledger: a run is over and some of its jobs were cut short; should they run again?"""
+"""Re-run checks of the ledger: a run is over and some of its jobs were interrupted. Decides whether to re-run them."""
 
 from typing import Any
 
-from runledger.platform import batches
+from runledger.platform import batches, logs
 from runledger.recording import follow_up, telemetry
 from runledger_github import wiring
 
@@ -10,11 +10,12 @@ wiring.reruns()  # made before the first message
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    return batches.each(event, context, _take)
+    return batches.each(event, context, _consider)
 
 
-def _take(message: str) -> None:
+def _consider(message: str) -> None:
     check = follow_up.rerun_check_from(message)
+    logs.follow_message(message)
     reruns = wiring.reruns()
     result = reruns.consider(check) if reruns else "no GitHub App"
     telemetry.considered(check, result)

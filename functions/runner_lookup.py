@@ -1,8 +1,8 @@
-"""Errands of intake: a job runs on a machine that no launcher told us of; EC2 and ECS know what it is."""
+"""Lookups of the ledger: a job runs on a machine that no launcher has reported. EC2 or ECS describes it."""
 
 from typing import Any
 
-from runledger.platform import batches
+from runledger.platform import batches, logs
 from runledger.recording import follow_up
 from runledger.runners import lookups
 from runledger.wiring import runners as wiring
@@ -11,8 +11,10 @@ runners, fleet, find_price = wiring.runners(), wiring.fleet(), wiring.find_price
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    return batches.each(event, context, _take)
+    return batches.each(event, context, _look_up)
 
 
-def _take(message: str) -> None:
-    lookups.look_up(follow_up.lookup_from(message), runners, fleet.find, find_price)
+def _look_up(message: str) -> None:
+    lookup = follow_up.lookup_from(message)
+    logs.follow_message(message)
+    lookups.look_up(lookup, runners, fleet.find, find_price)

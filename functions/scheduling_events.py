@@ -1,4 +1,4 @@
-"""Events of launchers, from our bus: which machine was started for which job, and what became of it."""
+"""Events of launchers, from the ledger's bus: which machine was started for which job, and how it ended."""
 
 import json
 from typing import Any

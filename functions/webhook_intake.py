@@ -1,4 +1,4 @@
-"""POST /webhooks/github: GitHub's webhooks are verified, recorded and answered within tens of milliseconds."""
+"""POST /webhooks/github: verifies and records GitHub's webhooks, within tens of milliseconds."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     headers = event.get("headers") or {}
     try:
         delivery = _delivery(event, headers)
-        # Before the signature is checked, a stranger may send anything, and we pay for the log.
+        # The signature isn't verified yet, so anyone may have sent this: limit what it adds to the log.
         logs.follow(delivery.delivery_id[:LONGEST_DELIVERY_ID])
         answer = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Refusal as refusal:

@@ -1,4 +1,4 @@
-"""The retry queue: what could not be recorded at once is recorded now, or goes to the dead-letter queue."""
+"""The retry queue: inputs that could not be recorded at once are recorded now, or become dead letters."""
 
 from typing import Any
 
@@ -15,5 +15,5 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _record(message: str) -> None:
     entry = retry_queue.from_message(message)
-    logs.follow(retry_queue.correlation_id(entry))
+    logs.follow_message(message, otherwise=retry_queue.source_of(entry))
     ledger.dispatch(entry)

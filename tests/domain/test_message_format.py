@@ -86,3 +86,22 @@ def _contains(whole: Any, part: Any) -> bool:
     if isinstance(part, dict):
         return all(name in whole and _contains(whole[name], each) for name, each in part.items())
     return bool(whole == part)
+
+
+def test_a_retry_message_is_read_under_both_names_of_its_entry() -> None:
+    for message in RECORDED["webhook_retry"]:
+        renamed = {**message, "entry": message["said"]}
+        del renamed["said"]
+        assert READERS["webhook_retry"](renamed) == READERS["webhook_retry"](message)
+
+
+def test_a_retry_message_can_be_read_by_the_first_release() -> None:
+    for message in RECORDED["webhook_retry"]:
+        assert WRITERS["webhook_retry"](READERS["webhook_retry"](message)).keys() >= {"kind", "said"}
+
+
+def test_a_message_without_a_correlation_id_has_no_such_field() -> None:
+    (message, *_) = RECORDED["run_retry"]
+    check = follow_up.rerun_check_from(json.dumps(message))
+    assert "correlation_id" not in json.loads(follow_up.to_message(check))
+    assert json.loads(follow_up.to_message(check, correlation_id="a-delivery"))["correlation_id"] == "a-delivery"

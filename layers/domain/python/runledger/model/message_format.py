@@ -16,11 +16,12 @@ from typing import Any
 from runledger.model.errors import NewerMessage
 
 FIELD = "version"
+CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages of earlier releases
 FIRST, VERSION = 1, 1
 
 
-def stamp(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {FIELD: VERSION, **values}
+def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None) -> dict[str, Any]:
+    return {FIELD: VERSION, **values, **({CORRELATION: correlation_id} if correlation_id else {})}
 
 
 def check(values: Mapping[str, Any]) -> None:

@@ -1,17 +1,19 @@
-"""The log, as JSON: for people who follow a delivery, and for CloudWatch, which counts from it."""
+"""The log, as JSON lines: people follow a delivery in it, and CloudWatch extracts metrics from it."""
 
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 if "aws_lambda_powertools" not in sys.modules and (_spec := importlib.util.find_spec("aws_lambda_powertools")):
-    # Powertools' package file imports its Tracer, which we do not use: enter the package without running that file.
+    # Powertools' package file imports its Tracer, which isn't used: load the package without running that file.
     sys.modules["aws_lambda_powertools"] = importlib.util.module_from_spec(_spec)
 
 from aws_lambda_powertools.logging import Logger
 
+from runledger.model import message_format
 from runledger.model.errors import NewerMessage, OutOfScope, Refusal, UnavailableError
 from runledger.platform import emf
 
@@ -20,19 +22,31 @@ FUNCTION = os.environ.get("FUNCTION", "")
 logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True, datefmt="%Y-%m-%dT%H:%M:%S.%FZ")  # as `times` has it
 
 
-def follow(delivery_id: str) -> None:
-    """Every line from here on carries the delivery's id, in whichever function it is."""
-    logger.set_correlation_id(delivery_id)
+def follow(correlation_id: str) -> None:
+    """Every line from here on carries this id: that of the delivery, event or request which caused it."""
+    logger.set_correlation_id(correlation_id)
+
+
+def correlation_id() -> str | None:
+    """For messages to other functions, so that their lines carry the same id."""
+    return logger.get_correlation_id()
+
+
+def follow_message(message: str, *, otherwise: str | None = None) -> None:
+    """Continues with the id of the input that caused a queued message. Messages of earlier releases have none."""
+    found = json.loads(message).get(message_format.CORRELATION) or otherwise
+    if found:
+        follow(str(found))
 
 
 def count(message: str, about: Mapping[str, Any], metrics: Mapping[str, float], **dimensions: str) -> None:
-    """A line of the log from which CloudWatch counts: so it is written at every log level."""
+    """Writes a line that CloudWatch extracts metrics from, at every log level."""
     correlated = {"correlation_id": logger.get_correlation_id(), "function": FUNCTION}
     emf.write(metrics, about={"message": message} | correlated | dict(about), dimensions=dimensions)
 
 
 def rejected(message_id: str, refusal: Refusal, *, first: bool) -> None:
-    """A message that its sender got wrong, or had no right to send. Counted at its first try."""
+    """A message that is invalid, or that its sender may not send. Counted at the first try."""
     about = {"level": "ERROR", "message_id": message_id, "reason": str(refusal)}
     count("message rejected", about, {"RejectedEvents": int(first)})
 
@@ -63,6 +77,6 @@ def secret_ignored(entry: str, reason: str) -> None:
 
 
 def lookup_postponed(trouble: UnavailableError) -> None:
-    """EC2, ECS or the price list did not answer. It is asked again: the alarm is about trouble that stays."""
+    """EC2, ECS or the price list did not respond. The call is repeated; the alarm is for failures that persist."""
     about = {"level": "WARNING", "reason": str(trouble)}
     count("lookup postponed", about, {"LookupsPostponed": 1})

@@ -1,4 +1,4 @@
-"""Work that follows from an input but must not hold it up: it asks EC2 or GitHub, so it waits in a queue of its own."""
+"""Work that follows from an input but takes too long for it, because it calls EC2 or GitHub: it is queued."""
 
 import json
 from dataclasses import asdict
@@ -8,6 +8,7 @@ from runledger.model import message_format
 from runledger.model.job import Job
 from runledger.model.reports import RerunCheck, RunnerKind, RunnerLookup, RunReport
 from runledger.model.runner_names import instance_id_in, task_id_in
+from runledger.platform import logs
 from runledger.platform.availability import reaching
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Errands:
-    """Sending an errand twice does no harm: who runs it finds it done."""
+    """Sending a task twice does no harm: its function finds it done."""
 
     def __init__(
         self, client: "SQSClient", *, lookups_url: str, reruns_url: str, instance_pattern: str, task_pattern: str
@@ -27,7 +28,7 @@ class Errands:
         self._task_pattern = task_pattern
 
     def look_up_runner(self, job: Job) -> None:
-        """Nothing to do if the name leads nowhere, or to the life of a machine for which a launcher planned the job."""
+        """Does nothing if the name contains no machine's id, or if a launcher planned the job for that life of the machine."""
         name = job.runner_name or ""
         instance_id = instance_id_in(name, self._instance_pattern)
         runner_id = instance_id or task_id_in(name, self._task_pattern)
@@ -60,13 +61,14 @@ class Errands:
             ),
         )
 
-    @reaching("errands")
+    @reaching("follow-up queue")
     def _send(self, url: str, task: RunnerLookup | RerunCheck) -> None:
-        self._client.send_message(QueueUrl=url, MessageBody=to_message(task))
+        message = to_message(task, correlation_id=logs.correlation_id())
+        self._client.send_message(QueueUrl=url, MessageBody=message)
 
 
-def to_message(task: RunnerLookup | RerunCheck) -> str:
-    return json.dumps(message_format.stamp(asdict(task)))
+def to_message(task: RunnerLookup | RerunCheck, *, correlation_id: str | None = None) -> str:
+    return json.dumps(message_format.stamp(asdict(task), correlation_id=correlation_id))
 
 
 def lookup_from(message: str) -> RunnerLookup:

@@ -1,4 +1,4 @@
-"""The queue of what could not be recorded at once: what intake puts there is what the retry takes out."""
+"""The queue of inputs that could not be recorded at once: intake writes it, `functions/webhook_retry.py` reads it."""
 
 import dataclasses
 import json
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runledger.model import message_format
 from runledger.model.job import Receipt
 from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport
+from runledger.platform import logs
 from runledger.platform.availability import reaching
 
 if TYPE_CHECKING:
@@ -15,32 +16,38 @@ if TYPE_CHECKING:
 KINDS: dict[str, type[Receipt | Report]] = {
     kind.__name__: kind for kind in (Receipt, RunReport, DeploymentReport, Review, InstallationReport)
 }
+ENTRY = "entry"
+# The first release reads only this name. It is still written, because during an upgrade and after a rollback an older
+# function reads the messages of this one. A later release, which reads both names as this one does, can write ENTRY.
+FIRST_NAME_OF_ENTRY = "said"
 
 
 class RetryQueue:
-    """Carries what was said and not the body: a payload may be larger than a message, what we keep of it never is."""
+    """Holds the input and not the webhook's body, which may be larger than a message of SQS."""
 
     def __init__(self, client: "SQSClient", url: str) -> None:
         self._client = client
         self._url = url
 
     @reaching("retry queue")
-    def put(self, said: Receipt | Report) -> None:
-        self._client.send_message(QueueUrl=self._url, MessageBody=to_message(said))
+    def put(self, entry: Receipt | Report) -> None:
+        message = to_message(entry, correlation_id=logs.correlation_id())
+        self._client.send_message(QueueUrl=self._url, MessageBody=message)
 
 
-def to_message(said: Receipt | Report) -> str:
-    content = {"kind": type(said).__name__, "said": dataclasses.asdict(said)}
-    return json.dumps(message_format.stamp(content), default=str)
+def to_message(entry: Receipt | Report, *, correlation_id: str | None = None) -> str:
+    content = {"kind": type(entry).__name__, FIRST_NAME_OF_ENTRY: dataclasses.asdict(entry)}
+    return json.dumps(message_format.stamp(content, correlation_id=correlation_id), default=str)
 
 
 def from_message(message: str) -> Receipt | Report:
     values = json.loads(message)
     message_format.check(values)
-    said: Receipt | Report = message_format.read(KINDS[values["kind"]], values["said"])
-    return said
+    content = values[ENTRY] if ENTRY in values else values[FIRST_NAME_OF_ENTRY]
+    entry: Receipt | Report = message_format.read(KINDS[values["kind"]], content)
+    return entry
 
 
-def correlation_id(said: Receipt | Report) -> str:
-    """The delivery that it came with, where it is known."""
-    return str(getattr(said, "delivery_id", f"{type(said).__name__} of {said.installation_id}"))
+def source_of(entry: Receipt | Report) -> str:
+    """Identifies an entry in the log where its message carries no correlation id."""
+    return str(getattr(entry, "delivery_id", f"{type(entry).__name__} of {entry.installation_id}"))
