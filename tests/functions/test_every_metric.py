@@ -1,0 +1,175 @@
+"""Every metric comes from a real flow through the functions: a metric that nothing emits keeps its alarm silent."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import EndpointConnectionError
+from runledger.platform import clients, emf
+
+from tests import messages
+from tests.functions.reconciling import Scene, queued
+from tests.functions.test_emitted_metrics import emitted
+from tests.messages import Message
+from tests.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance
+from tests.webhooks import (
+    COMPLETED,
+    DEPLOYMENT,
+    IN_PROGRESS,
+    JOB,
+    QUEUED,
+    REPO,
+    RUN,
+    SECRET,
+    WAITING,
+    http_event,
+    payload,
+)
+
+Flow = Callable[[Scene, pytest.MonkeyPatch], None]
+FLOWS: dict[Flow, set[str]] = {}
+
+
+def emits(*names: str) -> Callable[[Flow], Flow]:
+    def add(flow: Flow) -> Flow:
+        FLOWS[flow] = set(names)
+        return flow
+
+    return add
+
+
+def deliver(scene: Scene, message: Message, *, guid: str) -> int:
+    event, body = message
+    answer = scene.world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
+    return int(answer["statusCode"])
+
+
+def deliver_job(scene: Scene, step: str, *, guid: str | None = None, **changes: Any) -> int:
+    return deliver(scene, ("workflow_job", payload(step, **changes)), guid=guid or step)
+
+
+def unreachable(*_: object, **__: object) -> None:
+    raise EndpointConnectionError(endpoint_url="https://aws.invalid")
+
+
+@emits("JobsQueued", "JobsStarted", "JobsCompleted", "JobsFailed", "QueueTime", "JobDuration", "DuplicateDeliveries")
+def life_of_a_job(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    for step in (QUEUED, IN_PROGRESS, COMPLETED):
+        deliver_job(scene, step)
+    deliver_job(scene, QUEUED, guid="of another hook")
+
+
+@emits("JobsWaiting", "ApprovalsRequested", "ApprovalsGiven")
+def approval(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    deployment = {"deployment": {"id": DEPLOYMENT, "environment": messages.ENVIRONMENT}}
+    deliver(scene, ("workflow_job", payload(WAITING) | deployment), guid="waiting")
+    deliver(scene, messages.review("requested"), guid="requested")
+    deliver(scene, messages.review("approved"), guid="approved")
+
+
+@emits("ApprovalsRefused")
+def rejection_before_the_job(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    deliver(scene, messages.review("rejected"), guid="rejected")
+    deployment = {"deployment": {"id": DEPLOYMENT, "environment": messages.ENVIRONMENT}}
+    deliver(scene, ("workflow_job", payload(WAITING) | deployment), guid="waiting")
+
+
+@emits(
+    *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RebalanceRecommendations"),
+    *("RunnersInterrupted", "RunnersTerminated", "Spend", "SpotSavings"),
+)
+def life_of_a_runner(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    deliver_job(scene, QUEUED)
+    prices = {"price_per_hour": 0.02, "on_demand_price_per_hour": 0.05}
+    scene.world.invoke("scheduling_events", batch(launcher("runner_scheduled", runner_id="i-0fedcba9876543210")))
+    scene.world.invoke("scheduling_events", batch(launcher("runner_rescheduled", minute=2, **prices)))
+    scene.world.invoke("instance_state", batch(instance_state("running", minute=3)))
+    deliver_job(scene, IN_PROGRESS, runner_name=f"runner-{INSTANCE}")
+    scene.world.invoke("spot_interruption", batch(rebalance(), interruption()))
+    scene.world.invoke("instance_state", batch(instance_state("terminated", minute=6)))
+    deliver_job(scene, COMPLETED, conclusion="failure")
+
+
+@emits("RunnersTaken")
+def runner_that_takes_another_job(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    instance_id = scene.start_instance()
+    for job_id in (1, 2):
+        deliver_job(scene, QUEUED, guid=f"queued {job_id}", job_id=job_id)
+    scene.world.invoke("scheduling_events", batch(launcher("runner_scheduled", job_id=1, runner_id=instance_id)))
+    deliver_job(scene, IN_PROGRESS, job_id=2, runner_name=f"runner-{instance_id}")
+    scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
+
+
+@emits("LookupsPostponed")
+def lookup_without_ec2(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    deliver_job(scene, IN_PROGRESS, runner_name=f"runner-{INSTANCE}")
+    for ec2 in (clients.client("ec2"), clients.client("ec2", "us-east-1")):
+        monkeypatch.setattr(ec2, "get_paginator", unreachable)
+        monkeypatch.setattr(ec2, "describe_instances", unreachable)
+    scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
+
+
+def end_interrupted_run(scene: Scene, conclusion: str) -> None:
+    deliver_job(scene, QUEUED)
+    scene.world.invoke("scheduling_events", batch(launcher("runner_scheduled")))
+    scene.world.invoke("spot_interruption", batch(interruption()))
+    deliver_job(scene, COMPLETED, conclusion="failure")
+    deliver(scene, messages.run("completed"), guid="the run's end")
+    scene.github.state.put("runs", RUN, repository=REPO, status="completed", conclusion=conclusion)
+    scene.on_github(JOB, "completed", conclusion="failure")
+    scene.world.invoke("run_retry", {"Records": scene.world.waiting("reruns")})
+
+
+@emits("RerunsRequested")
+def interrupted_run(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    end_interrupted_run(scene, "failure")
+
+
+@emits("RerunsRefused")
+def cancelled_run(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    end_interrupted_run(scene, "cancelled")
+
+
+@emits("DeferredDeliveries")
+def webhook_without_dynamodb(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    intake = scene.world.start("webhook_intake")
+    monkeypatch.setattr(intake.intake.ledger.events._client, "put_item", unreachable)
+    deliver_job(scene, QUEUED)
+
+
+@emits("RejectedEvents", "MessagesFailed")
+def invalid_event(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    scene.world.invoke("scheduling_events", batch(launcher("runner_scheduled", job_id="none")))  # type: ignore[arg-type]
+
+
+@emits("DeliveriesOutOfScope", "InvalidWebhookSecrets")
+def secrets_with_limits(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    secrets = {"current": {"secret": SECRET, "repositories": ["another/one"]}, "unusable": 1}
+    scene.world.secrets.put_secret_value(SecretId=scene.world.secret_arn, SecretString=json.dumps(secrets))
+    deliver_job(scene, QUEUED)
+
+
+@emits(
+    *("RunnersRequested", "JobsReconciled", "StuckJobs", "JobsHealed", "LongRunningJobs", "ForgottenApprovals"),
+    *("WebhooksRedelivered", "ReconciliationErrors", "ReconciliationDuration", "OrphanedRunnerRate"),
+    *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
+)
+def reconciliation(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    queued(scene, 1)
+    scene.hear(QUEUED, 2)
+    scene.on_github(2, "completed", conclusion="success")
+    scene.reconcile()
+
+
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)
+def test_a_flow_emits_its_metrics(
+    scene: Scene, flow: Flow, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("runledger.platform.logs.FUNCTION", "a_function")
+    flow(scene, monkeypatch)
+    assert FLOWS[flow] - {name for name, _ in emitted(capsys.readouterr().out)} == set()
+
+
+def test_every_metric_belongs_to_a_flow() -> None:
+    assert set().union(*FLOWS.values()) == emf.UNITS.keys()
