@@ -1,6 +1,7 @@
 """Arrows point inward: model, then use cases, then wiring, then functions; and domain, then github, then api."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -93,6 +94,13 @@ def test_every_package_has_a_rule_and_a_sentence() -> None:
     assert {package(module) for module in MODULES} == MAY_IMPORT.keys()
     for module in MAY_IMPORT:
         assert ast.get_docstring(ast.parse(MODULES[module].read_text())), f"{module}/__init__.py says nothing"
+
+
+def test_only_the_schema_builds_keys_of_jobs_runs_and_deployments() -> None:
+    """One function each, so that readers and writers of a table can't differ. Other keys begin with a word."""
+    built = re.compile(r"""f["']{[\w.]*(installation_id|installation|scope)}#""")
+    found = {module for module, file in MODULES.items() if built.search(file.read_text())}
+    assert found == {"runledger.tables.schema"}
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name.startswith(PURE)])

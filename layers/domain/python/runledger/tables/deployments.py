@@ -100,4 +100,4 @@ class DeploymentsTable:
 
 
 def _key(installation_id: int, deployment_id: int) -> dict[str, str]:
-    return {schema.PARTITION: f"{installation_id}#{deployment_id}", schema.SORT: schema.ONLY}
+    return {schema.PARTITION: schema.deployment_key(installation_id, deployment_id), schema.SORT: schema.ONLY}

@@ -1,8 +1,9 @@
-"""workflow_job_events as people read it: the history of a job, whole, of one day, or from an instant on."""
+"""workflow_job_events for the API: the history of a job, or the part of it within a span."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Key, Partition, Span, page
 
@@ -31,6 +32,6 @@ class EventPages:
         limit: int,
         start: Key | None = None,
     ) -> EventPage:
-        history = Partition(table=self._name, value=f"{installation_id}#{job_id}")
+        history = Partition(table=self._name, value=schema.job_key(installation_id, job_id))
         found = page(self._client, history, span, newest_first=newest_first, limit=limit, start=start)
         return EventPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)

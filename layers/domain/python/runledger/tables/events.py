@@ -55,7 +55,7 @@ class EventsTable:
     def _item(self, event: Event) -> Attributes:
         return to_attributes(
             {
-                schema.PARTITION: f"{event.installation_id}#{event.job_id}",
+                schema.PARTITION: schema.job_key(event.installation_id, event.job_id),
                 schema.SORT: f"{event.timestamp}#{event.event_type}#{event.short_id}",
                 **dict(zip(FIELDS, _fields(event), strict=True)),
                 schema.EXPIRY: times.expiry(event.timestamp, self._retention_days),

@@ -77,7 +77,7 @@ def _text(*values: object) -> str:
 
 def _key(of: Waiting | Review) -> dict[str, str]:
     return {
-        schema.PARTITION: f"{of.installation_id}#{of.run_id}#{of.run_attempt}",
+        schema.PARTITION: schema.run_key(of.installation_id, of.run_id, of.run_attempt),
         schema.SORT: f"gate#{of.environment[:LONGEST_ENVIRONMENT]}",
     }
 

@@ -1,4 +1,4 @@
-"""workflow_jobs as people read it: pages of keys, whole jobs only where they are wanted, statistics from the index."""
+"""workflow_jobs for the API: pages of jobs, single jobs, and what statistics need from the index alone."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -32,16 +32,16 @@ class JobPages:
         self._name = name
 
     def in_status(self, installation_id: int, status: Status) -> Partition:
-        return self._partition(schema.BY_STATUS, f"{installation_id}#{status}")
+        return self._partition(schema.BY_STATUS, schema.status_key(installation_id, status))
 
     def of_repo(self, installation_id: int, repo_full_name: str) -> Partition:
-        return self._partition(schema.BY_REPO, f"{installation_id}#{repo_full_name}")
+        return self._partition(schema.BY_REPO, schema.repo_key(installation_id, repo_full_name))
 
     def of_run(self, installation_id: int, run_id: int, run_attempt: int) -> Partition:
-        return self._partition(schema.BY_RUN, f"{installation_id}#{run_id}#{run_attempt}")
+        return self._partition(schema.BY_RUN, schema.run_key(installation_id, run_id, run_attempt))
 
     def page(self, partition: Partition, span: Span, *, newest_first: bool, limit: int, start: Key | None) -> JobPage:
-        """Keys from the index, jobs by their keys; one that has left the index meanwhile is left out."""
+        """Keys from the index, then jobs by their keys. A job that has left the index meanwhile is omitted."""
         found = page(self._client, partition, span, newest_first=newest_first, limit=limit, start=start)
         jobs = self._jobs(found.items)
         index = partition.index
@@ -60,8 +60,8 @@ class JobPages:
         return self.among([(installation_id, job_id)]).get((installation_id, job_id))
 
     def among(self, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], Item]:
-        """By installation and job; who is not there is left out."""
-        keys = {(f"{installation}#{job}", schema.ONLY): (installation, job) for installation, job in wanted}
+        """By installation and job. Missing jobs are omitted."""
+        keys = {(schema.job_key(*each), schema.ONLY): each for each in wanted}
         with reaching(self._name):
             found = by_key(self._client, self._name, keys)
         return {keys[key]: from_attributes(item) for key, item in found.items()}
@@ -82,7 +82,7 @@ class JobPages:
 
 
 def _line(item: Attributes) -> JobLine:
-    """By hand, because boto3's deserialiser would take longer than everything else about 100,000 jobs."""
+    """By hand: for 100,000 jobs, boto3's deserialiser would take longer than everything else together."""
     job_id = item[schema.PARTITION]["S"].partition("#")[2]
     return JobLine(
         job_id=int(job_id),

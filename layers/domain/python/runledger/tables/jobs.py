@@ -59,15 +59,15 @@ class JobsTable:
 
     def in_status(self, installation_id: int, status: Status, *, created_before: str) -> Iterator[Job]:
         """Oldest first."""
-        partition = f"{installation_id}#{status}"
+        partition = schema.status_key(installation_id, status)
         with reaching("workflow_jobs"):
             for page in indexed(self._client, self._name, schema.BY_STATUS, partition, before=created_before):
                 yield from (job for item in page if (job := _job(item)).status is status)
 
     @reaching("workflow_jobs")
     def among(self, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Job]:
-        """By installation and job; who is not there is left out."""
-        keys = {(f"{installation}#{job}", schema.ONLY): (installation, job) for installation, job in wanted}
+        """By installation and job. Missing jobs are omitted."""
+        keys = {(schema.job_key(*each), schema.ONLY): each for each in wanted}
         found = by_key(self._client, self._name, keys)
         return {keys[key]: _job(item) for key, item in found.items()}
 
@@ -95,20 +95,26 @@ class JobsTable:
     def _item(self, job: Job) -> dict[str, Any]:
         scope = job.installation_id
         return {
-            schema.PARTITION: f"{scope}#{job.job_id}",
+            schema.PARTITION: schema.job_key(scope, job.job_id),
             schema.SORT: schema.ONLY,
             **vars(job),
             "webhooks": None,
             "inputs": _packed(job),
-            schema.BY_STATUS.partition: f"{scope}#{job.status}",
-            schema.BY_REPO.partition: f"{scope}#{job.repo_full_name}" if job.repo_full_name else None,
-            schema.BY_RUN.partition: f"{scope}#{job.run_id}#{job.run_attempt}" if job.run_is_known else None,
+            schema.BY_STATUS.partition: schema.status_key(scope, job.status),
+            schema.BY_REPO.partition: schema.repo_key(scope, job.repo_full_name) if job.repo_full_name else None,
+            schema.BY_RUN.partition: _run_key(job),
             schema.EXPIRY: times.expiry(job.last_updated_at, self._retention_days),
         }
 
 
 def _key(installation_id: int, job_id: int) -> dict[str, str]:
-    return {schema.PARTITION: f"{installation_id}#{job_id}", schema.SORT: schema.ONLY}
+    return {schema.PARTITION: schema.job_key(installation_id, job_id), schema.SORT: schema.ONLY}
+
+
+def _run_key(job: Job) -> str | None:
+    if job.run_id is None or job.run_attempt is None:
+        return None
+    return schema.run_key(job.installation_id, job.run_id, job.run_attempt)
 
 
 def _job(attributes: Attributes) -> Job:

@@ -1,4 +1,4 @@
-"""Attempts of a run: no index knows them, but their numbers are small and their keys follow from them."""
+"""Attempts of a run. No index has them, but attempts are numbered from 1, so their keys can be read directly."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Half a read unit each, whether it exists or not: most runs have one attempt, and few have more than three.
 ATTEMPTS_AT_ONCE = 3
-# The ledger may have begun in the middle of a run, so a gap is no end. A run that is not there at all costs this much.
+# The ledger may have been deployed in the middle of a run, so a gap is no end. A run that is absent costs this much.
 ATTEMPTS_AT_LEAST = 30
 
 
@@ -23,7 +23,7 @@ class RunAttempts:
         self._name = name
 
     def of(self, installation_id: int, run_id: int) -> dict[int, dict[str, Any]]:
-        """By their numbers, lowest first; the ledger may have begun in the middle of a run."""
+        """By their numbers, lowest first."""
         found = self._known(installation_id, run_id, range(1, 1 + ATTEMPTS_AT_ONCE))
         first = 1 + ATTEMPTS_AT_ONCE
         if not found:
@@ -35,10 +35,12 @@ class RunAttempts:
         return found
 
     def first_known(self, installation_ids: Iterable[int], run_id: int) -> int | None:
-        """Which of these installations has the run. Later attempts are looked for only if none has an early one."""
+        """Which of these installations has the run. Later attempts are read only if none has an early one."""
         known = tuple(installation_ids)
         for attempts in (range(1, 3), range(3, 1 + ATTEMPTS_AT_LEAST)):
-            keys = {(_key(each, run_id, attempt), schema.ONLY): each for each in known for attempt in attempts}
+            keys = {
+                (schema.run_key(each, run_id, attempt), schema.ONLY): each for each in known for attempt in attempts
+            }
             found = self._read(keys)
             owner = next((keys[key] for key in keys if key in found), None)
             if owner is not None:
@@ -46,16 +48,12 @@ class RunAttempts:
         return None
 
     def _known(self, installation_id: int, run_id: int, attempts: range) -> dict[int, dict[str, Any]]:
-        keys = {(_key(installation_id, run_id, attempt), schema.ONLY): attempt for attempt in attempts}
+        keys = {(schema.run_key(installation_id, run_id, attempt), schema.ONLY): attempt for attempt in attempts}
         found = self._read(keys)
         return {attempt: found[key] for key, attempt in keys.items() if key in found}
 
     def _read(self, keys: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], dict[str, Any]]:
-        """An item without a status is only a claim, or a note that GitHub knows of no such run."""
+        """Omits items without a status: they hold only a claim, or a note that GitHub has no such run."""
         with reaching(self._name):
             items = by_key(self._client, self._name, keys)
         return {key: from_attributes(item) for key, item in items.items() if "status" in item}
-
-
-def _key(installation_id: int, run_id: int, run_attempt: int) -> str:
-    return f"{installation_id}#{run_id}#{run_attempt}"

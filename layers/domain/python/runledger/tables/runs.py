@@ -53,13 +53,13 @@ class RunsTable:
 
     @reaching("workflow_runs")
     def among(self, wanted: Iterable[tuple[int, int, int]]) -> list[dict[str, Any]]:
-        """By installation, run and attempt; who is not there is left out."""
-        keys = [(_partition(*each), schema.ONLY) for each in wanted]
+        """By installation, run and attempt. Missing runs are omitted."""
+        keys = [(schema.run_key(*each), schema.ONLY) for each in wanted]
         return [from_attributes(item) for item in by_key(self._client, self._name, keys).values()]
 
     def open(self, installation_id: int) -> Iterator[dict[str, Any]]:
         """Oldest first; a run that nobody reports as finished stays among them until somebody asks GitHub."""
-        partition = f"{installation_id}#{OPEN}"
+        partition = schema.status_key(installation_id, OPEN)
         with reaching("workflow_runs"):
             for page in indexed(self._client, self._name, schema.BY_STATE, partition):
                 yield from (run for item in page if (run := from_attributes(item))["status"] != RunStatus.COMPLETED)
@@ -228,7 +228,7 @@ def _news(run: dict[str, Any]) -> RunNews:
 
 
 def _state(installation_id: int, status: RunStatus) -> str:
-    return f"{installation_id}#{DONE if status is RunStatus.COMPLETED else OPEN}"
+    return schema.status_key(installation_id, DONE if status is RunStatus.COMPLETED else OPEN)
 
 
 def as_its_jobs_tell(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
@@ -252,8 +252,4 @@ def _key_of_run(job: Job) -> dict[str, str]:
 
 
 def key_of(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
-    return {schema.PARTITION: _partition(installation_id, run_id, run_attempt), schema.SORT: schema.ONLY}
-
-
-def _partition(installation_id: int, run_id: int, run_attempt: int) -> str:
-    return f"{installation_id}#{run_id}#{run_attempt}"
+    return {schema.PARTITION: schema.run_key(installation_id, run_id, run_attempt), schema.SORT: schema.ONLY}

@@ -1,4 +1,4 @@
-"""Keys, indexes and projections of every table: the one place that the stacks and the table code both read."""
+"""Keys, indexes and projections of every table. The stacks and the table code both read them here."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ PASSES = "passes"  # the partition of the reconciler's passes in runners
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """An index repeats each write of what it projects, so it projects keys, or what is written once."""
+    """Each write of a projected attribute is repeated in the index, so project keys, or what is written once."""
 
     name: str
     partition: str
@@ -32,7 +32,7 @@ BY_REPO = Index(
     partition="by_repo",
     sort="created_at",
     # Names never change and the rest is written at completion (or when a runner is interrupted, which is rare): one
-    # more write in a life, and statistics need no jobs.
+    # more write for each job, and statistics read the index alone.
     include=(
         "workflow_name",
         "job_name",
@@ -45,7 +45,7 @@ BY_REPO = Index(
     ),
 )
 BY_RUN = Index(name="by_run", partition="by_run", sort="created_at")
-# Of a run: open or done, so that those which GitHub must be asked about are found. Two words, so two writes a run.
+# Of a run: open or done, so that the reconciler finds open runs. Two values, so two writes for each run.
 BY_STATE = Index(name="by_state", partition="by_state", sort="created_at")
 RUNNERS_BY_STATUS = Index(name="by_status", partition="status", sort="created_at")
 
@@ -56,3 +56,27 @@ DEPLOYMENTS = Table(name="deployments", retention_days=90)
 RUNNERS = Table(name="runners", retention_days=14, indexes=(RUNNERS_BY_STATUS,))
 
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
+
+
+def job_key(installation_id: int, job_id: int) -> str:
+    """The partition of a job, and of its history."""
+    return f"{installation_id}#{job_id}"
+
+
+def run_key(installation_id: int, run_id: int, run_attempt: int) -> str:
+    """The partition of an attempt of a run, of its gates, and of its jobs in BY_RUN."""
+    return f"{installation_id}#{run_id}#{run_attempt}"
+
+
+def deployment_key(installation_id: int, deployment_id: int) -> str:
+    return f"{installation_id}#{deployment_id}"
+
+
+def status_key(installation_id: int, status: str) -> str:
+    """The partition of jobs in BY_STATUS, and of runs in BY_STATE."""
+    return f"{installation_id}#{status}"
+
+
+def repo_key(installation_id: int, repo_full_name: str) -> str:
+    """The partition of jobs in BY_REPO."""
+    return f"{installation_id}#{repo_full_name}"
