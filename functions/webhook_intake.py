@@ -35,7 +35,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         logs.refused(refusal)
         return _problem(REFUSED[type(refusal)], str(refusal))
     except UnavailableError:
-        logs.logger.exception("delivery not kept")
+        logs.logger.exception("delivery not recorded")
         return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "not recorded: please redeliver")
     return _json(HTTPStatus.OK if answer in NOTHING_STORED else HTTPStatus.ACCEPTED, {"result": answer})
 

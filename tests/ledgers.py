@@ -22,8 +22,8 @@ RUNS, DEPLOYMENTS, RUNNERS = schema.WORKFLOW_RUNS.name, schema.DEPLOYMENTS.name,
 
 
 @dataclass
-class RememberedErrands:
-    """Stands where the queues of errands are: what would be sent is remembered."""
+class RememberedFollowUps:
+    """Replaces the queues of follow-up work: remembers what would be sent."""
 
     lookups: list[Job] = field(default_factory=list)
     reruns: list[Job | RunReport] = field(default_factory=list)
@@ -36,7 +36,7 @@ class RememberedErrands:
 
 
 def ledger_on(client: "DynamoDBClient", **options: Any) -> Ledger:
-    options = {"errands": RememberedErrands()} | options
+    options = {"follow_ups": RememberedFollowUps()} | options
     return Ledger(
         jobs=JobsTable(client, JOBS, retention_days=90),
         events=EventsTable(client, EVENTS, retention_days=14),

@@ -45,7 +45,7 @@ OVER_FUNCTIONS = {
         | filter event_type = "runner_interrupted" and outcome = "recorded"
         | sort @timestamp desc""",
     "refused and delayed deliveries": """
-        filter message in ["delivery refused", "recording must wait", "delivery not kept"]
+        filter message in ["delivery refused", "recording deferred", "delivery not recorded"]
         | stats count(*) as deliveries, latest(@timestamp) as last, latest(correlation_id) as delivery
             by message, reason
         | sort deliveries desc""",

@@ -81,7 +81,7 @@ def rejection_before_the_job(scene: Scene, _: pytest.MonkeyPatch) -> None:
 )
 def life_of_a_runner(scene: Scene, _: pytest.MonkeyPatch) -> None:
     deliver_job(scene, QUEUED)
-    prices = {"price_per_hour": 0.02, "on_demand_price_per_hour": 0.05}
+    prices: dict[str, Any] = {"price_per_hour": 0.02, "on_demand_price_per_hour": 0.05}
     scene.world.invoke("scheduling_events", batch(launcher("runner_scheduled", runner_id="i-0fedcba9876543210")))
     scene.world.invoke("scheduling_events", batch(launcher("runner_rescheduled", minute=2, **prices)))
     scene.world.invoke("instance_state", batch(instance_state("running", minute=3)))

@@ -108,15 +108,15 @@ def test_a_runner_that_nobody_told_of_is_learnt_from_its_name_and_ec2(world: Wor
     webhook(world, QUEUED)
     webhook(world, IN_PROGRESS, runner_name=f"gh-ci-{instance_id}")
     assert "instance_id" not in job(world)
-    errands = world.waiting("lookups")
-    assert world.invoke("runner_lookup", {"Records": errands}) == GOOD
+    lookups = world.waiting("lookups")
+    assert world.invoke("runner_lookup", {"Records": lookups}) == GOOD
     found = job(world)
     assert (found["instance_id"], found["instance_type"], found["pool_name"]) == (instance_id, "c7g.large", "small")
     assert found["instance_lifecycle"] == "on-demand"
     (runner,) = items(world.dynamodb, RUNNERS)
     assert (runner["PK"], runner["job_id"], runner["status"], runner["kind"]) == (instance_id, JOB, "active", "ec2")
     before = dump(world.dynamodb)
-    assert world.invoke("runner_lookup", {"Records": errands}) == GOOD
+    assert world.invoke("runner_lookup", {"Records": lookups}) == GOOD
     assert dump(world.dynamodb) == before
 
 

@@ -11,7 +11,7 @@ from runledger.runners import lookups
 from runledger.runners.instances import Instance
 
 from tests import runner_events
-from tests.ledgers import RememberedErrands, ledger_on
+from tests.ledgers import RememberedFollowUps, ledger_on
 from tests.reconciler.lives import Life, Work
 from tests.reconciler.orphans import name_of, ran_on
 from tests.reconciler.wiring import runners_on
@@ -84,14 +84,14 @@ class Story:
         self._hear(work.end_heard_after, partial(self._webhook, COMPLETED, job_id, ran))
 
     def _webhook(self, step: str, job_id: int, ran: dict[str, str]) -> None:
-        errands = RememberedErrands()
+        follow_ups = RememberedFollowUps()
         said = ran_on(self.instance_id, self.number) | ran
         heard = receipt(step, job_id=job_id, guid=f"{step} {job_id}", **said)
         heard = replace(heard, received_at=self.world.clock.text())
         self.heard.append(heard)
-        ledger_on(self.dynamodb, errands=errands).record(heard)
-        for job in errands.lookups:
-            errand = RunnerLookup(
+        ledger_on(self.dynamodb, follow_ups=follow_ups).record(heard)
+        for job in follow_ups.lookups:
+            task = RunnerLookup(
                 installation_id=job.installation_id,
                 job_id=job.job_id,
                 runner_id=self.instance_id,
@@ -99,7 +99,7 @@ class Story:
                 repo_full_name=job.repo_full_name,
                 at=job.last_updated_at,
             )
-            lookups.look_up(errand, runners_on(self.dynamodb), self.describe, lambda _: Price())
+            lookups.look_up(task, runners_on(self.dynamodb), self.describe, lambda _: Price())
 
     def describe(self, *_: object) -> Instance | None:
         """As EC2 does, which knows nothing of a machine that was never launched."""

@@ -12,7 +12,7 @@ from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publisher, Publishers
 
 from tests import runner_events
-from tests.ledgers import RememberedErrands, ledger_on
+from tests.ledgers import RememberedFollowUps, ledger_on
 from tests.reconciler.lives import Act, Trick
 from tests.reconciler.story import Story
 from tests.reconciler.wiring import STRANGER, STRANGERS_REPO, runners_on
@@ -65,9 +65,9 @@ class Stranger:
             received_at=self.world.clock.text(),
             facts=replace(genuine.facts, repo_full_name=STRANGERS_REPO, org_name=STRANGERS_REPO.partition("/")[0]),
         )
-        errands = RememberedErrands()
-        ledger_on(self.dynamodb, errands=errands).record(mine)
-        for job in errands.lookups:
+        follow_ups = RememberedFollowUps()
+        ledger_on(self.dynamodb, follow_ups=follow_ups).record(mine)
+        for job in follow_ups.lookups:
             lookup = RunnerLookup(
                 installation_id=STRANGER,
                 job_id=job.job_id,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from runledger.model.runner_names import TASK_ID
-from runledger.recording.follow_up import Errands
+from runledger.recording.follow_up import FollowUps
 from runledger.recording.ledger import Ledger
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
@@ -98,14 +98,14 @@ class Process:
     @cached_property
     def ledger(self) -> Ledger:
         sqs = self.world.client("sqs")
-        errands = Errands(
+        follow_ups = FollowUps(
             sqs,
             lookups_url=SETTINGS["RUNNER_LOOKUPS_QUEUE"],
             reruns_url=SETTINGS["RERUN_CHECKS_QUEUE"],
             instance_pattern=SETTINGS["INSTANCE_ID_PATTERN"],
             task_pattern=TASK_ID,
         )
-        return ledger_on(self.world.client("dynamodb"), errands=errands, pause=self._pause)
+        return ledger_on(self.world.client("dynamodb"), follow_ups=follow_ups, pause=self._pause)
 
     @cached_property
     def runners(self) -> Runners:

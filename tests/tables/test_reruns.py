@@ -23,7 +23,7 @@ from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from tests import messages
 from tests.beds import empty, items
-from tests.ledgers import EVENTS, RUNS, RememberedErrands, ledger_on
+from tests.ledgers import EVENTS, RUNS, RememberedFollowUps, ledger_on
 from tests.runner_events import INSTANCE
 from tests.tables.test_runs import take
 from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO, RUN, receipt
@@ -94,17 +94,17 @@ def history(dynamodb: "DynamoDBClient", job_id: int) -> list[str]:
     return [line["event_type"] for line in items(dynamodb, EVENTS) if line["job_id"] == job_id]
 
 
-def test_whoever_comes_last_the_end_of_the_run_or_the_interruption_gives_the_errand(
+def test_whoever_comes_last_the_end_of_the_run_or_the_interruption_queues_the_check(
     dynamodb: "DynamoDBClient",
 ) -> None:
     for first in ("run", "jobs"):
-        errands = RememberedErrands()
-        ledger = ledger_on(dynamodb, errands=errands)
+        follow_ups = RememberedFollowUps()
+        ledger = ledger_on(dynamodb, follow_ups=follow_ups)
         steps = [lambda led: take(led, messages.run("completed"), guid="run", at=1), lambda led: cut_short(led, *JOBS)]
         for step in steps if first == "run" else reversed(steps):
-            assert errands.reruns == []
+            assert follow_ups.reruns == []
             step(ledger)
-        assert errands.reruns != []
+        assert follow_ups.reruns != []
         empty(dynamodb)
 
 

@@ -12,7 +12,7 @@ from runledger.model import times
 from runledger.model.ownership import Ruling
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.model.runner_names import INSTANCE_ID, TASK_ID
-from runledger.recording.follow_up import Errands, lookup_from
+from runledger.recording.follow_up import FollowUps, lookup_from
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
 from runledger.runners.instances import Instance, Lifecycle
@@ -185,16 +185,16 @@ def test_ecs_tasks_are_runners_and_their_spot_interruption_is_recognised(dynamod
 def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "DynamoDBClient") -> None:
     task_id = runner_events.TASK.rpartition("/")[2]
     sent: list[str] = []
-    errands = Errands(
+    follow_ups = FollowUps(
         SimpleNamespace(send_message=lambda **message: sent.append(message["MessageBody"])),  # type: ignore[arg-type]
         lookups_url="lookups",
         reruns_url="reruns",
         instance_pattern=INSTANCE_ID,
         task_pattern=TASK_ID,
     )
-    ledger = ledger_on(dynamodb, errands=errands)
+    ledger = ledger_on(dynamodb, follow_ups=follow_ups)
     ledger.record(receipt(IN_PROGRESS, runner_name=f"ecs-{task_id}"))
-    (errand,) = [lookup_from(each) for each in sent]
+    (lookup,) = [lookup_from(each) for each in sent]
     task = Instance(
         runner_id=runner_events.TASK,
         kind=RunnerKind.ECS,
@@ -209,7 +209,7 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
         asked.append((runner_id, kind))
         return task
 
-    lookups.look_up(errand, runners, describe, no_price)
+    lookups.look_up(lookup, runners, describe, no_price)
     assert asked == [(task_id, RunnerKind.ECS)]
     assert (job(dynamodb)["instance_id"], job(dynamodb)["instance_lifecycle"]) == (runner_events.TASK, "spot")
     (runner,) = items(dynamodb, RUNNERS)

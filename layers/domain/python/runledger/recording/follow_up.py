@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 
-class Errands:
+class FollowUps:
     """Sending a task twice does no harm: its function finds it done."""
 
     def __init__(

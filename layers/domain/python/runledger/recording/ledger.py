@@ -35,7 +35,7 @@ from runledger.recording.decision import (
     decide,
     interruption_of,
 )
-from runledger.recording.follow_up import Errands
+from runledger.recording.follow_up import FollowUps
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -48,7 +48,7 @@ LONGEST_PAUSE_SECONDS = 0.2
 
 
 def pause(tries: int) -> None:
-    """Longer and more scattered the more often the race was lost."""
+    """Longer and more random after each lost race."""
     time.sleep(random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.005 * 2**tries)))  # noqa: S311
 
 
@@ -64,7 +64,7 @@ class Ledger:
     runs: RunsTable
     deployments: DeploymentsTable
     gates: Gates
-    errands: Errands
+    follow_ups: FollowUps
     pause: Callable[[int], None] = pause
     defer: Callable[[Review], None] | None = None  # to a function that has more time
     recorded: Callable[[Receipt | Report, Decision | None], None] = lambda _input, _decision: None
@@ -77,7 +77,7 @@ class Ledger:
         match entry:
             case RunReport():
                 if self.runs.absorb(entry).may_be_rerun:
-                    self.errands.consider_rerun(entry)
+                    self.follow_ups.consider_rerun(entry)
             case DeploymentReport():
                 self.deployments.absorb(entry)
             case Review():
@@ -88,7 +88,7 @@ class Ledger:
         return None
 
     def _review(self, review: Review) -> None:
-        """One approval may let hundreds of jobs through: if they are too many for now, parts of it are deferred."""
+        """One approval may concern hundreds of jobs. More than one part is deferred, because intake has seconds."""
         if review.jobs is not None:
             approvals.apply(review, self.deployments, self.record)
             return
@@ -115,7 +115,7 @@ class Ledger:
             except LostRace as lost:
                 job = lost.current or self._read(receipt, consistent=True)
         else:
-            # A message that is ignored meets no condition that would show that the job was out of date.
+            # A message about a machine may be ignored, and then no condition shows that the job was out of date.
             job = self._read(receipt, consistent=receipt.is_about_machine)
         return self._record_on(job, receipt, joined)
 
@@ -145,7 +145,7 @@ class Ledger:
             except Reviewed as reviewed:
                 lost, job = decision, reviewed.current
             except LostRace:
-                # What the refusal brought is old again after a pause.
+                # The job that came with the refusal may be out of date after the pause.
                 lost = decision
                 self.pause(tries)
                 job = self._read(receipt, consistent=True)
@@ -157,7 +157,7 @@ class Ledger:
             raise Reviewed(job)
 
     def _take_back(self, lost: Decision, now: Decision, receipt: Receipt) -> None:
-        """What a decision that was never saved has left behind, unless the new one replaces it."""
+        """Corrects what a decision that wasn't saved has written, unless the new one replaces it."""
         saved_by_another = now.job.inputs.count(receipt.token) >= lost.job.inputs.count(receipt.token)
         if now.outcome is Outcome.IGNORED and not saved_by_another:
             self.events.put(replace(now.event, short_id=lost.event.short_id))
@@ -189,10 +189,10 @@ class Ledger:
             case NameRun():
                 self.runs.name(effect.job)
             case RunnerNamed():
-                self.errands.look_up_runner(effect.job)
+                self.follow_ups.look_up_runner(effect.job)
             case CutShort():
                 if self.runs.note_cut_short(effect.job).may_be_rerun:
-                    self.errands.consider_rerun(effect.job)
+                    self.follow_ups.consider_rerun(effect.job)
             case NotCutShort():
                 self.runs.note_not_cut_short(effect.job)
 

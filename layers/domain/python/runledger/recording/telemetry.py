@@ -1,4 +1,4 @@
-"""What was recorded, in the log and as metrics. The ledger calls `recorded` once after each commit."""
+"""Logs and counts what was recorded. The ledger calls `recorded` once for each input, after it was recorded."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -33,7 +33,7 @@ DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"
 
 
 def recorded(entry: Receipt | Report, decision: Decision | None) -> None:
-    """Reports are logged; what is counted is what happens to jobs."""
+    """Reports are only logged: metrics count what happens to jobs."""
     if decision:
         _job_event(decision)
     else:
@@ -60,9 +60,9 @@ def _job_event(decision: Decision) -> None:
             logger.info("job event", extra=about)
 
 
-def deferred(entry: Receipt | Report, trouble: Exception) -> None:
-    about = {"level": "WARNING", "reason": str(trouble)}
-    count("recording must wait", _about(entry) | about, {"DeferredDeliveries": 1})
+def deferred(entry: Receipt | Report, error: Exception) -> None:
+    about = {"level": "WARNING", "reason": str(error)}
+    count("recording deferred", _about(entry) | about, {"DeferredDeliveries": 1})
 
 
 def considered(check: RerunCheck, result: str) -> None:
@@ -70,7 +70,7 @@ def considered(check: RerunCheck, result: str) -> None:
 
 
 def _about(entry: Receipt | Report) -> dict[str, Any]:
-    """The ids and the status that it names."""
+    """The ids and the status of an input, where it has them."""
     names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
     found = {name: getattr(entry, name, None) for name in names} | {"kind": type(entry).__name__}
     return {name: value for name, value in found.items() if value is not None}
@@ -89,7 +89,7 @@ def _measured(decision: Decision) -> dict[str, float]:
 
 
 def _dollars(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """A price may be learnt or corrected after the job: whichever event brings it, the sums come out right."""
+    """The difference to before, because a price may be found or corrected after the job has completed."""
     return {
         metric: float(change.get("to", 0) - change.get("from", 0))
         for name, metric in DOLLAR_METRICS.items()

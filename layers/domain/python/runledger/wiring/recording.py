@@ -10,7 +10,7 @@ from runledger.platform import logs
 from runledger.platform.clients import client, rarely
 from runledger.recording import telemetry
 from runledger.recording.decision import Decision
-from runledger.recording.follow_up import Errands
+from runledger.recording.follow_up import FollowUps
 from runledger.recording.ledger import Ledger
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -33,7 +33,7 @@ def ledger() -> Ledger:
         runs=runs(),
         deployments=deployments(),
         gates=Gates(dynamodb, gates.table, retention_days=gates.retention_days),
-        errands=Errands(
+        follow_ups=FollowUps(
             rarely("sqs"),
             lookups_url=settings.runner_lookups_queue,
             reruns_url=settings.rerun_checks_queue,
