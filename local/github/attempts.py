@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from local.github.clock import timestamp
 from local.github.messages import Refusal
 from local.github.records import Job, Run
-from local.github.state import State
+from local.github.state import State, timestamp
 
 FAILED = {"failure", "timed_out"}
-RUN_AGAIN = FAILED | {"cancelled"}
+RERUN_CONCLUSIONS = FAILED | {"cancelled"}
 
 
 def jobs_of(state: State, run: Run, attempt: int | None = None) -> list[Job]:
@@ -38,14 +37,14 @@ def rerun_failed_jobs(state: State, run: Run) -> None:
     status, _ = outcome(run, run.run_attempt, jobs)
     if status != "completed":
         raise Refusal(403, "This workflow is already running")
-    if not any(job.conclusion in RUN_AGAIN for job in jobs):
+    if not any(job.conclusion in RERUN_CONCLUSIONS for job in jobs):
         raise Refusal(403, "This workflow run cannot be retried")
     now, attempt = timestamp(state.now()), run.run_attempt + 1
     state.runs[run.id] = replace(run, run_attempt=attempt, status=None, conclusion=None, updated_at=now)
     for job in jobs:
-        again = replace(job, id=state.new_id(), run_attempt=attempt)
-        if job.conclusion in RUN_AGAIN:
-            again = Job(
-                id=again.id, run_id=run.id, run_attempt=attempt, name=job.name, labels=job.labels, created_at=now
+        rerun_job = replace(job, id=state.new_id(), run_attempt=attempt)
+        if job.conclusion in RERUN_CONCLUSIONS:
+            rerun_job = Job(
+                id=rerun_job.id, run_id=run.id, run_attempt=attempt, name=job.name, labels=job.labels, created_at=now
             )
-        state.jobs[again.id] = again
+        state.jobs[rerun_job.id] = rerun_job

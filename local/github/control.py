@@ -14,7 +14,7 @@ from local.processes import LocalError
 if TYPE_CHECKING:
     from local.github.records import Record
 
-# Longer than the simulation waits for a webhook receiver, so that the response contains the outcome.
+# Exceeds the time that the simulation waits for a webhook receiver.
 _TIMEOUT_SECONDS = 60
 _COLLECTION_OF = {record: collection for collection, record in COLLECTIONS.items()}
 

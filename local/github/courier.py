@@ -13,14 +13,13 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-from local.github.clock import timestamp
 from local.github.credentials import APP_ID
 from local.github.faults import FaultKind
 from local.github.messages import Refusal
 from local.github.records import Delivery
-from local.github.state import Settings, State
+from local.github.state import Settings, State, timestamp
 
-KEPT = timedelta(days=3)
+RETENTION = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +31,12 @@ class _Outcome:
 
 
 class Courier:
-    """Doesn't hold the state's lock while it sends, because the receiver may call GitHub."""
+    """Sends without holding the state's lock: the receiver may call GitHub."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="courier")
-        self._under_way: list[Future[Delivery]] = []
+        self._pending: list[Future[Delivery]] = []
 
     def send(self, event: str, payload: Mapping[str, Any], guid: str | None = None) -> Delivery:
         body = json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode()
@@ -45,17 +44,17 @@ class Courier:
 
     def redeliver(self, delivery: Delivery) -> None:
         """GitHub accepts the request immediately and sends later; `settle` waits for it."""
-        self._under_way.append(
+        self._pending.append(
             self._threads.submit(self._deliver, delivery.event, delivery.body, delivery.guid, redelivery=True)
         )
 
     def settle(self) -> None:
-        wait(self._under_way)
+        wait(self._pending)
 
     def log(self) -> list[Delivery]:
-        """Newest first, and no older than GitHub keeps them."""
+        """Newest first, within GitHub's retention."""
         with self._state.lock:
-            oldest = timestamp(self._state.now() - KEPT)
+            oldest = timestamp(self._state.now() - RETENTION)
             return [delivery for delivery in self._state.deliveries[::-1] if delivery.delivered_at >= oldest]
 
     def close(self) -> None:
@@ -65,7 +64,7 @@ class Courier:
         with self._state.lock:
             settings = self._state.settings
             faults, kinds = self._state.faults, (FaultKind.LOST_DELIVERY,)
-            lost = faults.take(kinds, "POST", event) or faults.take(kinds, "POST", guid)
+            lost = faults.use(kinds, "POST", event) or faults.use(kinds, "POST", guid)
         if settings.webhook_url is None:
             raise Refusal(422, "No webhook_url is configured: set it in the settings first")
         headers = _headers(settings, event, body, guid)
@@ -111,7 +110,7 @@ def _headers(settings: Settings, event: str, body: bytes, guid: str) -> dict[str
 
 
 def _post(url: str, headers: dict[str, str], body: bytes, give_up_seconds: float) -> _Outcome:
-    """Neither follows redirects nor uses a proxy, both of which urllib would do on its own."""
+    """Uses http.client because urllib would follow redirects and use proxies; GitHub does neither."""
     parts = urlsplit(url)
     connection_type = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = connection_type(parts.netloc, timeout=give_up_seconds)

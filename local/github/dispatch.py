@@ -8,44 +8,44 @@ from local.github import budget
 from local.github.courier import Courier
 from local.github.endpoints import CONTROL, GITHUB
 from local.github.faults import REFUSALS, FaultKind
-from local.github.messages import Answer, Refusal, Request, not_found
+from local.github.messages import Refusal, Request, Response, not_found
 from local.github.records import Installation
-from local.github.routing import Call, Needs, Route, find
+from local.github.routing import Call, Needs, Route
 from local.github.state import State
 
 CONTROL_PREFIX = "/_simulation/"
-ANYONE = "anonymous callers"
+ANONYMOUS = "anonymous callers"
 
 
-def dispatch(state: State, courier: Courier, request: Request, pause: Callable[[float], object]) -> Answer:
+def dispatch(state: State, courier: Courier, request: Request, pause: Callable[[float], object]) -> Response:
     if request.path.startswith(CONTROL_PREFIX):
         return _control(state, courier, request)
     with state.lock:
-        slow = state.faults.take((FaultKind.SLOW,), request.method, request.path)
-        answer = _as_github(state, courier, request)
+        slow = state.faults.use((FaultKind.SLOW,), request.method, request.path)
+        response = _github(state, courier, request)
     if slow:
         # Only the response is delayed: the call is executed even if the client times out.
         pause(slow.seconds)
-    return answer
+    return response
 
 
-def _control(state: State, courier: Courier, request: Request) -> Answer:
-    """Doesn't take the lock, because the receiver of a webhook may call GitHub."""
+def _control(state: State, courier: Courier, request: Request) -> Response:
+    """Doesn't acquire the lock: the receiver of a webhook may call GitHub."""
     try:
-        found = find(CONTROL, request.method, request.path)
+        found = CONTROL.find(request.method, request.path)
         if found is None:
             raise not_found()
         route, values = found
-        return route.endpoint(Call(state, courier, request, values, ANYONE))
+        return route.endpoint(Call(state, courier, request, values, ANONYMOUS))
     except Refusal as refusal:
-        return refusal.answer
+        return refusal.response
 
 
-def _as_github(state: State, courier: Courier, request: Request) -> Answer:
-    now, caller = state.now(), ANYONE
-    found = find(GITHUB, request.method, request.path)
+def _github(state: State, courier: Courier, request: Request) -> Response:
+    now, caller = state.now(), ANONYMOUS
+    found = GITHUB.find(request.method, request.path)
     try:
-        fault = state.faults.take(REFUSALS, request.method, request.path)
+        fault = state.faults.use(REFUSALS, request.method, request.path)
         if fault:
             raise fault.refusal(resets_at=state.budget.report(caller, now)["reset"])
         if found is None:
@@ -54,13 +54,13 @@ def _as_github(state: State, courier: Courier, request: Request) -> Answer:
         caller, installation = _authenticate(state, route, request)
         if not route.free:
             state.budget.spend(caller, now)
-        answer = _conditional(request, route.endpoint(Call(state, courier, request, values, caller, installation)))
-        if answer.status == 304 and not route.free:
+        response = _conditional(request, route.endpoint(Call(state, courier, request, values, caller, installation)))
+        if response.status == 304 and not route.free:
             state.budget.refund(caller, now)
     except Refusal as refusal:
-        answer = refusal.answer
-    state.calls[found[0].name if found else f"{request.method} elsewhere", answer.status] += 1
-    return replace(answer, headers=budget.headers(state.budget.report(caller, now)) | answer.headers)
+        response = refusal.response
+    state.calls[found[0].name if found else f"{request.method} elsewhere", response.status] += 1
+    return replace(response, headers=budget.headers(state.budget.report(caller, now)) | response.headers)
 
 
 def _authenticate(state: State, route: Route, request: Request) -> tuple[str, Installation | None]:
@@ -77,11 +77,11 @@ def _authenticate(state: State, route: Route, request: Request) -> tuple[str, In
     return f"installation ID {installation_id}", installation
 
 
-def _conditional(request: Request, answer: Answer) -> Answer:
-    if request.method != "GET" or answer.status != 200:
-        return answer
-    etag = f'W/"{hashlib.sha256(answer.body).hexdigest()}"'
-    headers = answer.headers | {"ETag": etag}
+def _conditional(request: Request, response: Response) -> Response:
+    if request.method != "GET" or response.status != 200:
+        return response
+    etag = f'W/"{hashlib.sha256(response.body).hexdigest()}"'
+    headers = response.headers | {"ETag": etag}
     if request.headers.get("if-none-match") == etag:
-        return Answer(304, headers=headers)
-    return replace(answer, headers=headers)
+        return Response(304, headers=headers)
+    return replace(response, headers=headers)

@@ -21,8 +21,8 @@ def payloads(event_name: str) -> list[Payload]:
 
 @functools.cache
 def _by_event() -> dict[str, list[Payload]]:
-    found: dict[str, list[Payload]] = {}
+    examples: dict[str, list[Payload]] = {}
     for file in sorted(EXAMPLES.glob("*/index.json")):
         for event in json.loads(file.read_text()):
-            found.setdefault(event["name"], []).extend(event["examples"])
-    return found
+            examples.setdefault(event["name"], []).extend(event["examples"])
+    return examples

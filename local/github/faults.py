@@ -17,7 +17,7 @@ class FaultKind(StrEnum):
 
 REFUSALS = (FaultKind.ERROR, FaultKind.PRIMARY_LIMIT, FaultKind.SECONDARY_LIMIT)
 
-USUAL_STATUS = {
+DEFAULT_STATUS = {
     FaultKind.ERROR: 502,
     FaultKind.PRIMARY_LIMIT: 403,
     FaultKind.SECONDARY_LIMIT: 403,
@@ -35,7 +35,7 @@ MESSAGES = {
 
 @dataclass(kw_only=True)
 class Fault:
-    """Without `times`, it lasts until cleared. `path` is a shell pattern; for a lost delivery, of its event or GUID."""
+    """`times` of None means until cleared. `path` is a shell pattern; a lost delivery matches its event or GUID."""
 
     kind: FaultKind
     times: int | None = 1
@@ -47,7 +47,7 @@ class Fault:
     def __post_init__(self) -> None:
         self.kind = FaultKind(self.kind)
         if self.status is None:
-            self.status = USUAL_STATUS.get(self.kind)
+            self.status = DEFAULT_STATUS.get(self.kind)
 
     def refusal(self, resets_at: int) -> Refusal:
         headers = {}
@@ -62,14 +62,15 @@ class Faults:
     """The active faults, in the order in which they were added."""
 
     def __init__(self) -> None:
-        self.waiting: list[Fault] = []
+        self.active: list[Fault] = []
 
-    def take(self, kinds: tuple[FaultKind, ...], method: str, path: str) -> Fault | None:
-        for fault in self.waiting:
+    def use(self, kinds: tuple[FaultKind, ...], method: str, path: str) -> Fault | None:
+        """The first active fault that matches, counted as used."""
+        for fault in self.active:
             if fault.kind in kinds and fnmatch(method, fault.method) and fnmatch(path, fault.path):
                 if fault.times is not None:
                     fault.times -= 1
                     if fault.times < 1:
-                        self.waiting.remove(fault)
+                        self.active.remove(fault)
                 return fault
         return None

@@ -12,7 +12,7 @@ DOCUMENTATION = "https://docs.github.com/rest"
 
 @dataclass(frozen=True)
 class Request:
-    """A call. The GHES prefix is removed from its path, so that both kinds of client use the same routes."""
+    """A call. `path` is without the prefix of GHES: both kinds of client use the same routes."""
 
     method: str
     target: str
@@ -51,7 +51,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """The result of an endpoint; `document` is None for a response without a body."""
 
     status: int
@@ -68,7 +68,7 @@ class Refusal(Exception):
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
-        self.answer = Answer(
+        self.response = Response(
             status,
             {"message": message, "documentation_url": DOCUMENTATION, "status": str(status)},
             headers or {},

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """The App on one account; its token sees that account's repositories and nothing else, as on GitHub."""
+    """The App on one account; its tokens give access to that account only, as on GitHub."""
 
     id: int
     account: str
@@ -90,7 +90,7 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One attempt to deliver a webhook, with the exact bytes, because a redelivery sends the same ones."""
+    """One attempt to deliver a webhook, with the exact bytes: a redelivery sends the same ones."""
 
     id: int
     guid: str

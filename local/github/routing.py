@@ -1,13 +1,14 @@
 """Routes in the notation of GitHub's documentation; calls are counted under the same names."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Map, Rule
 
 from local.github.courier import Courier
-from local.github.messages import Answer, Request, Site, not_found
+from local.github.messages import Request, Response, Site, not_found
 from local.github.records import Installation
 from local.github.state import State
 
@@ -53,7 +54,7 @@ class Call:
         return f"{self.visible(self.values['owner'])}/{self.values['repo']}".lower()
 
 
-Endpoint = Callable[[Call], Answer]
+Endpoint = Callable[[Call], Response]
 
 
 @dataclass(frozen=True)
@@ -70,34 +71,35 @@ class Route:
     def name(self) -> str:
         return f"{self.method} {self.template}"
 
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.template))
-
-    def match(self, method: str, path: str) -> dict[str, str] | None:
-        found = self._pattern.fullmatch(path) if method == self.method else None
-        return found.groupdict() if found else None
+    @property
+    def rule(self) -> Rule:
+        return Rule(self.template.replace("{", "<").replace("}", ">"), methods=[self.method], endpoint=self)
 
 
 class Routes:
     """A decorator that registers endpoints."""
 
-    def __init__(self, needs: Needs, *, free: bool = False) -> None:
+    def __init__(self, needs: Needs) -> None:
         self._needs = needs
-        self._free = free
         self.all: list[Route] = []
 
-    def add(self, method: str, template: str) -> Callable[[Endpoint], Endpoint]:
+    def add(self, method: str, template: str, *, free: bool = False) -> Callable[[Endpoint], Endpoint]:
         def register(endpoint: Endpoint) -> Endpoint:
-            self.all.append(Route(method, template, self._needs, self._free, endpoint))
+            self.all.append(Route(method, template, self._needs, free, endpoint))
             return endpoint
 
         return register
 
 
-def find(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]] | None:
-    for route in routes:
-        values = route.match(method, path)
-        if values is not None:
-            return route, values
-    return None
+class Router:
+    def __init__(self, routes: Iterable[Route]) -> None:
+        # GitHub doesn't redirect `//`; it returns 404.
+        self._urls = Map([route.rule for route in routes], merge_slashes=False).bind("")
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+        """The route and the values of its path parameters."""
+        try:
+            route, values = self._urls.match(path, method)
+        except HTTPException:
+            return None
+        return route, dict(values)

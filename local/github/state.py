@@ -2,27 +2,37 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import RLock
 from typing import Any
 
 from local.github.budget import Budget
-from local.github.clock import Clock, timestamp
 from local.github.credentials import Credentials
 from local.github.faults import Fault, Faults
 from local.github.messages import Refusal, not_found
 from local.github.records import COLLECTIONS, Delivery, Deployment, Installation, Job, Record, Run, Runner
 
-FIRST_OWN_ID = 90_000_000_000
-"""Generated ids start here, so that they don't collide with those of tests."""
+Clock = Callable[[], datetime]
+
+FIRST_GENERATED_ID = 90_000_000_000
+"""Above all ids that tests and the demo choose."""
+
+
+def system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def timestamp(moment: datetime) -> str:
+    """GitHub's format: UTC, whole seconds."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The default settings."""
+    """What `PUT /_simulation/settings` changes."""
 
     webhook_url: str | None = None
     webhook_secret: str = ""
@@ -39,11 +49,11 @@ class State:
         self.clock = clock
         self.credentials = credentials
         self.settings = Settings()
-        self._ids = itertools.count(FIRST_OWN_ID)
+        self._ids = itertools.count(FIRST_GENERATED_ID)
         self.reset()
 
     def reset(self) -> None:
-        """Deletes all records but keeps the webhook settings, so that a deployed application stays connected."""
+        """Deletes all records. Keeps the webhook settings: a deployed application stays connected."""
         with self.lock:
             self.settings = Settings(webhook_url=self.settings.webhook_url, webhook_secret=self.settings.webhook_secret)
             self.installations: dict[int, Installation] = {}
@@ -63,7 +73,7 @@ class State:
         return next(self._ids)
 
     def configure(self, **changes: Any) -> Settings:
-        with self.lock, _bad_names_refused():
+        with self.lock, _rejecting_unknown_fields():
             self.settings = replace(self.settings, **changes)
             self.budget.limit = self.settings.rate_limit
             return self.settings
@@ -71,17 +81,17 @@ class State:
     def put(self, collection: str, record_id: int, **values: Any) -> Record:
         """Creates the record, or updates the given fields of an existing one."""
         record_type = COLLECTIONS[collection]
-        with self.lock, _bad_names_refused():
-            known: dict[int, Record] = getattr(self, collection)
-            if record_id in known:
-                record = replace(known[record_id], **values)
+        with self.lock, _rejecting_unknown_fields():
+            records: dict[int, Record] = getattr(self, collection)
+            if record_id in records:
+                record = replace(records[record_id], **values)
             else:
                 if "created_at" in {field.name for field in fields(record_type)}:
                     values.setdefault("created_at", timestamp(self.now()))
                 record = record_type(id=record_id, **values)
             if isinstance(record, Job) and record.run_id not in self.runs:
                 raise Refusal(422, f"run {record.run_id} of job {record_id} doesn't exist: create the run first")
-            known[record_id] = record
+            records[record_id] = record
             return record
 
     def remove(self, collection: str, record_id: int) -> None:
@@ -91,9 +101,9 @@ class State:
                 raise not_found()
 
     def add_fault(self, **values: Any) -> Fault:
-        with self.lock, _bad_names_refused():
+        with self.lock, _rejecting_unknown_fields():
             fault = Fault(**values)
-            self.faults.waiting.append(fault)
+            self.faults.active.append(fault)
             return fault
 
     def clear_faults(self) -> None:
@@ -109,8 +119,8 @@ class State:
 
 
 @contextmanager
-def _bad_names_refused() -> Iterator[None]:
-    """Rejects unknown field names, so that a typo in a test fails."""
+def _rejecting_unknown_fields() -> Iterator[None]:
+    """A typo in a test fails instead of being ignored."""
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -9,12 +9,12 @@ import uuid
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-# Longer than GitHub's 10 seconds, because the first delivery may have to start the function on a busy machine.
+# GitHub waits 10 seconds; on a busy machine the first delivery may take longer to start the function.
 _TIMEOUT_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Response:
     status: int
     body: bytes
 
@@ -38,17 +38,17 @@ def headers(event: str, body: bytes, secret: str, *, delivery_id: str) -> dict[s
     }
 
 
-def post(url: str, body: bytes, sent_headers: dict[str, str]) -> Answer:
+def post(url: str, body: bytes, request_headers: dict[str, str]) -> Response:
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.netloc, timeout=_TIMEOUT_SECONDS)
     try:
-        connection.request("POST", address.path, body=body, headers=sent_headers)
+        connection.request("POST", address.path, body=body, headers=request_headers)
         response = connection.getresponse()
-        return Answer(status=response.status, body=response.read())
+        return Response(status=response.status, body=response.read())
     finally:
         connection.close()
 
 
-def deliver(url: str, secret: str, event: str, body: bytes) -> Answer:
+def deliver(url: str, secret: str, event: str, body: bytes) -> Response:
     """Sign and post one delivery with a new id."""
     return post(url, body, headers(event, body, secret, delivery_id=str(uuid.uuid4())))

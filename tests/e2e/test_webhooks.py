@@ -23,7 +23,7 @@ NOWHERE = "a-name-that-leads-to-no-instance"
 ROOT = Path(__file__).parent.parent.parent
 
 
-def post(outputs: Outputs, message: object, *, guid: str, **headers: str) -> github_webhooks.Answer:
+def post(outputs: Outputs, message: object, *, guid: str, **headers: str) -> github_webhooks.Response:
     body = json.dumps(message).encode()
     sent = github_webhooks.headers("workflow_job", body, outputs.webhook_secret, delivery_id=guid) | headers
     return github_webhooks.post(outputs.webhook_url, body, sent)

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.github import SimulatedGitHub
-from local.github.clock import Clock
 from local.github.endpoints import GITHUB
-from local.github.messages import Answer, Request
-from local.github.routing import find
+from local.github.messages import Request, Response
+from local.github.state import Clock
 from tests.local import github_description
 
 TOKENS = "/access_tokens"
@@ -21,7 +20,7 @@ EVERY_CALL = {
 @dataclass(frozen=True)
 class Exchange:
     request: Request
-    answer: Answer
+    answer: Response
 
 
 class RecordedGitHub(SimulatedGitHub):
@@ -52,16 +51,16 @@ class RecordedGitHub(SimulatedGitHub):
         for exchange in self.exchanges:
             _judge(exchange.request, exchange.answer)
 
-    def _answer(self, request: Request) -> Answer:
+    def _respond(self, request: Request) -> Response:
         self.requests.append(request)
-        answer = super()._answer(request)
+        answer = super()._respond(request)
         self.exchanges.append(Exchange(request, answer))
         return answer
 
 
-def _judge(request: Request, answer: Answer) -> None:
+def _judge(request: Request, answer: Response) -> None:
     assert EVERY_CALL.items() <= request.headers.items()
-    found = find(GITHUB, request.method, request.path)
+    found = GITHUB.find(request.method, request.path)
     assert found is not None, f"GitHub has no {request.method} {request.path}"
     route = found[0]
     described = github_description.description()["paths"][route.template][request.method.lower()]

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from local.github.endpoints import GITHUB
-from local.github.routing import find
 from tests.local.github_description import validate
 
 
@@ -95,7 +94,7 @@ class Client:
 
 
 def _judge(method: str, path: str, reply: Reply) -> None:
-    route = find(GITHUB, method, path.partition("?")[0].removeprefix("/api/v3"))
+    route = GITHUB.find(method, path.partition("?")[0].removeprefix("/api/v3"))
     if route is None:
         return
     assert {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-used", "x-ratelimit-reset"} <= set(reply.headers)

@@ -1,14 +1,9 @@
 """All endpoints of the simulated GitHub, one module per resource."""
 
-from local.github.endpoints import app, deliveries, deployments, rate_limit, repositories, runners, runs, simulation
+from local.github.endpoints import app, deliveries, deployments, installation, runners, runs, simulation
+from local.github.routing import Router
 
-GITHUB = [
-    *app.routes.all,
-    *deliveries.routes.all,
-    *runs.routes.all,
-    *deployments.routes.all,
-    *runners.routes.all,
-    *repositories.routes.all,
-    *rate_limit.routes.all,
-]
-CONTROL = simulation.routes.all
+RESOURCES = (app, deliveries, runs, deployments, runners, installation)
+
+GITHUB = Router(route for resource in RESOURCES for route in resource.routes.all)
+CONTROL = Router(simulation.routes.all)

@@ -1,6 +1,6 @@
 """The App's delivery log, and redelivery from it."""
 
-from local.github.messages import Answer, Refusal, not_found
+from local.github.messages import Refusal, Response, not_found
 from local.github.paging import link, page_size
 from local.github.records import Delivery
 from local.github.routing import Call, Needs, Routes
@@ -13,14 +13,14 @@ OUTCOMES = {"success": range(200, 400), "failure": range(400, 600)}
 
 
 @routes.add("GET", "/app/hook/config")
-def get_config(call: Call) -> Answer:
+def get_config(call: Call) -> Response:
     url = call.state.settings.webhook_url
     hidden = {"secret": "********"} if call.state.settings.webhook_secret else {}
-    return Answer(200, {"content_type": "json", "insecure_ssl": "0", **hidden, **({"url": url} if url else {})})
+    return Response(200, {"content_type": "json", "insecure_ssl": "0", **hidden, **({"url": url} if url else {})})
 
 
 @routes.add("GET", "/app/hook/deliveries")
-def list_deliveries(call: Call) -> Answer:
+def list_deliveries(call: Call) -> Response:
     query, size = call.request.query, page_size(call.request)
     rows = call.courier.log()
     if "status" in query:
@@ -28,32 +28,32 @@ def list_deliveries(call: Call) -> Answer:
             raise Refusal(422, "status must be success or failure")
         rows = [row for row in rows if row.status_code in OUTCOMES[query["status"]]]
     if "cursor" in query:
-        newest = _id_in(query["cursor"])
+        newest = _cursor_id(query["cursor"])
         rows = [row for row in rows if row.id <= newest]
     headers = {"Link": link(call.request, "next", cursor=f"v1_{rows[size].id}")} if len(rows) > size else {}
-    return Answer(200, [delivery_row(row) for row in rows[:size]], headers)
+    return Response(200, [delivery_row(row) for row in rows[:size]], headers)
 
 
 @routes.add("GET", "/app/hook/deliveries/{delivery_id}")
-def get_delivery(call: Call) -> Answer:
-    return Answer(200, delivery(_delivery(call), call.state.settings.webhook_url or ""))
+def get_delivery(call: Call) -> Response:
+    return Response(200, delivery(_delivery(call), call.state.settings.webhook_url or ""))
 
 
 @routes.add("POST", "/app/hook/deliveries/{delivery_id}/attempts")
-def redeliver(call: Call) -> Answer:
+def redeliver(call: Call) -> Response:
     call.courier.redeliver(_delivery(call))
-    return Answer(202, {})
+    return Response(202, {})
 
 
 def _delivery(call: Call) -> Delivery:
-    wanted = call.number("delivery_id")
+    delivery_id = call.number("delivery_id")
     for row in call.courier.log():
-        if row.id == wanted:
+        if row.id == delivery_id:
             return row
     raise not_found()
 
 
-def _id_in(cursor: str) -> int:
+def _cursor_id(cursor: str) -> int:
     try:
         return int(cursor.removeprefix("v1_"))
     except ValueError:

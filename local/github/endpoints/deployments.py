@@ -1,7 +1,7 @@
 """Deployments and pending approvals."""
 
-from local.github.endpoints.runs import RUN, known_run
-from local.github.messages import Answer, not_found
+from local.github.endpoints.runs import RUN, find_run
+from local.github.messages import Response, not_found
 from local.github.paging import page_of
 from local.github.records import Deployment
 from local.github.routing import Call, Needs, Routes
@@ -12,21 +12,23 @@ DEPLOYMENT = "/repos/{owner}/{repo}/deployments/{deployment_id}"
 
 
 @routes.add("GET", RUN + "/pending_deployments")
-def list_pending(call: Call) -> Answer:
-    run = known_run(call)
-    waiting = [one for one in call.state.deployments.values() if one.run_id == run.id and one.awaits_approval]
-    return Answer(200, [shapes.pending(call.site, one) for one in waiting])
+def list_pending(call: Call) -> Response:
+    run = find_run(call)
+    pending = [
+        record for record in call.state.deployments.values() if record.run_id == run.id and record.awaits_approval
+    ]
+    return Response(200, [shapes.pending(call.site, record) for record in pending])
 
 
 @routes.add("GET", DEPLOYMENT)
-def get_deployment(call: Call) -> Answer:
-    return Answer(200, shapes.deployment(call.site, _deployment(call)))
+def get_deployment(call: Call) -> Response:
+    return Response(200, shapes.deployment(call.site, _deployment(call)))
 
 
 @routes.add("GET", DEPLOYMENT + "/statuses")
-def list_statuses(call: Call) -> Answer:
+def list_statuses(call: Call) -> Response:
     page, headers = page_of(call.request, shapes.statuses(call.site, _deployment(call)))
-    return Answer(200, page, headers)
+    return Response(200, page, headers)
 
 
 def _deployment(call: Call) -> Deployment:

@@ -50,7 +50,7 @@ TEMPLATED_REPOSITORY_LINKS = {
 
 
 def id_of(name: str) -> int:
-    """Derived from the name, so that ids stay the same after a restart."""
+    """A hash of the name: ids stay the same after a restart."""
     return crc32(name.lower().encode())
 
 

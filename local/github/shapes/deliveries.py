@@ -6,17 +6,17 @@ from typing import Any
 from local.github.records import Delivery
 
 
-def delivery_row(of: Delivery) -> dict[str, Any]:
-    payload = json.loads(of.body)
+def delivery_row(record: Delivery) -> dict[str, Any]:
+    payload = json.loads(record.body)
     return {
-        "id": of.id,
-        "guid": of.guid,
-        "delivered_at": of.delivered_at,
-        "redelivery": of.redelivery,
-        "duration": of.duration,
-        "status": of.status,
-        "status_code": of.status_code,
-        "event": of.event,
+        "id": record.id,
+        "guid": record.guid,
+        "delivered_at": record.delivered_at,
+        "redelivery": record.redelivery,
+        "duration": record.duration,
+        "status": record.status,
+        "status_code": record.status_code,
+        "event": record.event,
         "action": payload.get("action"),
         "installation_id": (payload.get("installation") or {}).get("id"),
         "repository_id": (payload.get("repository") or {}).get("id"),
@@ -24,9 +24,9 @@ def delivery_row(of: Delivery) -> dict[str, Any]:
     }
 
 
-def delivery(of: Delivery, url: str) -> dict[str, Any]:
-    return delivery_row(of) | {
+def delivery(record: Delivery, url: str) -> dict[str, Any]:
+    return delivery_row(record) | {
         "url": url,
-        "request": {"headers": of.request_headers, "payload": json.loads(of.body)},
-        "response": {"headers": of.response_headers, "payload": of.response_body},
+        "request": {"headers": record.request_headers, "payload": json.loads(record.body)},
+        "response": {"headers": record.response_headers, "payload": record.response_body},
     }

@@ -7,66 +7,67 @@ from local.github.records import Deployment
 from local.github.shapes.accounts import account, id_of, node_id
 
 
-def deployment(site: Site, of: Deployment) -> dict[str, Any]:
-    url = _url(site, of)
+def deployment(site: Site, record: Deployment) -> dict[str, Any]:
+    url = _url(site, record)
     return {
         "url": url,
-        "id": of.id,
-        "node_id": node_id("DE", of.id),
-        "sha": of.sha,
-        "ref": of.ref,
+        "id": record.id,
+        "node_id": node_id("DE", record.id),
+        "sha": record.sha,
+        "ref": record.ref,
         "task": "deploy",
         "payload": {},
-        "environment": of.environment,
-        "original_environment": of.environment,
+        "environment": record.environment,
+        "original_environment": record.environment,
         "description": None,
-        "creator": account(site, of.creator),
-        "created_at": of.created_at,
-        "updated_at": of.created_at,
+        "creator": account(site, record.creator),
+        "created_at": record.created_at,
+        "updated_at": record.created_at,
         "statuses_url": f"{url}/statuses",
-        "repository_url": f"{site.api}/repos/{of.repository}",
+        "repository_url": f"{site.api}/repos/{record.repository}",
     }
 
 
-def statuses(site: Site, of: Deployment) -> list[dict[str, Any]]:
+def statuses(site: Site, record: Deployment) -> list[dict[str, Any]]:
     """Newest first, as on GitHub: the first status is the current one."""
-    url = _url(site, of)
-    listed = [
+    url = _url(site, record)
+    oldest_first = [
         {
             "url": f"{url}/statuses/{number}",
             "id": number,
             "node_id": node_id("DES", number),
             "state": status["state"],
-            "creator": account(site, of.creator),
+            "creator": account(site, record.creator),
             "description": "",
-            "environment": of.environment,
+            "environment": record.environment,
             "target_url": "",
-            "created_at": status.get("created_at", of.created_at),
-            "updated_at": status.get("created_at", of.created_at),
+            "created_at": status.get("created_at", record.created_at),
+            "updated_at": status.get("created_at", record.created_at),
             "deployment_url": url,
-            "repository_url": f"{site.api}/repos/{of.repository}",
+            "repository_url": f"{site.api}/repos/{record.repository}",
         }
-        for number, status in enumerate(of.statuses, start=1)
+        for number, status in enumerate(record.statuses, start=1)
     ]
-    return listed[::-1]
+    return oldest_first[::-1]
 
 
-def pending(site: Site, of: Deployment) -> dict[str, Any]:
-    environment_id = id_of(f"{of.repository} {of.environment}")
+def pending(site: Site, record: Deployment) -> dict[str, Any]:
+    environment_id = id_of(f"{record.repository} {record.environment}")
+    log = f"{site.html}/{record.repository}/deployments/activity_log"
     return {
         "environment": {
             "id": environment_id,
             "node_id": node_id("EN", environment_id),
-            "name": of.environment,
-            "url": f"{site.api}/repos/{of.repository}/environments/{of.environment}",
-            "html_url": f"{site.html}/{of.repository}/deployments/activity_log?environments_filter={of.environment}",
+            "name": record.environment,
+            "url": f"{site.api}/repos/{record.repository}/environments/{record.environment}",
+            "html_url": f"{log}?environments_filter={record.environment}",
         },
         "wait_timer": 0,
         "wait_timer_started_at": None,
         "current_user_can_approve": False,
-        "reviewers": [{"type": "User", "reviewer": account(site, login)} for login in of.reviewers],
+        "reviewers": [{"type": "User", "reviewer": account(site, login)} for login in record.reviewers],
     }
 
 
-def _url(site: Site, of: Deployment) -> str:
-    return f"{site.api}/repos/{of.repository}/deployments/{of.id}"
+def _url(site: Site, record: Deployment) -> str:
+    return f"{site.api}/repos/{record.repository}/deployments/{record.id}"

@@ -8,8 +8,7 @@ from typing import Any
 
 from runledger_github.credentials import AppKey
 
-from local.github.clock import timestamp
-from local.github.courier import KEPT
+from local.github.courier import RETENTION
 from local.github.credentials import Credentials
 from local.github.dispatch import dispatch
 from local.github.messages import Request, Site
@@ -18,7 +17,7 @@ from local.github.shapes.accounts import account, repository
 from local.github.shapes.apps import installation as installation_shape
 from local.github.shapes.runs import job as job_shape
 from local.github.shapes.runs import run as run_shape
-from local.github.state import State
+from local.github.state import State, timestamp
 from tests.simulation.clock import Clock
 
 HOST = "github.invalid"
@@ -88,7 +87,7 @@ class Deliveries:
         self._later(delivery)
 
     def log(self) -> list[Delivery]:
-        oldest = timestamp(self._state.now() - KEPT)
+        oldest = timestamp(self._state.now() - RETENTION)
         return [each for each in self._state.deliveries[::-1] if each.delivered_at >= oldest]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from local.github.attempts import RUN_AGAIN, jobs_of, rerun_failed_jobs
+from local.github.attempts import RERUN_CONCLUSIONS, jobs_of, rerun_failed_jobs
 from local.github.records import Job, Runner
 from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.troubles import MINUTE
@@ -89,7 +89,11 @@ class Lives(Webhooks):
             self._send(
                 "workflow_run", self.github.run_webhook(run, "completed", installation_id), f"run {run.id} ended"
             )
-        if run.run_attempt == 1 and self.dice.random() < 0.15 and any(each.conclusion in RUN_AGAIN for each in jobs):
+        if (
+            run.run_attempt == 1
+            and self.dice.random() < 0.15
+            and any(job.conclusion in RERUN_CONCLUSIONS for job in jobs)
+        ):
             self._in(self.dice.uniform(30, 600), f"run {run.id} is run again", partial(self._rerun, run.id))
 
     def _rerun(self, run_id: int) -> None:
