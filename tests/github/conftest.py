@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from runledger_github.app import USUAL_PATIENCE, GitHubApp
+from runledger_github.app import DEFAULT_PATIENCE, GitHubApp
 from runledger_github.installation import Installation
 from runledger_github.retries import Patience
 
@@ -60,7 +60,9 @@ def secret(github: RecordedGitHub) -> str:
 
 @pytest.fixture
 def connect(github: RecordedGitHub, secret: str, clock: ManualClock, sleep: Callable[[float], None]) -> Connect:
-    def make(api_url: str | None = None, *, patience: Patience = USUAL_PATIENCE, read_seconds: float = 10) -> GitHubApp:
+    def make(
+        api_url: str | None = None, *, patience: Patience = DEFAULT_PATIENCE, read_seconds: float = 10
+    ) -> GitHubApp:
         return GitHubApp.from_secret(
             secret,
             api_url=api_url or github.url,

@@ -32,7 +32,7 @@ def test_one_installation_of_the_app_or_none(app: GitHubApp, github: RecordedGit
 
 def test_one_404_does_not_make_a_listed_installation_deleted(app: GitHubApp, github: RecordedGitHub) -> None:
     github.state.add_fault(kind="error", status=404, path="/app/installations/7")
-    with pytest.raises(UnavailableError, match="GitHub lists installation 7, but answers 404 for it"):
+    with pytest.raises(UnavailableError, match="GitHub lists installation 7, but returns 404 for it"):
         app.find_installation(7)
     assert app.find_installation(7) is not None
 
@@ -52,17 +52,15 @@ def test_jobs_of_an_attempt_and_a_single_job(acme: Installation, github: Recorde
     assert github.asked == [f"GET {REPO}/actions/runs/1/attempts/1/jobs?per_page=100", f"GET {REPO}/actions/jobs/12"]
 
 
-def test_deployments_and_who_is_asked_to_approve_them(acme: Installation, github: RecordedGitHub) -> None:
+def test_deployments_and_their_statuses(acme: Installation, github: RecordedGitHub) -> None:
     github.state.put("runs", 1, repository="acme/web")
     states = [{"state": "queued"}, {"state": "in_progress"}]
     github.state.put(
         "deployments", 3, repository="acme/web", environment="prod", run_id=1, awaits_approval=True, statuses=states
     )
-    assert [one["environment"]["name"] for one in acme.pending_deployments("acme/web", 1)] == ["prod"]
     assert acme.deployment("acme/web", 3)["environment"] == "prod"
     assert [one["state"] for one in acme.deployment_statuses("acme/web", 3)] == ["in_progress", "queued"]
     assert github.asked == [
-        f"GET {REPO}/actions/runs/1/pending_deployments",
         f"GET {REPO}/deployments/3",
         f"GET {REPO}/deployments/3/statuses?per_page=100",
     ]
@@ -109,10 +107,6 @@ def test_delivery_is_found_in_the_log_and_sent_again(app: GitHubApp, github: Rec
         [page] = app.hook_deliveries()
     assert [(one["guid"], one["status_code"]) for one in page.deliveries] == [(sent.guid, 202), (sent.guid, 500)]
     assert github.asked[1] == f"POST /app/hook/deliveries/{sent.id}/attempts"
-
-
-def test_rate_limit(acme: Installation) -> None:
-    assert acme.rate_limit()["resources"]["core"]["remaining"] == 5000
 
 
 def test_what_another_account_owns_is_not_found(acme: Installation) -> None:

@@ -6,7 +6,7 @@ import pytest
 from runledger_github.app import GitHubApp
 from runledger_github.etags import ETags
 from runledger_github.installation import Installation
-from runledger_github.messages import Answer
+from runledger_github.messages import Response
 
 from tests.github.recorded_github import RecordedGitHub
 
@@ -51,13 +51,13 @@ def test_answer_for_one_installation_is_not_shown_to_another(app: GitHubApp, git
 def test_answers_used_last_are_kept() -> None:
     etags = ETags(capacity=2)
     for name in ("/a", "/b"):
-        etags.keep("us", name, Answer(status=200, headers={"etag": name}, body=b""))
+        etags.store("us", name, Response(status=200, headers={"etag": name}, body=b""))
     etags.find("us", "/a")
-    etags.keep("us", "/c", Answer(status=200, headers={"etag": "/c"}, body=b""))
+    etags.store("us", "/c", Response(status=200, headers={"etag": "/c"}, body=b""))
     assert [etags.find("us", name) is not None for name in ("/a", "/b", "/c")] == [True, False, True]
 
 
 def test_answer_without_an_etag_is_not_kept() -> None:
     etags = ETags()
-    etags.keep("us", "/a", Answer(status=200, headers={}, body=b""))
+    etags.store("us", "/a", Response(status=200, headers={}, body=b""))
     assert etags.find("us", "/a") is None

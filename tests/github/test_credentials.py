@@ -38,7 +38,7 @@ def test_token_is_kept_until_five_minutes_before_it_expires(
 ) -> None:
     for minutes, issued in ((0, 1), (54, 1), (1, 2)):
         clock.advance(minutes=minutes)
-        acme.rate_limit()
+        list(acme.org_runners("acme"))
         assert github.tokens_issued == issued
 
 
@@ -53,7 +53,7 @@ def test_each_installation_has_a_token_of_its_own(app: GitHubApp, github: Record
 def test_revoked_token_is_renewed_and_the_call_repeated_even_if_it_changes_something(
     acme: Installation, github: RecordedGitHub, naps: list[float]
 ) -> None:
-    acme.rate_limit()
+    list(acme.org_runners("acme"))
     github.state.credentials._tokens.clear()
     acme.rerun_failed_jobs("acme/web", 1)
     assert github.statuses == [200, 401, 201]
@@ -68,10 +68,10 @@ def test_token_is_renewed_once_only(acme: Installation, github: RecordedGitHub, 
 
 
 def test_suspended_installation_is_refused_in_githubs_words(acme: Installation, github: RecordedGitHub) -> None:
-    acme.rate_limit()
+    list(acme.org_runners("acme"))
     github.state.put("installations", 7, suspended_at="2025-01-15T10:00:00Z")
     with pytest.raises(Refused, match="This installation has been suspended"):
-        acme.rate_limit()
+        list(acme.org_runners("acme"))
 
 
 def test_key_that_github_does_not_know_is_refused_at_once(github: RecordedGitHub, naps: list[float]) -> None:

@@ -27,5 +27,5 @@ def test_server_that_does_not_count_has_no_budget(connect: Connect) -> None:
     token = http("201 Created", b'{"token": "ghs_1", "expires_at": "2025-01-15T11:00:00Z"}')
     with CannedServer(token, http("200 OK", b"[]")) as server:
         acme = connect(server.url).installation(7)
-        assert acme.pending_deployments("acme/web", 1) == []
+        assert list(acme.deployment_statuses("acme/web", 1)) == []
     assert acme.budget is None

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from runledger_github.app import GitHubApp
 from runledger_github.installation import Installation
-from runledger_github.messages import Answer
+from runledger_github.messages import Response
 
 from tests.github.canned_server import CannedServer, http
 from tests.github.conftest import Connect
@@ -85,4 +85,4 @@ def test_token_goes_nowhere_but_to_the_address_that_was_configured(connect: Conn
     ],
 )
 def test_next_page_in_a_link_header(link: str, query: dict[str, str] | None) -> None:
-    assert Answer(status=200, headers={"link": link}, body=b"").next_query == query
+    assert Response(status=200, headers={"link": link}, body=b"").next_query == query

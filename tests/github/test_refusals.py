@@ -40,7 +40,7 @@ def test_missing_thing_is_not_looked_for_twice(acme: Installation, github: Recor
 
 def test_unknown_installation_is_not_found(connect: Connect, github: RecordedGitHub) -> None:
     with pytest.raises(NotFound, match="as the App"):
-        connect().installation(99).rate_limit()
+        list(connect().installation(99).org_runners("acme"))
     assert github.asked == []
 
 

@@ -40,7 +40,7 @@ def test_representations_show_nothing(app: GitHubApp, github: RecordedGitHub) ->
     github.state.put("runs", 1, repository="acme/web")
     app.installation(7).run("acme/web", 1)
     shown = {type(part).__name__: repr(part) for part in parts(app, set())}
-    assert {"AppKey", "InstallationToken", "Held", "Session", "Connection", "Kept"} <= shown.keys()
+    assert {"AppKey", "InstallationToken", "CachedBearer", "Session", "Connection", "CachedResponse"} <= shown.keys()
     assert len(github.bearers) == 2
     assert [secret for secret in secrets_of(github) for text in shown.values() if secret in text] == []
 

@@ -4,10 +4,10 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from runledger_github.app import READ_SECONDS, USUAL_PATIENCE, GitHubApp
+from runledger_github.app import DEFAULT_PATIENCE, READ_SECONDS, GitHubApp
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey
-from runledger_github.messages import Answer, Call
+from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline, Retries
 
 from tests.functions.test_stopping_points import Stopped
@@ -68,7 +68,7 @@ def watched_app(secret: str, api_url: str, watch: Watch) -> GitHubApp:
     return GitHubApp(
         AppKey.from_secret(secret, clock=time.time),
         connection=_WatchedConnection(api_url, watch, deadline),
-        retries=Retries(USUAL_PATIENCE, deadline=deadline, clock=time.time, sleep=time.sleep),
+        retries=Retries(DEFAULT_PATIENCE, deadline=deadline, clock=time.time, sleep=time.sleep),
         deadline=deadline,
         clock=time.time,
     )
@@ -79,7 +79,7 @@ class _WatchedConnection(Connection):
         super().__init__(api_url, read_seconds=READ_SECONDS, deadline=deadline)
         self._watch = watch
 
-    def send(self, call: Call, headers: Mapping[str, str]) -> Answer:
+    def send(self, call: Call, headers: Mapping[str, str]) -> Response:
         self._watch.before(str(call))
         answer = super().send(call, headers)
         self._watch.after(str(call))

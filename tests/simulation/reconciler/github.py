@@ -48,7 +48,7 @@ class Unsigned(Credentials):
 
 
 class UnsignedKey(AppKey):
-    def _signed(self, claims: dict[str, Any]) -> str:
+    def _sign(self, claims: dict[str, Any]) -> str:
         return json.dumps(claims)
 
 

@@ -1,4 +1,4 @@
-"""The GitHub App, and where the client is put together."""
+"""The GitHub App, and the composition of its client."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,20 +17,20 @@ from runledger_github.retries import Deadline, Patience, Retries
 from runledger_github.session import Credential, Session
 
 GITHUB_COM = "https://api.github.com"
-USUAL_PATIENCE = Patience()
+DEFAULT_PATIENCE = Patience()
 READ_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryPage:
-    """`next_cursor` leads to older deliveries, now or in a later invocation; None at the end of the log."""
+    """`next_cursor` continues with older deliveries, also in a later invocation; None at the end of the log."""
 
     deliveries: Sequence[Json]
     next_cursor: str | None
 
 
 class GitHubApp:
-    """One for each process: it holds tokens, budgets and answers that are worth keeping between invocations."""
+    """One per process: it caches tokens, budgets and responses between invocations."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class GitHubApp:
         self._retries = retries
         self._clock = clock
         self._etags = ETags()
-        self._session = self._session_of("the App", key)
+        self._session = self._new_session("the App", key)
         self._installations: dict[int, Installation] = {}
 
     @classmethod
@@ -55,12 +55,12 @@ class GitHubApp:
         secret_json: str,
         *,
         api_url: str = GITHUB_COM,
-        patience: Patience = USUAL_PATIENCE,
+        patience: Patience = DEFAULT_PATIENCE,
         read_seconds: float = READ_SECONDS,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
     ) -> Self:
-        """BadCredentials if the secret is not `{"app_id": ..., "private_key": "PEM"}`."""
+        """BadCredentials if the secret isn't `{"app_id": ..., "private_key": "PEM"}`."""
         deadline = Deadline(clock)
         return cls(
             AppKey.from_secret(secret_json, clock=clock),
@@ -71,48 +71,48 @@ class GitHubApp:
         )
 
     def installation(self, installation_id: int) -> Installation:
-        """Calls nobody; the same object each time, because it holds the installation's token and budget."""
+        """Makes no call. Returns the same object each time: it holds the installation's token and budget."""
         if installation_id not in self._installations:
             token = InstallationToken(installation_id, app=self._session, clock=self._clock)
-            session = self._session_of(f"installation {installation_id}", token)
+            session = self._new_session(f"installation {installation_id}", token)
             self._installations[installation_id] = Installation(installation_id, session)
         return self._installations[installation_id]
 
     def installations(self) -> Iterator[Json]:
-        """Suspended ones too."""
+        """Includes suspended installations."""
         for page in self._session.pages(Call(method="GET", path="/app/installations", query=PAGE)):
             yield from page.document
 
     def find_installation(self, installation_id: int) -> Json | None:
-        """None if it does not exist. NotFound if the App doesn't: GitHub answers 404 to an unknown app_id as well.
+        """None if it doesn't exist. NotFound if the App doesn't exist: GitHub returns 404 for both.
 
-        A deletion is final, and one 404 may be an error of GitHub: so its list of installations must agree.
+        Callers treat None as a final deletion, and a single 404 may be an error of GitHub, so the list must confirm it.
         """
         try:
-            found: Json = self._session.ask(Call(method="GET", path=f"/app/installations/{installation_id}"))
+            found: Json = self._session.json(Call(method="GET", path=f"/app/installations/{installation_id}"))
         except NotFound:
-            if any(each["id"] == installation_id for each in self.installations()):
-                raise UnavailableError(f"GitHub lists installation {installation_id}, but answers 404 for it") from None
+            if any(listed["id"] == installation_id for listed in self.installations()):
+                raise UnavailableError(f"GitHub lists installation {installation_id}, but returns 404 for it") from None
             return None
         return found
 
     def hook_url(self) -> str:
-        """Where the App's webhooks go, empty if nowhere."""
-        config: Json = self._session.ask(Call(method="GET", path="/app/hook/config", conditional=True))
+        """The URL of the App's webhook; empty if it has none."""
+        config: Json = self._session.json(Call(method="GET", path="/app/hook/config", conditional=True))
         return str(config.get("url") or "")
 
     def hook_deliveries(self, cursor: str | None = None) -> Iterator[DeliveryPage]:
-        """Newest first, page by page, so that a long log can be read on in another invocation."""
+        """Newest first, one page at a time: a later invocation can continue with the cursor."""
         query = PAGE if cursor is None else {**PAGE, "cursor": cursor}
         for page in self._session.pages(Call(method="GET", path="/app/hook/deliveries", query=query)):
             yield DeliveryPage(deliveries=page.document, next_cursor=(page.next_query or {}).get("cursor"))
 
     def redeliver(self, delivery_id: int) -> None:
-        """After a NoAnswerError GitHub may send it or not: look at the log before asking again."""
+        """After a NoAnswerError, check the log before a retry: GitHub may have sent it."""
         path = f"/app/hook/deliveries/{delivery_id}/attempts"
-        self._session.ask(Call(method="POST", path=path, repeatable=False))
+        self._session.json(Call(method="POST", path=path, repeatable=False))
 
-    def _session_of(self, caller: str, credential: Credential) -> Session:
+    def _new_session(self, caller: str, credential: Credential) -> Session:
         return Session(
             caller,
             credential,

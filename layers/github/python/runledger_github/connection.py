@@ -1,4 +1,4 @@
-"""HTTP with urllib3, which botocore has loaded already; only what its versions 1.26 and 2 have in common."""
+"""HTTP with urllib3, which botocore loads anyway. Uses only the API that urllib3 1.26 and 2 share."""
 
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -8,7 +8,7 @@ import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
 from runledger_github.errors import NoAnswerError, OutOfTime
-from runledger_github.messages import Answer, Call
+from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline
 
 HEADERS = {
@@ -17,14 +17,14 @@ HEADERS = {
     "User-Agent": "runledger",
 }
 CONNECT_SECONDS = 3.0
-# A renamed repository is a redirect, and urllib3 takes the token off one that leads elsewhere. Retries are ours.
+# GitHub redirects calls to renamed repositories; urllib3 removes the token if the host changes. `retries.py` retries.
 REDIRECTS_ONLY = urllib3.Retry(
     total=None, connect=0, read=0, status=0, other=0, redirect=3, respect_retry_after_header=False
 )
 
 
 class Connection:
-    """One GitHub: `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server."""
+    """`api_url` is `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server."""
 
     def __init__(self, api_url: str, *, read_seconds: float, deadline: Deadline) -> None:
         _require_encryption(api_url)
@@ -33,11 +33,13 @@ class Connection:
         self._deadline = deadline
         self._pool = urllib3.PoolManager(cert_reqs="CERT_REQUIRED")
 
-    def send(self, call: Call, headers: Mapping[str, str]) -> Answer:
-        left = self._deadline.seconds_left()
-        if left <= 0:
-            raise OutOfTime(f"{call}: not asked, because time has run out")
-        timeout = urllib3.Timeout(connect=min(CONNECT_SECONDS, left), read=min(self._read_seconds, left))
+    def send(self, call: Call, headers: Mapping[str, str]) -> Response:
+        seconds_left = self._deadline.seconds_left()
+        if seconds_left <= 0:
+            raise OutOfTime(f"{call}: not called, because the deadline has passed")
+        timeout = urllib3.Timeout(
+            connect=min(CONNECT_SECONDS, seconds_left), read=min(self._read_seconds, seconds_left)
+        )
         try:
             response = self._pool.request(
                 call.method,
@@ -50,11 +52,11 @@ class Connection:
             reason = error.reason if isinstance(error, MaxRetryError) else error
             never_sent = isinstance(reason, NewConnectionError | ConnectTimeoutError)
             raise NoAnswerError(f"{call}: {reason}", repeatable=call.repeatable or never_sent) from error
-        return Answer(status=response.status, headers=response.headers, body=response.data)
+        return Response(status=response.status, headers=response.headers, body=response.data)
 
 
 def _require_encryption(api_url: str) -> None:
-    """Every call carries a token, so plain http is for a simulated GitHub on this machine only."""
+    """Every call contains a token: plain http is allowed for a simulated GitHub on this machine only."""
     parts = urlsplit(api_url)
     host = parts.hostname or ""
     allowed = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))

@@ -1,4 +1,4 @@
-"""Who we are: the App by a signed JWT, an installation by a token that the App asks for."""
+"""The credentials: a signed JWT for the App, and tokens that the App requests for installations."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from runledger_github.errors import BadCredentials
 from runledger_github.messages import Call
 from runledger_github.session import Session
 
-# GitHub takes at most ten minutes ahead, and nothing signed in its future: a minute is left for clocks that disagree.
+# GitHub accepts an expiry of at most ten minutes, and no JWT issued in its future. One minute allows for clock skew.
 JWT_BACKDATED_SECONDS = 60
 JWT_SECONDS = 540
 RENEW_JWT_SECONDS = 60
@@ -19,26 +19,26 @@ EXPECTED = 'store {"app_id": 12345, "private_key": "-----BEGIN RSA PRIVATE KEY--
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class CachedBearer:
     bearer: str = field(repr=False)
     renew_at: float
 
 
 class AppKey:
-    """Keeps its JWT: loading the key and signing takes 40 ms, and the delivery log alone may take many calls."""
+    """Caches its JWT: loading the key and signing take 40 ms, and reading the delivery log may take many calls."""
 
     def __init__(self, app_id: str, private_key: str, *, clock: Callable[[], float]) -> None:
         self._app_id = app_id
         self._private_key = private_key
         self._clock = clock
-        self._held: Held | None = None
+        self._cached: CachedBearer | None = None
 
     @classmethod
     def from_secret(cls, secret_json: str, *, clock: Callable[[], float]) -> Self:
-        """Says what is wrong with the secret without a letter of what is in it."""
+        """Error messages don't contain any part of the secret."""
         if not secret_json.strip():
             raise BadCredentials(f"the GitHub App's secret is empty: {EXPECTED}")
-        stored = _parsed(secret_json)
+        stored = _parse(secret_json)
         if not isinstance(stored, dict):
             raise BadCredentials(f"the GitHub App's secret is not a JSON object: {EXPECTED}")
         app_id, private_key = stored.get("app_id"), stored.get("private_key")
@@ -50,18 +50,18 @@ class AppKey:
 
     def bearer(self) -> str:
         now = self._clock()
-        if self._held is None or now >= self._held.renew_at:
+        if self._cached is None or now >= self._cached.renew_at:
             expires = int(now) + JWT_SECONDS
             claims = {"iss": self._app_id, "iat": int(now) - JWT_BACKDATED_SECONDS, "exp": expires}
-            self._held = Held(bearer=self._signed(claims), renew_at=expires - RENEW_JWT_SECONDS)
-        return self._held.bearer
+            self._cached = CachedBearer(bearer=self._sign(claims), renew_at=expires - RENEW_JWT_SECONDS)
+        return self._cached.bearer
 
     def renew(self) -> bool:
-        """Never: what the key has signed once it would sign again."""
+        """The same key would sign the same claims again."""
         return False
 
-    def _signed(self, claims: dict[str, Any]) -> str:
-        import jwt  # noqa: PLC0415 - it loads cryptography, and many invocations find all they need without GitHub
+    def _sign(self, claims: dict[str, Any]) -> str:
+        import jwt  # noqa: PLC0415 - it loads cryptography, and many invocations don't call GitHub
 
         try:
             return jwt.encode(claims, self._private_key, algorithm="RS256")
@@ -70,29 +70,29 @@ class AppKey:
 
 
 class InstallationToken:
-    """Renewed before it expires, and when GitHub no longer takes it: an owner may revoke it at any time."""
+    """Renewed before it expires, and when GitHub rejects it: an owner can revoke it at any time."""
 
     def __init__(self, installation_id: int, *, app: Session, clock: Callable[[], float]) -> None:
         self._path = f"/app/installations/{installation_id}/access_tokens"
         self._app = app
         self._clock = clock
-        self._held: Held | None = None
+        self._cached: CachedBearer | None = None
 
     def bearer(self) -> str:
-        if self._held is None or self._clock() >= self._held.renew_at:
-            # Once: whoever needs the token has patience of its own, and two kinds of patience would multiply.
-            issued = self._app.once(Call(method="POST", path=self._path)).document
+        if self._cached is None or self._clock() >= self._cached.renew_at:
+            # Without retries: the call that needs the token is retried, and nested retries would multiply.
+            issued = self._app.send_once(Call(method="POST", path=self._path)).document
             expires = datetime.fromisoformat(issued["expires_at"]).timestamp()
-            self._held = Held(bearer=issued["token"], renew_at=expires - RENEW_TOKEN_SECONDS)
-        return self._held.bearer
+            self._cached = CachedBearer(bearer=issued["token"], renew_at=expires - RENEW_TOKEN_SECONDS)
+        return self._cached.bearer
 
     def renew(self) -> bool:
-        self._held = None
+        self._cached = None
         return True
 
 
-def _parsed(text: str) -> Any:
-    """A decoding error would carry the whole text along."""
+def _parse(text: str) -> Any:
+    """None instead of a decoding error, which would contain the whole text."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,14 +1,14 @@
-"""Everything that GitHub can do instead of what it was asked.
+"""Errors of the GitHub client.
 
-UnavailableError        (the domain's) for a reason that may pass: try again later
-├── NoAnswerError       no connection, a time-out, a 5xx, or an answer that cannot be read
-├── RateLimited         no more calls before `until`
-└── OutOfTime           the caller must finish, so GitHub was not asked
-GitHubRefusal           asking again will not help
-├── BadName             no owner or repository can have this name, so GitHub was not asked
-├── BadCredentials      the App's secret is of no use, or GitHub does not accept what was signed with it
-├── NotFound            it does not exist, or this installation may not see it: GitHub does not say which
-└── Refused             any other 4xx, with GitHub's own `status` and `message`
+UnavailableError        (the domain's) temporary: retry later
+├── NoAnswerError       no connection, a timeout, a 5xx, or a response that isn't JSON
+├── RateLimited         no calls are allowed before `until`
+└── OutOfTime           the caller's deadline has passed; GitHub wasn't called
+GitHubRefusal           permanent: a retry won't help
+├── BadName             not a valid name of an owner or repository; GitHub wasn't called
+├── BadCredentials      the App's secret is malformed, or GitHub rejects the credentials
+├── NotFound            doesn't exist, or this installation has no access: GitHub doesn't distinguish them
+└── Refused             any other 4xx, with GitHub's `status` and `message`
 """
 
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from runledger.model.errors import UnavailableError
 
 
 class NoAnswerError(UnavailableError):
-    """`repeatable` if GitHub surely did nothing, or if doing it twice is the same as once."""
+    """`repeatable` if GitHub can't have executed the call, or if the call is idempotent."""
 
     def __init__(self, problem: str, *, repeatable: bool) -> None:
         super().__init__(problem)
@@ -25,10 +25,10 @@ class NoAnswerError(UnavailableError):
 
 
 class RateLimited(UnavailableError):
-    """`until` is in seconds since 1970, as GitHub's own headers are."""
+    """`until` is in seconds since 1970, as in GitHub's headers."""
 
     def __init__(self, caller: str, *, until: float) -> None:
-        super().__init__(f"GitHub takes no more calls of {caller} before {datetime.fromtimestamp(until, UTC)}")
+        super().__init__(f"GitHub accepts no more calls of {caller} before {datetime.fromtimestamp(until, UTC)}")
         self.until = until
 
 
@@ -42,7 +42,7 @@ class GitHubRefusal(Exception):
 
 class BadName(GitHubRefusal):
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} is not a name that GitHub allows")
+        super().__init__(f"{name!r} isn't a valid name of an owner or repository")
 
 
 class BadCredentials(GitHubRefusal):

@@ -1,37 +1,37 @@
-"""Answers worth asking about again: GitHub charges nothing for saying that one has not changed."""
+"""A cache of responses for conditional requests: a 304 doesn't count towards the rate limit."""
 
 from dataclasses import dataclass
 
-from runledger_github.messages import Answer
+from runledger_github.messages import Response
 
-# A run is about 20 KB, so this is a few megabytes of a function's memory.
+# A run is about 20 KB: 256 runs take 5 MB of the function's memory.
 CAPACITY = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class CachedResponse:
     etag: str
     body: bytes
 
 
 class ETags:
-    """The answers used last, by caller and target: what one installation was told is not for another."""
+    """The most recently used responses, by caller and target: installations must not share them."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        self._kept: dict[tuple[str, str], Kept] = {}
+        self._cached: dict[tuple[str, str], CachedResponse] = {}
 
-    def find(self, caller: str, target: str) -> Kept | None:
-        kept = self._kept.pop((caller, target), None)
-        if kept:
-            self._kept[caller, target] = kept
-        return kept
+    def find(self, caller: str, target: str) -> CachedResponse | None:
+        cached = self._cached.pop((caller, target), None)
+        if cached:
+            self._cached[caller, target] = cached
+        return cached
 
-    def keep(self, caller: str, target: str, answer: Answer) -> None:
-        etag = answer.headers.get("etag")
+    def store(self, caller: str, target: str, response: Response) -> None:
+        etag = response.headers.get("etag")
         if not etag:
             return
-        self._kept.pop((caller, target), None)
-        self._kept[caller, target] = Kept(etag=etag, body=answer.body)
-        if len(self._kept) > self._capacity:
-            del self._kept[next(iter(self._kept))]
+        self._cached.pop((caller, target), None)
+        self._cached[caller, target] = CachedResponse(etag=etag, body=response.body)
+        if len(self._cached) > self._capacity:
+            del self._cached[next(iter(self._cached))]

@@ -1,7 +1,7 @@
-"""What Runledger asks of GitHub on behalf of one installation, answered in GitHub's own JSON."""
+"""GitHub's REST API as one installation uses it. Results are GitHub's own JSON."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from runledger.model.payload import is_repository_name
@@ -12,7 +12,7 @@ from runledger_github.messages import Call, Json
 from runledger_github.session import Session
 
 PAGE = {"per_page": "100"}
-NOT_A_SEGMENT = ("", ".", "..")
+FORBIDDEN_SEGMENTS = ("", ".", "..")
 
 
 class Installation:
@@ -22,45 +22,40 @@ class Installation:
 
     @property
     def budget(self) -> Budget | None:
-        """As of the last answer; None before the first, and where GitHub does not count."""
+        """As of the last response; None before the first call, and on a server without rate limits."""
         return self._session.budget
 
     def run(self, repo: str, run_id: int, attempt: int | None = None) -> Json:
-        of_attempt = () if attempt is None else ("attempts", attempt)
-        return self._thing(_repo(repo, "actions", "runs", run_id, *of_attempt))
+        suffix = () if attempt is None else ("attempts", attempt)
+        return self._get(_repo(repo, "actions", "runs", run_id, *suffix))
 
     def run_jobs(self, repo: str, run_id: int, attempt: int) -> Iterator[Json]:
-        return self._list(_repo(repo, "actions", "runs", run_id, "attempts", attempt, "jobs"), within="jobs")
+        return self._list(_repo(repo, "actions", "runs", run_id, "attempts", attempt, "jobs"), items_in="jobs")
 
     def job(self, repo: str, job_id: int) -> Json:
-        return self._thing(_repo(repo, "actions", "jobs", job_id))
+        return self._get(_repo(repo, "actions", "jobs", job_id))
 
     def rerun_failed_jobs(self, repo: str, run_id: int) -> None:
-        """Refused (403) until the whole run is finished; after a NoAnswerError its attempt tells whether it began."""
+        """Refused (403) until the whole run is finished. After a NoAnswerError, check its attempt number."""
         path = _repo(repo, "actions", "runs", run_id, "rerun-failed-jobs")
-        self._session.ask(Call(method="POST", path=path, repeatable=False))
-
-    def pending_deployments(self, repo: str, run_id: int) -> Sequence[Json]:
-        path = _repo(repo, "actions", "runs", run_id, "pending_deployments")
-        pending: Sequence[Json] = self._session.ask(Call(method="GET", path=path))
-        return pending
+        self._session.json(Call(method="POST", path=path, repeatable=False))
 
     def deployment(self, repo: str, deployment_id: int) -> Json:
-        return self._thing(_repo(repo, "deployments", deployment_id))
+        return self._get(_repo(repo, "deployments", deployment_id))
 
     def deployment_statuses(self, repo: str, deployment_id: int) -> Iterator[Json]:
         """Newest first."""
         return self._list(_repo(repo, "deployments", deployment_id, "statuses"))
 
     def repositories(self) -> Iterator[Json]:
-        """All that the installation may access."""
-        return self._list("/installation/repositories", within="repositories")
+        """All repositories that the installation can access."""
+        return self._list("/installation/repositories", items_in="repositories")
 
     def repo_runners(self, repo: str) -> Iterator[Json]:
-        return self._list(_repo(repo, "actions", "runners"), within="runners")
+        return self._list(_repo(repo, "actions", "runners"), items_in="runners")
 
     def org_runners(self, org: str) -> Iterator[Json]:
-        return self._list(_path("orgs", org, "actions", "runners"), within="runners")
+        return self._list(_path("orgs", org, "actions", "runners"), items_in="runners")
 
     def delete_repo_runner(self, repo: str, runner_id: int) -> None:
         self._delete(_repo(repo, "actions", "runners", runner_id))
@@ -68,23 +63,18 @@ class Installation:
     def delete_org_runner(self, org: str, runner_id: int) -> None:
         self._delete(_path("orgs", org, "actions", "runners", runner_id))
 
-    def rate_limit(self) -> Json:
-        """Costs nothing; NotFound on an Enterprise Server that does not count calls."""
-        limits: Json = self._session.ask(Call(method="GET", path="/rate_limit", free=True))
-        return limits
+    def _get(self, path: str) -> Json:
+        document: Json = self._session.json(Call(method="GET", path=path, conditional=True))
+        return document
 
-    def _thing(self, path: str) -> Json:
-        thing: Json = self._session.ask(Call(method="GET", path=path, conditional=True))
-        return thing
-
-    def _list(self, path: str, within: str | None = None) -> Iterator[Json]:
+    def _list(self, path: str, items_in: str | None = None) -> Iterator[Json]:
         for page in self._session.pages(Call(method="GET", path=path, query=PAGE)):
-            yield from page.document[within] if within else page.document
+            yield from page.document[items_in] if items_in else page.document
 
     def _delete(self, path: str) -> None:
-        """Returns when the runner is gone, whoever removed it; Refused (422) while it is busy."""
+        """Also succeeds if the runner is already gone. Refused (422) while it is busy."""
         with contextlib.suppress(NotFound):
-            self._session.ask(Call(method="DELETE", path=path))
+            self._session.json(Call(method="DELETE", path=path))
 
 
 def _repo(full_name: str, *parts: object) -> str:
@@ -94,9 +84,9 @@ def _repo(full_name: str, *parts: object) -> str:
 
 
 def _path(*parts: object) -> str:
-    """A segment of dots would lead to another resource, and no encoding prevents that."""
+    """Rejects `.` and `..`: they would address another resource, and quoting doesn't change them."""
     segments = [quote(str(part), safe="") for part in parts]
     for segment in segments:
-        if segment in NOT_A_SEGMENT:
+        if segment in FORBIDDEN_SEGMENTS:
             raise BadName(segment)
     return "".join(f"/{segment}" for segment in segments)

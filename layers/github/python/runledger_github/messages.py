@@ -1,4 +1,4 @@
-"""What goes to GitHub and what comes back, without a word of who asks."""
+"""Calls and responses, without credentials."""
 
 import json
 import re
@@ -14,14 +14,13 @@ NEXT_LINK = re.compile(r'<([^>]*)>[^,<]*\brel="next"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """`repeatable`: twice is the same as once. `conditional`: it is often unchanged. `free`: it costs no budget."""
+    """`repeatable`: idempotent. `conditional`: sent with the ETag of the last response."""
 
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
     conditional: bool = False
-    free: bool = False
 
     @property
     def target(self) -> str:
@@ -32,8 +31,8 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The body stays out of every repr, because one kind of answer holds a token."""
+class Response:
+    """The body isn't in the repr: it may contain a token."""
 
     status: int
     headers: Mapping[str, str]
@@ -41,12 +40,12 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        """ValueError if a proxy, or GitHub in trouble, has sent something other than JSON."""
+        """ValueError if the body isn't JSON, as in some errors of GitHub and proxies."""
         return json.loads(self.body) if self.body else None
 
     @property
     def message(self) -> str:
-        """GitHub's own words; in trouble it sends pages of HTML, which have none."""
+        """GitHub's error message. Some errors are HTML pages without one."""
         try:
             return str(self.document["message"])
         except (ValueError, TypeError, KeyError):
@@ -54,6 +53,6 @@ class Answer:
 
     @property
     def next_query(self) -> Mapping[str, str] | None:
-        """Only the query of the next page's link: a token must go nowhere but to the address that was configured."""
+        """Only the query of the link to the next page: tokens must be sent to the configured address only."""
         found = NEXT_LINK.search(self.headers.get("link", ""))
         return dict(parse_qsl(urlsplit(found[1]).query)) if found else None

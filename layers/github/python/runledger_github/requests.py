@@ -1,4 +1,4 @@
-"""Carries out the requests of the API: each is checked against the tables before GitHub is called."""
+"""Executes requests of the API. Each is checked against the tables before GitHub is called."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, RateLimited
 from runledger_github.truth import Truth
 
-# Of a hundred deliveries each. An older delivery can be named by its number, which the App's settings on GitHub show.
+# A page has 100 deliveries. Older ones can be requested by number, which the App's settings on GitHub show.
 PAGES_SEARCHED = 20
 
 DONE, CLAIMED = Result(outcome=Outcome.DONE), Result(outcome=Outcome.CLAIMED)
@@ -55,11 +55,11 @@ class Requests:
             case RefreshRun():
                 key = (request.installation_id, request.run_id, request.run_attempt)
                 refresh = RunRefresh(runs=self.runs, ask=truth.run)
-                return _refreshed(self.runs.get(*key), lambda repo: refresh(key, repo))
+                return _refresh(self.runs.get(*key), lambda repo: refresh(key, repo))
             case RefreshDeployment():
-                about = (request.installation_id, request.deployment_id)
+                deployment_key = (request.installation_id, request.deployment_id)
                 renew = DeploymentRefresh(deployments=self.deployments, ask=truth.deployment)
-                return _refreshed(self.deployments.get(*about), lambda repo: renew(about, repo))
+                return _refresh(self.deployments.get(*deployment_key), lambda repo: renew(deployment_key, repo))
             case RerunFailedJobs():
                 return self._rerun(request, truth.app)
             case Redeliver():
@@ -73,26 +73,26 @@ class Requests:
         return DONE
 
 
-def _refreshed(found: dict[str, Any] | None, refresh: Callable[[str], bool]) -> Result:
-    if not found or "repo_full_name" not in found:
+def _refresh(item: dict[str, Any] | None, refresh: Callable[[str], bool]) -> Result:
+    if not item or "repo_full_name" not in item:
         return NOT_FOUND
-    return DONE if refresh(found["repo_full_name"]) else CLAIMED
+    return DONE if refresh(item["repo_full_name"]) else CLAIMED
 
 
 def _redeliver(delivery_id: str, app: GitHubApp, has_time: Callable[[], bool]) -> Result:
     is_number = delivery_id.isascii() and delivery_id.isdigit()
-    number = int(delivery_id) if is_number else _number(delivery_id, app, has_time)
+    number = int(delivery_id) if is_number else _find_number(delivery_id, app, has_time)
     if number is None:
         return NOT_FOUND
     app.redeliver(number)
     return Result(outcome=Outcome.DONE, delivery_id=number)
 
 
-def _number(guid: str, app: GitHubApp, has_time: Callable[[], bool]) -> int | None:
+def _find_number(guid: str, app: GitHubApp, has_time: Callable[[], bool]) -> int | None:
     for page in islice(app.hook_deliveries(), PAGES_SEARCHED):
         for delivery in page.deliveries:
             if delivery["guid"] == guid:
                 return int(delivery["id"])
         if not has_time():
-            raise UnavailableError("GitHub's log of deliveries could not be searched in time")
+            raise UnavailableError("the search of GitHub's delivery log ran out of time")
     return None

@@ -1,4 +1,4 @@
-"""How often and how long we try again before the caller has to know."""
+"""How often and for how long a failed call is retried."""
 
 import math
 import random
@@ -15,14 +15,14 @@ FIRST_WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """The most tries for one call, and the most seconds from its start to that of its last try."""
+    """The largest number of attempts, and the most seconds from the start of the first to the start of the last."""
 
     tries: int = 4
     seconds: float = 30.0
 
 
 class Deadline:
-    """When the caller must have finished: no call begins after it, and none waits beyond it."""
+    """The time by which the caller must finish: no call starts after it, and none waits beyond it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -44,25 +44,25 @@ class Retries:
         self._clock = clock
         self._sleep = sleep
 
-    def until_answered(self, attempt: Callable[[], T]) -> T:
+    def run(self, attempt: Callable[[], T]) -> T:
         deadline = min(self._clock() + self._patience.seconds, self._deadline.at)
         tries = 0
         while True:
             tries += 1
             try:
                 return attempt()
-            except (NoAnswerError, RateLimited) as trouble:
-                again_at = self._soonest(trouble) + _backoff(tries)
-                hopeless = isinstance(trouble, NoAnswerError) and not trouble.repeatable
-                if hopeless or tries >= self._patience.tries or again_at > deadline:
+            except (NoAnswerError, RateLimited) as error:
+                retry_at = self._earliest_retry(error) + _backoff(tries)
+                permanent = isinstance(error, NoAnswerError) and not error.repeatable
+                if permanent or tries >= self._patience.tries or retry_at > deadline:
                     raise
-            self._sleep(again_at - self._clock())
+            self._sleep(retry_at - self._clock())
 
-    def _soonest(self, trouble: NoAnswerError | RateLimited) -> float:
+    def _earliest_retry(self, error: NoAnswerError | RateLimited) -> float:
         now = self._clock()
-        return max(trouble.until, now) if isinstance(trouble, RateLimited) else now
+        return max(error.until, now) if isinstance(error, RateLimited) else now
 
 
 def _backoff(tries: int) -> float:
-    """Doubles, and scatters, so that callers who were stopped together do not come back together."""
+    """Exponential, with jitter: concurrent callers don't retry at the same time."""
     return FIRST_WAIT_SECONDS * 2 ** float(tries - 1) * random.uniform(0.5, 1)  # noqa: S311

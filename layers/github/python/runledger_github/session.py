@@ -1,4 +1,4 @@
-"""One caller's conversation with GitHub: credential, budget, conditional requests, retries and pages."""
+"""Calls with one credential: rate limit, conditional requests, retries and pages."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,22 +6,22 @@ from typing import Any, Protocol
 
 from runledger_github.connection import Connection
 from runledger_github.errors import NoAnswerError, RateLimited
-from runledger_github.etags import ETags, Kept
+from runledger_github.etags import CachedResponse, ETags
 from runledger_github.limits import Budget
-from runledger_github.messages import Answer, Call
+from runledger_github.messages import Call, Response
 from runledger_github.retries import Retries
-from runledger_github.verdicts import NOT_MODIFIED, SERVER_ERROR, UNAUTHORIZED, accept
+from runledger_github.statuses import NOT_MODIFIED, SERVER_ERROR, UNAUTHORIZED, raise_for_status
 
 
 class Credential(Protocol):
     def bearer(self) -> str: ...
 
     def renew(self) -> bool:
-        """Whether the next `bearer` will be another one than GitHub has just refused."""
+        """True if the next `bearer` differs from the one that GitHub rejected."""
 
 
 class Session:
-    """For one thread, as GitHub wants it: calls side by side are what its secondary limits are about."""
+    """Not thread-safe: concurrent calls would exceed GitHub's secondary limits."""
 
     def __init__(
         self,
@@ -42,62 +42,61 @@ class Session:
         self.budget: Budget | None = None
         self._limited_until = 0.0
 
-    def ask(self, call: Call) -> Any:
-        return self._answer(call).document
+    def json(self, call: Call) -> Any:
+        return self._send_with_retries(call).document
 
-    def pages(self, call: Call) -> Iterator[Answer]:
-        following: Call | None = call
-        while following is not None:
-            answer = self._answer(following)
-            yield answer
-            following = replace(call, query=answer.next_query) if answer.next_query else None
+    def pages(self, call: Call) -> Iterator[Response]:
+        next_call: Call | None = call
+        while next_call is not None:
+            response = self._send_with_retries(next_call)
+            yield response
+            next_call = replace(call, query=response.next_query) if response.next_query else None
 
-    def once(self, call: Call) -> Answer:
-        """One try, its renewed token included, for whoever brings patience of their own."""
-        if not call.free:
-            self._ensure_not_limited()
-        kept = self._etags.find(self._caller, call.target) if call.conditional else None
-        answer = self._send(call, kept)
-        if answer.status == UNAUTHORIZED and self._credential.renew():
-            answer = self._send(call, kept)
-        self._note_budget(answer)
+    def send_once(self, call: Call) -> Response:
+        """One attempt, with at most one token renewal, for callers that retry themselves."""
+        self._ensure_not_limited()
+        cached = self._etags.find(self._caller, call.target) if call.conditional else None
+        response = self._send(call, cached)
+        if response.status == UNAUTHORIZED and self._credential.renew():
+            response = self._send(call, cached)
+        self._update_budget(response)
         try:
-            accept(answer, call, caller=self._caller, now=self._clock())
+            raise_for_status(response, call, caller=self._caller, now=self._clock())
         except RateLimited as limit:
             self._limited_until = limit.until
             raise
-        if kept and answer.status == NOT_MODIFIED:
-            return replace(answer, body=kept.body)
-        _ensure_readable(answer, call)
+        if cached and response.status == NOT_MODIFIED:
+            return replace(response, body=cached.body)
+        _ensure_json(response, call)
         if call.conditional:
-            self._etags.keep(self._caller, call.target, answer)
-        return answer
+            self._etags.store(self._caller, call.target, response)
+        return response
 
     def _ensure_not_limited(self) -> None:
-        """A limit is about the caller, whatever was asked: GitHub bans those that go on asking before it ends."""
+        """Limits apply to all calls of a caller. GitHub may ban an App that continues to call before a limit ends."""
         now = self._clock()
         if self.budget and self.budget.exhausted(now):
             raise RateLimited(self._caller, until=self.budget.resets_at)
         if now < self._limited_until:
             raise RateLimited(self._caller, until=self._limited_until)
 
-    def _answer(self, call: Call) -> Answer:
-        return self._retries.until_answered(lambda: self.once(call))
+    def _send_with_retries(self, call: Call) -> Response:
+        return self._retries.run(lambda: self.send_once(call))
 
-    def _send(self, call: Call, kept: Kept | None) -> Answer:
+    def _send(self, call: Call, cached: CachedResponse | None) -> Response:
         headers = {"Authorization": f"Bearer {self._credential.bearer()}"}
-        if kept:
-            headers["If-None-Match"] = kept.etag
+        if cached:
+            headers["If-None-Match"] = cached.etag
         return self._connection.send(call, headers)
 
-    def _note_budget(self, answer: Answer) -> None:
-        """A bad credential is told an anonymous caller's budget, and an answer in trouble anything."""
-        if answer.status != UNAUTHORIZED and answer.status < SERVER_ERROR:
-            self.budget = Budget.in_headers(answer.headers) or self.budget
+    def _update_budget(self, response: Response) -> None:
+        """Ignores 401, which has the budget of anonymous callers, and 5xx, which may come from a proxy."""
+        if response.status != UNAUTHORIZED and response.status < SERVER_ERROR:
+            self.budget = Budget.from_headers(response.headers) or self.budget
 
 
-def _ensure_readable(answer: Answer, call: Call) -> None:
+def _ensure_json(response: Response, call: Call) -> None:
     try:
-        _ = answer.document
+        _ = response.document
     except ValueError as error:
-        raise NoAnswerError(f"{call}: the answer is no JSON", repeatable=call.repeatable) from error
+        raise NoAnswerError(f"{call}: the response isn't JSON", repeatable=call.repeatable) from error

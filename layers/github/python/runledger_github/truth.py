@@ -1,4 +1,4 @@
-"""What GitHub itself says of a run, its jobs or a deployment, read as its webhooks are."""
+"""The current state of runs, jobs and deployments at GitHub, converted to the reports that webhooks produce."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ ACCOUNTS_FRESH_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """None where GitHub knows of nothing, and where no App is installed that could ask."""
+    """Methods return None if GitHub has no such record, or if the installation has no App."""
 
     app: GitHubApp
     clock: Callable[[], float] = time.time
@@ -43,11 +43,11 @@ class Truth:
             listed = list(self.app.installation(installation_id).run_jobs(repo_full_name, run_id, run_attempt))
         except NotFound:
             return None
-        return [_told(each, repo_full_name) for each in listed]
+        return [_job_state(job, repo_full_name) for job in listed]
 
     def job(self, installation_id: int, repo_full_name: str, job_id: int) -> Told | None:
         try:
-            return _told(self.app.installation(installation_id).job(repo_full_name, job_id), repo_full_name)
+            return _job_state(self.app.installation(installation_id).job(repo_full_name, job_id), repo_full_name)
         except NotFound:
             return None
 
@@ -56,17 +56,19 @@ class Truth:
         return listed_installation(found, at=self._now()) if found else None
 
     def accounts(self) -> dict[int, str]:
-        """Of each installation of the App, kept for a moment. UnavailableError if GitHub does not answer."""
+        """The account of each installation, cached for a minute. UnavailableError if GitHub can't be reached."""
         if not self._accounts or self._accounts[0][0] < self.clock() - ACCOUNTS_FRESH_SECONDS:
             try:
-                listed = {int(each["id"]): str(each["account"]["login"]) for each in self.app.installations()}
+                logins = {int(listed["id"]): str(listed["account"]["login"]) for listed in self.app.installations()}
             except GitHubRefusal as refusal:
-                raise UnavailableError(f"GitHub does not list the App's installations: {refusal}") from refusal
-            self._accounts[:] = [(self.clock(), listed)]
+                raise UnavailableError(
+                    f"GitHub rejects the request for the App's installations: {refusal}"
+                ) from refusal
+            self._accounts[:] = [(self.clock(), logins)]
         return self._accounts[0][1]
 
     def share_left(self, installation_id: int) -> float:
-        """Of the calls that this hour allows: 1 before the first call, and where GitHub does not count."""
+        """The unused share of the hourly rate limit: 1 before the first call, and on a server without rate limits."""
         budget = self.app.installation(installation_id).budget
         fresh = budget is None or budget.limit <= 0 or budget.resets_at <= self.clock()
         return 1.0 if fresh or budget is None else budget.remaining / budget.limit
@@ -77,7 +79,9 @@ class Truth:
         installation = self.app.installation(installation_id)
         try:
             found = installation.deployment(repo_full_name, deployment_id)
-            states = {str(each["state"]) for each in installation.deployment_statuses(repo_full_name, deployment_id)}
+            states = {
+                str(status["state"]) for status in installation.deployment_statuses(repo_full_name, deployment_id)
+            }
         except NotFound:
             return None
         return DeploymentReport(
@@ -95,11 +99,11 @@ class Truth:
         return times.from_epoch_ms(round(self.clock() * times.MS_PER_SECOND))
 
 
-def _told(job: Json, repo_full_name: str) -> Told:
+def _job_state(job: Json, repo_full_name: str) -> Told:
     status = listed_status(job)
     facts = job_facts(job, status, repo_full_name=repo_full_name, org_name=repo_full_name.partition("/")[0])
-    became = {Status.COMPLETED: facts.completed_at, Status.IN_PROGRESS: facts.started_at}.get(status)
+    changed_at = {Status.COMPLETED: facts.completed_at, Status.IN_PROGRESS: facts.started_at}.get(status)
     job_id = payload.identifier(job, "job.id")
     awaits_runner = payload.text(job, "status") == Status.QUEUED
-    since = became or facts.created_at or ""
+    since = changed_at or facts.created_at or ""
     return Told(job_id=job_id, status=status, since=since, facts=facts, awaits_runner=awaits_runner)

@@ -1,0 +1,28 @@
+"""Maps the status of a response to an error."""
+
+from runledger_github.errors import BadCredentials, NoAnswerError, NotFound, RateLimited, Refused
+from runledger_github.limits import limited_until
+from runledger_github.messages import Call, Response
+
+SUCCESS = range(200, 300)
+NOT_MODIFIED = 304
+UNAUTHORIZED = 401
+NOT_FOUND = 404
+SERVER_ERROR = 500
+
+
+def raise_for_status(response: Response, call: Call, *, caller: str, now: float) -> None:
+    """Checks rate limits first: they have the status of a refusal."""
+    if response.status in SUCCESS or response.status == NOT_MODIFIED:
+        return
+    until = limited_until(response, now)
+    if until is not None:
+        raise RateLimited(caller, until=until)
+    if response.status >= SERVER_ERROR:
+        # A gateway may time out on a call that GitHub then completes.
+        raise NoAnswerError(f"{call}: {response.status} {response.message}", repeatable=call.repeatable)
+    if response.status == UNAUTHORIZED:
+        raise BadCredentials(f"{call} as {caller}: {response.status} {response.message}")
+    if response.status == NOT_FOUND:
+        raise NotFound(f"{call} as {caller}: {response.status} {response.message}")
+    raise Refused(str(call), status=response.status, message=response.message)
