@@ -10,7 +10,7 @@ from runledger.model import times
 from runledger.model.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError
 from runledger.platform import logs
 from runledger.webhooks.delivery import Delivery
-from runledger.webhooks.intake import LONGEST_DELIVERY_ID, Answer
+from runledger.webhooks.intake import LONGEST_DELIVERY_ID, IntakeResult
 from runledger.wiring import recording
 
 REFUSED = {
@@ -19,7 +19,7 @@ REFUSED = {
     Malformed: HTTPStatus.BAD_REQUEST,
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
 }
-NOTHING_STORED = {Answer.PONG, Answer.IGNORED}
+NOTHING_STORED = {IntakeResult.PONG, IntakeResult.IGNORED}
 
 intake = recording.intake()
 

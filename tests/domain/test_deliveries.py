@@ -103,12 +103,12 @@ def test_a_hook_that_is_not_an_apps_is_installation_zero() -> None:
         ("workflow_job.run_attempt", "2", "workflow_job.run_attempt must be a whole number"),
         ("repository", None, "repository is missing"),
         ("repository.full_name", None, "repository.full_name is missing"),
-        ("repository.full_name", "", "repository.full_name must be a text"),
-        ("repository.full_name", "x" * 257, "repository.full_name must be a text"),
+        ("repository.full_name", "", "repository.full_name must be a string"),
+        ("repository.full_name", "x" * 257, "repository.full_name must be a string"),
         ("installation", "1", "installation must be an object"),
         ("installation.id", None, "installation.id is missing"),
         ("installation.id", "1", "installation.id must be a whole number"),
-        ("action", 7, "action must be a text"),
+        ("action", 7, "action must be a string"),
     ],
 )
 def test_a_wrong_id_is_refused_by_name(path: str, value: object, said: str) -> None:

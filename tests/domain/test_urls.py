@@ -2,26 +2,26 @@
 
 import pytest
 from runledger.queries import urls
-from runledger.queries.urls import Pasted
+from runledger.queries.urls import GitHubUrl
 
-JOB = Pasted(repo_full_name="o/r", run_id=1, job_id=2)
+JOB = GitHubUrl(repo_full_name="o/r", run_id=1, job_id=2)
 UNDERSTOOD = {
     "https://github.com/o/r/actions/runs/1/job/2": JOB,
     "https://github.com/o/r/actions/runs/1/job/2#step:4:13": JOB,
     "  https://github.com/o/r/actions/runs/1/job/2?pr=5 ": JOB,
-    "https://github.com/o/r/actions/runs/1/": Pasted(repo_full_name="o/r", run_id=1),
-    "https://github.com/o/r/actions/runs/1/attempts/3": Pasted(repo_full_name="o/r", run_id=1, run_attempt=3),
-    "https://github.com/o/r/runs/2": Pasted(repo_full_name="o/r", job_id=2),
-    "https://api.github.com/repos/o/r/actions/jobs/2": Pasted(repo_full_name="o/r", job_id=2),
-    "https://api.github.com/repos/o/r/actions/runs/1/attempts/3/jobs": Pasted(
+    "https://github.com/o/r/actions/runs/1/": GitHubUrl(repo_full_name="o/r", run_id=1),
+    "https://github.com/o/r/actions/runs/1/attempts/3": GitHubUrl(repo_full_name="o/r", run_id=1, run_attempt=3),
+    "https://github.com/o/r/runs/2": GitHubUrl(repo_full_name="o/r", job_id=2),
+    "https://api.github.com/repos/o/r/actions/jobs/2": GitHubUrl(repo_full_name="o/r", job_id=2),
+    "https://api.github.com/repos/o/r/actions/runs/1/attempts/3/jobs": GitHubUrl(
         repo_full_name="o/r", run_id=1, run_attempt=3
     ),
-    "https://ghes.example.com/api/v3/repos/o/r/actions/runs/1": Pasted(repo_full_name="o/r", run_id=1),
+    "https://ghes.example.com/api/v3/repos/o/r/actions/runs/1": GitHubUrl(repo_full_name="o/r", run_id=1),
 }
 
 
 @pytest.mark.parametrize(("url", "found"), UNDERSTOOD.items())
-def test_an_address_is_understood(url: str, found: Pasted) -> None:
+def test_an_address_is_understood(url: str, found: GitHubUrl) -> None:
     assert urls.parse(url) == found
 
 

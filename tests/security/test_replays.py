@@ -280,6 +280,6 @@ def test_an_installation_without_a_time_of_change_is_refused(world: World, sende
         body["installation"]["updated_at"] = wrong
         assert sender.send(body, event=event) == (
             400,
-            "installation.updated_at must be an instant, like 2025-01-15T10:00:00Z",
+            "installation.updated_at must be a time such as 2025-01-15T10:00:00Z",
         )
     assert not any(dump(world.dynamodb).values())

@@ -9,7 +9,7 @@ from runledger.model.job import EventType, Facts, Receipt, Source, Status
 from runledger.model.reports import Report
 from runledger.tables.attributes import from_attributes
 from runledger.tables.run_attempts import RunAttempts
-from runledger.tables.runs import as_its_jobs_tell
+from runledger.tables.runs import with_derived_status
 from runledger.webhooks.readers import webhooks
 
 from tests import messages
@@ -110,7 +110,7 @@ def test_a_run_without_a_report_of_its_own_completes_with_its_jobs() -> None:
         world = after(*life[:until])
         (run,) = items(world, RUNS, f"{INSTALLATION}#{RUN}#1")
         jobs = [items(world, JOBS, f"{INSTALLATION}#{each}") for each in (first, second)]
-        seen.append(as_its_jobs_tell(run, [job["status"] for found in jobs for job in found]))
+        seen.append(with_derived_status(run, [job["status"] for found in jobs for job in found]))
     assert [each["status"] for each in seen] == ["queued", "queued", "in_progress", "in_progress", "completed"]
     assert [each["created_at"][17:19] for each in seen] == ["07", "00", "00", "00", "00"]
 
@@ -149,7 +149,7 @@ def test_an_older_report_of_a_run_changes_nothing() -> None:
 
 def test_the_report_of_a_run_counts_more_than_its_jobs() -> None:
     reported = {"status": "queued", "updated_at": "x", "total_jobs": 1, "completed_jobs": 1, "created_at": "b"}
-    assert as_its_jobs_tell(reported, ["completed"]) == reported
+    assert with_derived_status(reported, ["completed"]) == reported
 
 
 def test_installations_and_repositories_are_as_old_as_the_first_input_received() -> None:

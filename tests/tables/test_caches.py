@@ -61,7 +61,7 @@ def truth(github: SimulatedGitHub) -> Truth:
 def run_cache(runs: RunsTable, ask: Any, time: SystemClock | None = None) -> RunCache:
     """Refreshed in the same process."""
     time = time or SystemClock()
-    return RunCache(runs=runs, refresh=RunRefresh(runs=runs, ask=ask, time=time), time=time)
+    return RunCache(runs=runs, refresh=RunRefresh(runs=runs, fetch=ask, time=time), time=time)
 
 
 def asked(github: SimulatedGitHub, of: str) -> int:
@@ -160,7 +160,7 @@ def test_a_deployment_is_asked_with_all_its_states(
         statuses=[{"state": state} for state in states],
     )
     deployments = ledger_on(dynamodb).deployments
-    refresh = DeploymentRefresh(deployments=deployments, ask=truth.deployment)
+    refresh = DeploymentRefresh(deployments=deployments, fetch=truth.deployment)
     cache = DeploymentCache(deployments=deployments, refresh=refresh)
     found = cache.get(INSTALLATION, REPO, DEPLOYMENT)
     assert found is not None

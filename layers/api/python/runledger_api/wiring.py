@@ -11,9 +11,9 @@ from runledger.model import times
 from runledger.platform.clients import client, patient_client, rarely
 from runledger.queries.caches import DeploymentCache, RunCache
 from runledger.queries.dead_letters import DeadLetterQueues
-from runledger.queries.known_installations import KnownInstallations
-from runledger.queries.pass_requests import Orders
+from runledger.queries.pass_requests import PassRequests
 from runledger.tables.event_pages import EventPages
+from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.run_attempts import RunAttempts
 from runledger.wiring.passes import passes, patience
@@ -119,8 +119,8 @@ def deployment_cache() -> DeploymentCache:
 
 
 @cache
-def orders() -> Orders:
-    return Orders(lambdas=rarely("lambda"), function=settings().reconciler_function, passes=passes())
+def orders() -> PassRequests:
+    return PassRequests(lambdas=rarely("lambda"), function=settings().reconciler_function, passes=passes())
 
 
 @cache

@@ -54,11 +54,11 @@ class Requests:
         match request:
             case RefreshRun():
                 key = (request.installation_id, request.run_id, request.run_attempt)
-                refresh = RunRefresh(runs=self.runs, ask=truth.run)
+                refresh = RunRefresh(runs=self.runs, fetch=truth.run)
                 return _refresh(self.runs.get(*key), lambda repo: refresh(key, repo))
             case RefreshDeployment():
                 deployment_key = (request.installation_id, request.deployment_id)
-                renew = DeploymentRefresh(deployments=self.deployments, ask=truth.deployment)
+                renew = DeploymentRefresh(deployments=self.deployments, fetch=truth.deployment)
                 return _refresh(self.deployments.get(*deployment_key), lambda repo: renew(deployment_key, repo))
             case RerunFailedJobs():
                 return self._rerun(request, truth.app)

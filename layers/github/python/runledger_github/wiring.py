@@ -114,7 +114,7 @@ def is_pending() -> Callable[[Job, bool], bool]:
     known = truth()
     cache = None
     if known:
-        refresh = DeploymentRefresh(deployments=deployments(), ask=known.deployment)
+        refresh = DeploymentRefresh(deployments=deployments(), fetch=known.deployment)
         cache = DeploymentCache(deployments=deployments(), refresh=refresh)
 
     def pending(job: Job, may_ask: bool) -> bool:

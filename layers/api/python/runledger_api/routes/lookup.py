@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.payload import is_repository_name
 from runledger.queries import urls
-from runledger.queries.urls import Pasted
+from runledger.queries.urls import GitHubUrl
 
 from runledger_api import wiring
 from runledger_api.errors import InvalidParameter, NotFound
@@ -39,7 +39,7 @@ def lookup(url: PastedUrl) -> Found:
     return found
 
 
-def _job(pasted: Pasted, visible: Sequence[int]) -> Any:
+def _job(pasted: GitHubUrl, visible: Sequence[int]) -> Any:
     """Looks up the key in every visible installation, because the URL doesn't contain the installation."""
     if pasted.job_id is None:
         return None
@@ -56,7 +56,7 @@ def _job(pasted: Pasted, visible: Sequence[int]) -> Any:
     return None
 
 
-def _run(pasted: Pasted, visible: Sequence[int]) -> Any:
+def _run(pasted: GitHubUrl, visible: Sequence[int]) -> Any:
     if pasted.run_id is None or pasted.job_id is not None:
         return None
     attempts = wiring.run_attempts()

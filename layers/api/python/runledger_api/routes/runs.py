@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.reports import RunStatus
 from runledger.tables.pages import Span
-from runledger.tables.runs import as_its_jobs_tell
+from runledger.tables.runs import with_derived_status
 
 from runledger_api import wiring
 from runledger_api.errors import Conflict, NotFound
@@ -32,7 +32,7 @@ def run(installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = N
     jobs = _jobs(installation_id, run_id, wanted)
     return checked(
         {
-            "run": as_its_jobs_tell(_fresh(installation_id, attempts[wanted]), (job["status"] for job in jobs)),
+            "run": with_derived_status(_fresh(installation_id, attempts[wanted]), (job["status"] for job in jobs)),
             "jobs": jobs,
             "attempts": list(attempts),
         }

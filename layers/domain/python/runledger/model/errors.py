@@ -1,16 +1,16 @@
-"""Everything that can go wrong on purpose.
+"""Expected errors.
 
-Refusal                 the sender is at fault; nothing was changed; sending the same again will not help
-├── BadSignature        nobody who knows the secret has sent this
-├── OutOfScope          the secret that signed this is not valid for its installation or repository
-├── Malformed           a field is missing or not what it must be
-├── NotYours            the sender speaks about something that belongs to another owner
+Refusal                 the input is invalid; nothing was changed; a retry won't help
+├── BadSignature        not signed with an active secret
+├── OutOfScope          the secret isn't valid for the installation or repository
+├── Malformed           a field is missing or invalid
+├── NotYours            the input is about a record of another owner
 └── TooLarge
-LostRace                somebody else wrote first: decide again on what is there now
-UnavailableError        AWS did not do what it was asked, for a reason that may pass: try again later
-├── ContendedError      the race was lost again and again
-└── RegisteredElsewhere a machine's runner is registered with another installation than its owner's
-NewerMessage            a newer version of Runledger wrote this message: leave it for that version to read
+LostRace                another process wrote first: decide again, based on the current item
+UnavailableError        a temporary failure of AWS or GitHub: retry later
+├── ContendedError      the race was lost several times in a row
+└── RegisteredElsewhere the runner of a machine is registered with another installation than the owner's
+NewerMessage            written by a newer version of Runledger: leave it for that version
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(Exception):
-    """Carries the sentence that the sender is shown."""
+    """Its message is shown to the sender."""
 
 
 class BadSignature(Refusal):
@@ -46,10 +46,10 @@ class TooLarge(Refusal):
 
 
 class LostRace(Exception):
-    """`current` is what stands there now, if the refused write said so."""
+    """`current` is the stored item, if the failed write returned it."""
 
     def __init__(self, current: "Job | None") -> None:
-        super().__init__("the item was changed by somebody else")
+        super().__init__("another process changed the item")
         self.current = current
 
 

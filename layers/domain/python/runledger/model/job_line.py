@@ -1,4 +1,4 @@
-"""A job as the index `by_repo` holds it: what statistics need, and no more."""
+"""The projection of a job in the index `by_repo`: the attributes that statistics need."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -6,7 +6,7 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobLine:
-    """A job as the index by repository knows it. `queue_ms` is known of jobs that ran, `saved` of those on spot."""
+    """`queue_ms` is set for jobs that ran, `saved` for those on spot."""
 
     job_id: int
     created_at: str

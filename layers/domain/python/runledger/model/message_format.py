@@ -1,8 +1,8 @@
-"""The format of messages between functions. During an upgrade or a rollback, one version writes what another reads.
+"""The format of messages between functions. During an upgrade or rollback, one version reads messages of another.
 
-A message names the version of its format. Readers ignore fields that they don't have, so a field with a default can be
-added at any time. A change that an older reader would misread needs a new VERSION: older readers then leave the
-message in its queue, until they are upgraded or it is a dead letter. docs/upgrading.md has the rules.
+A message contains the version of its format. Readers ignore unknown fields, so a field with a default can be added at
+any time. A change that an older reader would misread needs a new VERSION: older readers then leave the message in its
+queue, until they are upgraded or it becomes a dead letter. docs/upgrading.md has the rules.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None) -> di
 
 
 def check(values: Mapping[str, Any]) -> None:
-    """NewerMessage if this code can't know what the message means. Without a version it is of the first."""
+    """NewerMessage if the version isn't supported. A message without a version has the first."""
     version = values.get(FIELD, FIRST)
     if type(version) is not int or version < FIRST:
         raise ValueError(f"{FIELD} must be a whole number from {FIRST}")
@@ -34,9 +34,10 @@ def check(values: Mapping[str, Any]) -> None:
 
 
 def read(kind: Any, value: Any) -> Any:
-    """An instance of a dataclass from JSON, which has no enums, Decimals and tuples: the fields' types restore them."""
+    """Creates a dataclass from JSON. The types of its fields restore enums, Decimals and tuples."""
     if isinstance(kind, types.UnionType):
-        return None if value is None else read(next(each for each in kind.__args__ if each is not type(None)), value)
+        given_type = next(member for member in kind.__args__ if member is not type(None))
+        return None if value is None else read(given_type, value)
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         names = [field.name for field in dataclasses.fields(kind) if field.name in value]

@@ -1,11 +1,11 @@
-"""Passes of the reconciler: their kinds, and the ids under which their results are read."""
+"""Passes of the reconciler: their kinds, and the ids of their results."""
 
 import secrets
 from enum import StrEnum
 
 
 def new_id(at: str) -> str:
-    """Sorts by time and fits into an address."""
+    """Sortable by time and safe in a URL."""
     return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"
 
 

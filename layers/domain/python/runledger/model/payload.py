@@ -1,4 +1,4 @@
-"""Reading GitHub's JSON: ids must be right, or the delivery is refused; all else is taken if it can be, and bounded."""
+"""Reads GitHub's JSON. Deliveries with an invalid id are rejected; other invalid values are omitted or shortened."""
 
 import json
 import re
@@ -14,7 +14,7 @@ LONGEST_TEXT = 256
 MOST_LABELS = 50
 MOST_PROPERTY_BYTES = 2048
 # GitHub's rules: an owner has letters, digits, hyphens and (managed users) underscores; a name may also have dots, but
-# is neither `.` nor `..`, which would lead elsewhere in a URL. No look-ahead: Pydantic's engine does not have it.
+# is neither `.` nor `..`, which would change a URL's path. No look-ahead: Pydantic's engine doesn't support it.
 REPOSITORY_NAME = r"[A-Za-z0-9_-]+/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
 
 Json = Mapping[str, Any]
@@ -27,7 +27,7 @@ def parse(body: bytes) -> Json:
         raise Malformed("body", "is not JSON: the webhook's content type must be application/json") from error
     except RecursionError as error:
         raise Malformed("body", "is nested too deeply") from error
-    except ValueError as error:  # Python's limit, against numbers that take minutes to read
+    except ValueError as error:  # Python limits the length of numbers, because parsing long ones takes minutes
         raise Malformed("body", "has a number with too many digits") from error
     if not isinstance(payload, dict):
         raise Malformed("body", "must be a JSON object")
@@ -37,12 +37,12 @@ def parse(body: bytes) -> Json:
 def action(payload: Json) -> str:
     found = payload.get("action")
     if not isinstance(found, str):
-        raise Malformed("action", "must be a text")
+        raise Malformed("action", "must be a string")
     return found
 
 
 def section(payload: Json, path: str) -> Json:
-    """An object that must be there."""
+    """A required object."""
     found = payload.get(_last(path))
     if not isinstance(found, dict):
         raise Malformed(path, "is missing" if found is None else "must be an object")
@@ -60,7 +60,7 @@ def identifier(values: Json, path: str, *, default: int | None = None) -> int:
         return default
     if found is None:
         raise Malformed(path, "is missing")
-    if not _is_whole(found) or not 0 <= found <= LARGEST_ID:
+    if not _is_integer(found) or not 0 <= found <= LARGEST_ID:
         raise Malformed(path, f"must be a whole number from 0 to {LARGEST_ID}")
     return int(found)
 
@@ -70,7 +70,7 @@ def required_text(values: Json, path: str) -> str:
     if found is None:
         raise Malformed(path, "is missing")
     if not isinstance(found, str) or not 0 < len(found) <= LONGEST_TEXT:
-        raise Malformed(path, f"must be a text of 1 to {LONGEST_TEXT} characters")
+        raise Malformed(path, f"must be a string of 1 to {LONGEST_TEXT} characters")
     return _clean(found)
 
 
@@ -82,12 +82,12 @@ def repository_name(values: Json, path: str) -> str:
     """A required `owner/name`."""
     found = required_text(values, path)
     if not is_repository_name(found):
-        raise Malformed(path, "must be owner/name, as GitHub allows them")
+        raise Malformed(path, "must be a valid owner/name")
     return found
 
 
 def whole(values: Json, name: str) -> int | None:
-    """A number that GitHub leaves at 0 when it has none."""
+    """A number; GitHub sends 0 for an absent one."""
     found = values.get(name)
     return found if isinstance(found, int) and found is not True and 0 < found <= LARGEST_ID else None
 
@@ -115,7 +115,7 @@ def required_instant(values: Json, path: str) -> str:
 
 
 def required_time(values: Json, path: str) -> str:
-    """An instant, or seconds since 1970: GitHub writes both, depending on the event."""
+    """An instant, or seconds since 1970: the format depends on the event."""
     seconds = whole(values, _last(path))
     try:
         found = times.from_epoch_ms(seconds * times.MS_PER_SECOND) if seconds else instant(values, _last(path))
@@ -128,19 +128,19 @@ def texts(values: Json, name: str) -> tuple[str, ...] | None:
     found = values.get(name)
     if not isinstance(found, list):
         return None
-    return tuple(_clean(each)[:LONGEST_TEXT] for each in found if isinstance(each, str) and each)[:MOST_LABELS]
+    return tuple(_clean(item)[:LONGEST_TEXT] for item in found if isinstance(item, str) and item)[:MOST_LABELS]
 
 
 def properties(values: Json, name: str) -> dict[str, str | list[str]] | None:
-    """A repository's custom properties, in order of their names, as many as stay within a bound."""
+    """A repository's custom properties, sorted by name; those beyond the size limit are omitted."""
     kept: dict[str, str | list[str]] = {}
-    left = MOST_PROPERTY_BYTES
+    bytes_left = MOST_PROPERTY_BYTES
     for key in sorted(found := optional_section(values, name)):
         value = list(texts(found, key) or ()) or text(found, key)
         if not key or value is None:
             continue
-        left -= len(json.dumps([key, value]))
-        if left < 0:
+        bytes_left -= len(json.dumps([key, value]))
+        if bytes_left < 0:
             break
         kept[_clean(key)] = value
     return kept or None
@@ -148,19 +148,19 @@ def properties(values: Json, name: str) -> dict[str, str | list[str]] | None:
 
 def _required(found: str | None, path: str) -> str:
     if found is None:
-        raise Malformed(path, "must be an instant, like 2025-01-15T10:00:00Z")
+        raise Malformed(path, "must be a time such as 2025-01-15T10:00:00Z")
     return found
 
 
 _is_repository_name = re.compile(REPOSITORY_NAME).fullmatch
 
 
-def _is_whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _clean(value: str) -> str:
-    """JSON may hold halves of characters, which cannot be stored."""
+    """Replaces lone surrogates, which JSON allows and DynamoDB doesn't."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 

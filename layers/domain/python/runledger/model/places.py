@@ -1,6 +1,6 @@
-"""Where machines are, and which of those places this deployment can see. Pure.
+"""The account and region of machines, and those that this deployment can describe. Pure.
 
-`DescribeInstances` answers for one account and one region: outside them, "unknown" doesn't mean "terminated".
+`DescribeInstances` covers one account and one region: outside them, "unknown" doesn't mean "terminated".
 """
 
 import re
@@ -13,7 +13,7 @@ _ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """An absent part is not known."""
+    """None means unknown."""
 
     account_id: str | None = None
     region: str | None = None
@@ -24,22 +24,22 @@ NOWHERE = Place()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The account of this deployment, and the regions in which its runners are looked for."""
+    """The account of this deployment, and the regions of its runners."""
 
     account_id: str
     regions: tuple[str, ...]
 
     def covers(self, place: Place) -> bool:
-        """Only there can EC2 and ECS tell whether a machine is gone."""
+        """Only in these places does an unknown id mean that the machine is gone."""
         return place.account_id == self.account_id and place.region in self.regions
 
     def may_hold(self, place: Place) -> bool:
-        """Whether it is worth looking there: a part that is not known may be ours."""
+        """Whether to describe machines there: an unknown account or region may be in scope."""
         return place.account_id in (None, self.account_id) and (place.region is None or place.region in self.regions)
 
 
 def place_of(runner_id: str) -> Place:
-    """A task's ARN names its account and region; an instance's id names neither."""
+    """The ARN of a task contains its account and region; an instance id contains neither."""
     found = _TASK.match(runner_id)
     return Place(account_id=found["account"], region=found["region"]) if found else NOWHERE
 

@@ -1,7 +1,7 @@
-"""What is said about everything that is not a job: runs, deployments, reviews, installations.
+"""Reports about runs, deployments, reviews and installations.
 
-A job's inputs depend on one another and are decided one by one. These do not: each is one guarded write of its own,
-which may be done again and in any order, so a report needs no token and no version.
+Inputs of a job depend on each other. Reports don't: each is one conditional write that can be repeated, in any order,
+so a report needs no token and no version.
 """
 
 import hashlib
@@ -11,14 +11,14 @@ from decimal import Decimal
 from enum import StrEnum
 
 WEBHOOK_PATH = "/webhooks/github"
-NO_INSTALLATION = 0  # webhooks of a repository or organisation, rather than of an App, name no installation
+NO_INSTALLATION = 0  # webhooks of a repository or organisation contain no installation; those of an App do
 REVIEW_ID_LENGTH = 8
 LONGEST_JOB_NAME = 100  # at a gate
 RUN_NAMES = ("workflow_name", "head_sha", "head_branch")  # of a run, as its jobs and its own reports give them
 
 
 class RunStatus(StrEnum):
-    """In order of precedence: a completed run is never taken back."""
+    """In order of precedence: a completed run never returns to another status."""
 
     QUEUED = "queued"
     IN_PROGRESS = "in_progress"
@@ -26,7 +26,7 @@ class RunStatus(StrEnum):
 
 
 class Approval(StrEnum):
-    """In order of precedence: a rejection is final, and only a pending deployment waits for anybody."""
+    """In order of precedence: a rejection is final."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -34,14 +34,14 @@ class Approval(StrEnum):
 
 
 class RunnerKind(StrEnum):
-    """What a runner is, for AWS."""
+    """The AWS service that runs a runner."""
 
     EC2 = "ec2"
     ECS = "ecs"
 
 
 class AwsEvent(StrEnum):
-    """What EC2 and ECS publish on the default bus, by its detail-type."""
+    """Events of EC2 and ECS on the default bus, by detail-type."""
 
     WARNING = "EC2 Spot Instance Interruption Warning"
     REBALANCE = "EC2 Instance Rebalance Recommendation"
@@ -49,7 +49,7 @@ class AwsEvent(StrEnum):
     TASK_STATE = "ECS Task State Change"
 
 
-# States of an instance that is about to end or has ended, and why spot stops a task.
+# States of an instance that is stopping or has stopped, and the stop code of a spot task.
 GOING = {"stopping", "stopped", "shutting-down", "terminated"}
 SPOT_INTERRUPTION = "SpotInterruption"
 
@@ -89,12 +89,12 @@ class DeploymentReport:
     requires_approval: bool | None = None
     reviewed_at: str | None = None
     job_id: int | None = None
-    job_created_at: str | None = None  # stands in for `created_at` until that is reported
+    job_created_at: str | None = None  # used until `created_at` is reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateJob:
-    """A job that waits, or has waited, at an environment of its run, with its own deployment."""
+    """A job that waits, or has waited, for the approval of an environment, with its own deployment."""
 
     job_id: int
     deployment_id: int
@@ -104,7 +104,7 @@ class GateJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """A request for an approval, or a decision, about an environment of a run. A decision names no job."""
+    """A requested approval, or a decision, for an environment of a run. A decision contains no job."""
 
     installation_id: int
     run_id: int
@@ -116,8 +116,8 @@ class Review:
     delivery_id: str
     reported_at: str
     body_digest: str | None = None
-    job_name: str | None = None  # of the job that a request is for
-    jobs: tuple[str, ...] | None = None  # one part of a review that reaches many jobs; as the gate stores them
+    job_name: str | None = None  # of the job that needs the approval
+    jobs: tuple[str, ...] | None = None  # in the gate's format, if a review for many jobs is split
 
     @property
     def body_id(self) -> str:
@@ -127,7 +127,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A job whose deployment is known waits, or has waited, at an environment of its run."""
+    """A job with a known deployment waits, or has waited, for the approval of an environment."""
 
     installation_id: int
     run_id: int
@@ -150,20 +150,20 @@ class InstallationReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerLookup:
-    """A job runs on a runner of which the ledger does not know that it is this job's."""
+    """A job runs on a runner that isn't assigned to it in the ledger."""
 
     installation_id: int
     job_id: int
-    runner_id: str  # of ECS only the task's id: its ARN is for ECS to tell
+    runner_id: str  # for ECS the task's id; ECS returns its ARN
     kind: str
     repo_full_name: str | None
     at: str
-    started_at: str | None = None  # since when the job runs there
+    started_at: str | None = None  # when the job started on this runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunCheck:
-    """A run is over and some of its jobs were cut short."""
+    """A run has finished, and some of its jobs were interrupted."""
 
     installation_id: int
     repo_full_name: str
@@ -173,7 +173,7 @@ class RerunCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What must be known of a runner to know what it costs."""
+    """The attributes of a runner that determine its price."""
 
     instance_type: str | None
     instance_lifecycle: str | None
@@ -183,7 +183,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Without `trouble`, a price that is absent is not published. With it, AWS could not be asked: try again later."""
+    """Without `trouble`, a missing price isn't published. With `trouble`, AWS couldn't be reached: retry later."""
 
     per_hour: Decimal | None = None
     on_demand_per_hour: Decimal | None = None

@@ -1,4 +1,4 @@
-"""Instants as text of one fixed width (`2025-01-15T10:00:01.123Z`), so that text order is time order."""
+"""Instants as text of fixed width (`2025-01-15T10:00:01.123Z`): text order is time order."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ def from_epoch_ms(epoch_ms: int) -> str:
 
 
 def normalised(text: str) -> str:
-    """Any ISO 8601 instant in our form; ValueError if it is none."""
+    """Converts an ISO 8601 instant to this format. ValueError if it isn't one."""
     moment = datetime.fromisoformat(text)
     try:
         return _text(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC))
@@ -31,7 +31,7 @@ def ms_between(earlier: str, later: str) -> int:
 
 
 def expiry(instant: str, days: int) -> int:
-    """The epoch second at which DynamoDB may forget an item that last changed at `instant`."""
+    """The epoch second after which DynamoDB may delete an item that last changed at `instant`."""
     return int(datetime.fromisoformat(instant).timestamp()) + days * SECONDS_PER_DAY
 
 

@@ -1,4 +1,4 @@
-"""AWS errors that may pass become UnavailableError, so that callers retry later."""
+"""Converts temporary AWS errors to UnavailableError: callers retry later."""
 
 from contextlib import ContextDecorator
 
@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from runledger.model.errors import UnavailableError
 
-PASSING = {
+TEMPORARY = {
     "LimitExceededException",
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -20,7 +20,7 @@ SERVER_ERROR = 500
 
 
 class reaching(ContextDecorator):  # noqa: N801
-    """Trouble that may pass becomes an UnavailableError; everything else is a defect and stays what it is."""
+    """Temporary errors become an UnavailableError; all others are defects and pass unchanged."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -29,12 +29,12 @@ class reaching(ContextDecorator):  # noqa: N801
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        if error is not None and _may_pass(error):
+        if error is not None and _is_temporary(error):
             raise UnavailableError(f"{self._what}: {error}") from error
 
 
-def _may_pass(error: BaseException) -> bool:
+def _is_temporary(error: BaseException) -> bool:
     if isinstance(error, ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        return error.response["Error"]["Code"] in PASSING or status >= SERVER_ERROR
+        return error.response["Error"]["Code"] in TEMPORARY or status >= SERVER_ERROR
     return isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError)

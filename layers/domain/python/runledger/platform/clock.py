@@ -9,7 +9,7 @@ from runledger.model import times
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemClock:
-    """The time now, and a way to wait. Tests pass their own."""
+    """The current time and sleep; tests replace them."""
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep

@@ -1,6 +1,6 @@
-"""CloudWatch's embedded metric format: of such a line in the log CloudWatch makes metrics, without a call or a wait.
+"""CloudWatch's embedded metric format: CloudWatch extracts metrics from these log lines, without a call.
 
-By hand, so that what happened is one line, its log and its metrics, and not two that say the same twice.
+Not with Powertools: here one line is both the log entry and its metrics, instead of two lines with the same content.
 """
 
 import json
@@ -11,9 +11,9 @@ from typing import Any
 
 from runledger.model import times
 
-# One service for all functions: each value of a dimension is a metric to pay for.
+# One service for all functions: each value of a dimension is billed as a metric.
 NAMESPACE, SERVICE = "Runledger", "runledger"
-# Two stages of an account and region share the namespace, and not their alarms.
+# Stages in the same account and region share the namespace; this dimension separates their alarms.
 STAGE = os.environ.get("STAGE", "none")
 COUNTED = (
     *("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed", "JobsReconciled"),
@@ -25,7 +25,7 @@ COUNTED = (
     *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
 )
-# Every metric there is.
+# All metrics.
 UNITS = dict.fromkeys(COUNTED, "Count") | {
     "OrphanedRunnerRate": "Percent",
     "ReconciliationDuration": "Milliseconds",
@@ -41,13 +41,13 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 def write(
     metrics: Mapping[str, float], *, about: Mapping[str, Any], dimensions: Mapping[str, str] | None = None
 ) -> None:
-    """`about` is what a reader of the log is told: a property, which costs no metric, of each of these."""
+    """`about` are properties of the log line, which aren't billed as metrics."""
     now = int(time.time() * times.MS_PER_SECOND)
     by = {"service": SERVICE, "stage": STAGE, **(dimensions or {})}
-    told = {
+    definition = {
         "Namespace": NAMESPACE,
         "Dimensions": [list(by)],
         "Metrics": [{"Name": name, "Unit": UNITS[name]} for name in metrics],
     }
     line = {"level": "INFO", "timestamp": times.from_epoch_ms(now), **about, **by, **metrics}
-    print(_encode(line | {"_aws": {"Timestamp": now, "CloudWatchMetrics": [told]}}))
+    print(_encode(line | {"_aws": {"Timestamp": now, "CloudWatchMetrics": [definition]}}))

@@ -1,4 +1,4 @@
-"""Lambda SnapStart: many copies are restored from one snapshot, and must not share what was alive in it."""
+"""Lambda SnapStart: functions restored from one snapshot must not share connections and random state."""
 
 import importlib
 import importlib.util
@@ -12,19 +12,19 @@ class Client(Protocol):
 
 
 def renew_after_restore(clients: Iterable[Client]) -> None:
-    """Connections of the snapshot are dead, and its pauses would be the same in every copy."""
+    """Connections in a snapshot are closed, and its random state would give every copy the same retry delays."""
     if register := _register():
 
         def renew() -> None:
             random.seed()
             for client in clients:
-                client.close()  # its pool is emptied, and the next call connects anew
+                client.close()  # empties its pool; the next call opens a new connection
 
         register(renew)
 
 
 def _register() -> Callable[[Callable[[], None]], object] | None:
-    """The runtime of Lambda brings it along; elsewhere nothing is ever restored."""
+    """The Lambda runtime includes the module; elsewhere nothing is restored."""
     if importlib.util.find_spec("snapshot_restore_py") is None:
         return None
     register: Callable[[Callable[[], None]], object]

@@ -1,1 +1,1 @@
-"""What the API reads: statistics, pools, cached runs and deployments."""
+"""The queries of the API: statistics, pools, cached runs and deployments, and its requests to other functions."""

@@ -1,10 +1,10 @@
-"""Read-through caches: answered from the table while it is fresh, else GitHub is asked, once for all who wait.
+"""Read-through caches. A fresh item is returned from the table; for a stale one, a single reader calls GitHub.
 
-reader 1   stale, not claimed ── refresh: claim, ask GitHub, write the answer ── read it
-reader 2   stale, claimed ────── wait ─────────────────────────────────────────── fresh: read it
-…          (the claim of a reader that crashed ends by itself, and the next reader takes it)
+reader 1   stale, not claimed ── refresh: claim, call GitHub, write the result ── read it
+reader 2   stale, claimed ────── wait ──────────────────────────────────────────── fresh: read it
+…          (the claim of a crashed reader expires, and another reader refreshes)
 
-Reading and refreshing are separate, because the API may only read: a function that holds the App's key refreshes.
+Reading and refreshing are separate: the API only reads, and a function with the App's key refreshes.
 """
 
 from collections.abc import Callable
@@ -21,29 +21,27 @@ RUN_FRESH_SECONDS = 25
 DEPLOYMENT_FRESH_SECONDS = 300
 CLAIM_SECONDS = 10
 PATIENCE_SECONDS = 12
-LOOK_AGAIN_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 Item = dict[str, Any]
-# Installation, run and attempt.
-RunKey = tuple[int, int, int]
-# Installation and deployment.
-DeploymentKey = tuple[int, int]
+RunKey = tuple[int, int, int]  # installation, run, attempt
+DeploymentKey = tuple[int, int]  # installation, deployment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRefresh:
-    """Asks GitHub about a run and writes the answer to the table."""
+    """Reads a run from GitHub and writes it to the table."""
 
     runs: RunsTable
-    ask: Callable[[int, str, int, int], RunReport | None]
+    fetch: Callable[[int, str, int, int], RunReport | None]
     time: SystemClock = field(default_factory=SystemClock)
 
     def __call__(self, key: RunKey, repo_full_name: str) -> bool:
-        """False if another reader is asking at the moment; UnavailableError if GitHub can't be reached."""
+        """False if another reader has the claim. UnavailableError if GitHub can't be reached."""
         if not self.runs.claim(*key, at=self.time.text(), until=self.time.text(seconds_from_now=CLAIM_SECONDS)):
             return False
         installation_id, run_id, run_attempt = key
-        report = self.ask(installation_id, repo_full_name, run_id, run_attempt)
+        report = self.fetch(installation_id, repo_full_name, run_id, run_attempt)
         if report:
             self.runs.absorb(report)
         else:
@@ -53,10 +51,10 @@ class RunRefresh:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentRefresh:
-    """Asks GitHub about a deployment and writes the answer to the table."""
+    """Reads a deployment from GitHub and writes it to the table."""
 
     deployments: DeploymentsTable
-    ask: Callable[[int, str, int], DeploymentReport | None]
+    fetch: Callable[[int, str, int], DeploymentReport | None]
     time: SystemClock = field(default_factory=SystemClock)
 
     def __call__(self, key: DeploymentKey, repo_full_name: str) -> bool:
@@ -65,7 +63,7 @@ class DeploymentRefresh:
         if not self.deployments.claim(*key, at=at, until=until):
             return False
         installation_id, deployment_id = key
-        report = self.ask(installation_id, repo_full_name, deployment_id)
+        report = self.fetch(installation_id, repo_full_name, deployment_id)
         if report:
             self.deployments.absorb(report)
         else:
@@ -119,30 +117,30 @@ def _read_through(
     refresh: Callable[[], bool],
     time: SystemClock,
 ) -> Item | None:
-    give_up_at = time.now() + PATIENCE_SECONDS
+    deadline = time.now() + PATIENCE_SECONDS
     while True:
         found = read()
         if found and (is_final(found) or found.get("checked_at", "") > time.text(seconds_from_now=-fresh_seconds)):
-            return _known(found)
-        # A claim that can be seen saves the attempt, which may be a write or an invocation.
+            return _if_cached(found)
+        # Skipping the refresh saves a write or an invocation that would fail.
         claimed = found is not None and found.get("claimed_until", "") > time.text()
         try:
             if not claimed and refresh():
-                return _known(read())
+                return _if_cached(read())
         except UnavailableError:
             return _stale_or_raise(found)
-        if time.now() > give_up_at:
+        if time.now() > deadline:
             return _stale_or_raise(found)
-        time.sleep(LOOK_AGAIN_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
-def _known(found: Item | None) -> Item | None:
-    """An item without a status is only a claim, or a note that GitHub has no such run or deployment."""
+def _if_cached(found: Item | None) -> Item | None:
+    """None for an item without a status: it is only a claim, or GitHub has no such run or deployment."""
     return found if found and "status" in found else None
 
 
 def _stale_or_raise(found: Item | None) -> Item:
-    """An older answer, whose `checked_at` says how old, is better than none."""
-    if known := _known(found):
-        return known
-    raise UnavailableError("GitHub did not answer, and nothing is known yet")
+    """A stale item is better than none: `checked_at` shows its age."""
+    if cached := _if_cached(found):
+        return cached
+    raise UnavailableError("GitHub did not answer, and nothing is cached yet")

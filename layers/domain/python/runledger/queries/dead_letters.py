@@ -1,4 +1,4 @@
-"""How much lies in the dead-letter queues: each message is something that nobody will try again by itself."""
+"""The number of messages in the dead-letter queues, which are not retried automatically."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
@@ -12,16 +12,16 @@ COUNT: Literal["ApproximateNumberOfMessages"] = "ApproximateNumberOfMessages"
 
 
 class DeadLetterQueues:
-    """By the names that docs/operating.md gives them."""
+    """Queue names are those of docs/operating.md."""
 
-    def __init__(self, client: "SQSClient", addresses: Mapping[str, str]) -> None:
+    def __init__(self, client: "SQSClient", urls: Mapping[str, str]) -> None:
         self._client = client
-        self._addresses = addresses
+        self._urls = urls
 
     @reaching("dead-letter queues")
     def counts(self) -> dict[str, int]:
-        return {name: self._count(address) for name, address in sorted(self._addresses.items())}
+        return {name: self._count(url) for name, url in sorted(self._urls.items())}
 
-    def _count(self, address: str) -> int:
-        answer = self._client.get_queue_attributes(QueueUrl=address, AttributeNames=[COUNT])
-        return int(answer["Attributes"][COUNT])
+    def _count(self, url: str) -> int:
+        response = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=[COUNT])
+        return int(response["Attributes"][COUNT])

@@ -1,4 +1,4 @@
-"""Approvals that nobody gave: they block a deployment for days, and no queue or runner shows it."""
+"""Forgotten approvals: deployments that have waited for a review for days. Queues and runners don't show them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class ForgottenApproval:
 def find(
     jobs: JobsTable, installation_ids: Iterable[int], *, waiting_since_before: str, is_pending: IsPending
 ) -> list[ForgottenApproval]:
-    """Longest forgotten first. A job whose approval came without our hearing of it is not waiting any more."""
+    """Longest waiting first. `is_pending` excludes jobs whose approval webhook was lost."""
     found: dict[tuple[object, ...], ForgottenApproval] = {}
     for installation_id in installation_ids:
         for job in jobs.in_status(installation_id, Status.WAITING, created_before=waiting_since_before):
@@ -32,11 +32,11 @@ def find(
             if key in found:
                 found[key] = replace(found[key], job_ids=(*found[key].job_ids, job.job_id))
             elif is_pending(job):
-                found[key] = _forgotten(job)
+                found[key] = _from_job(job)
     return sorted(found.values(), key=lambda approval: approval.waiting_since)
 
 
-def _forgotten(job: Job) -> ForgottenApproval:
+def _from_job(job: Job) -> ForgottenApproval:
     return ForgottenApproval(
         installation_id=job.installation_id,
         run_id=job.run_id,

@@ -1,6 +1,6 @@
-"""What the API may have done at GitHub: it doesn't hold the App's key, so it sends these to a function that does.
+"""Requests of the API to GitHub. The API has no access to the App's key: it sends them to a function that has.
 
-A request names only ids. The repository comes from the tables, so the API reaches nothing that the ledger doesn't have.
+A request contains only ids. The repository comes from the tables, which limits the API to what the ledger has.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from runledger.model import message_format
 
 class Outcome(StrEnum):
     DONE = "done"
-    CLAIMED = "claimed"  # another reader is asking GitHub at the moment
-    NO_APP = "no_app"  # the secret holds no GitHub App
-    NOT_FOUND = "not_found"  # neither the ledger nor GitHub's log has it
+    CLAIMED = "claimed"  # another reader is calling GitHub
+    NO_APP = "no_app"  # the secret contains no GitHub App
+    NOT_FOUND = "not_found"  # in neither the ledger nor GitHub's log
     REFUSED = "refused"  # by GitHub, for the reason in the message
     RATE_LIMITED = "rate_limited"
     UNAVAILABLE = "unavailable"
@@ -43,7 +43,7 @@ class RerunFailedJobs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redeliver:
-    """`delivery_id` is GitHub's number of a delivery, or its X-GitHub-Delivery."""
+    """`delivery_id` is the id of a row in GitHub's log, or the GUID from X-GitHub-Delivery."""
 
     delivery_id: str
 
@@ -70,21 +70,21 @@ def to_event(request: Request) -> dict[str, Any]:
 
 
 def from_event(event: Mapping[str, Any]) -> Request:
-    """ValueError if it isn't one of the requests above, NewerMessage if a newer version may have more of them."""
+    """ValueError if it isn't a known request. NewerMessage if a newer version wrote it."""
     message_format.check(event)
     kind = KINDS.get(str(event.get("request")))
     if kind is None:
-        raise ValueError("request names no request that exists")
-    given: dict[str, Any] = {field.name: event.get(field.name) for field in fields(kind)}
+        raise ValueError("request is not a known kind of request")
+    values: dict[str, Any] = {field.name: event.get(field.name) for field in fields(kind)}
     for field in fields(kind):
-        if type(given[field.name]) is not field.type:
-            raise ValueError(f"{field.name} must be given")
-    return kind(**given)
+        if type(values[field.name]) is not field.type:
+            raise ValueError(f"{field.name} is missing or has the wrong type")
+    return kind(**values)
 
 
-def from_result(answer: Mapping[str, Any]) -> Result:
-    """The newer side of an upgrade may have more outcomes: none of them means that the request was carried out."""
-    if answer["outcome"] not in list(Outcome):
-        return Result(outcome=Outcome.UNAVAILABLE, message=f"unknown outcome {answer['outcome']}")
-    result: Result = message_format.read(Result, answer)
+def from_result(values: Mapping[str, Any]) -> Result:
+    """During an upgrade, a newer version may return an unknown outcome: it counts as not executed."""
+    if values["outcome"] not in list(Outcome):
+        return Result(outcome=Outcome.UNAVAILABLE, message=f"unknown outcome {values['outcome']}")
+    result: Result = message_format.read(Result, values)
     return result

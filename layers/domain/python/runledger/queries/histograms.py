@@ -1,7 +1,7 @@
 """Percentiles of any number of durations in bounded memory.
 
-A duration goes into one of a geometric row of buckets, each 2 % wider than the one before: a percentile is the middle
-of its bucket, so it is at most 1 % off, and a row from a millisecond to a year has about 1,200 buckets.
+Each bucket is 2 % wider than the previous one. A percentile is the middle of its bucket, so its error is at most 1 %.
+About 1,200 buckets cover durations from a millisecond to a year.
 """
 
 import math
@@ -25,13 +25,13 @@ class Histogram:
         self.count = 0
 
     def add(self, ms: int, in_bucket: int) -> None:
-        """`in_bucket` is `bucket(ms)`: one duration goes into many histograms, and its logarithm is taken once."""
+        """`in_bucket` is `bucket(ms)`, computed once by callers that add a duration to several histograms."""
         self._counts[in_bucket] = self._counts.get(in_bucket, 0) + 1
         self.count += 1
         self._largest = max(self._largest, ms)
 
     def seconds(self, *shares: float) -> list[float | None]:
-        """The durations that these shares, in ascending order, are at or below; None where there is none."""
+        """The percentiles for `shares`, which must be in ascending order; None if the histogram is empty."""
         if not self.count:
             return [None for _ in shares]
         return [min(middle, self._largest) / MS_PER_SECOND for middle in self._middles(shares)]
@@ -44,7 +44,7 @@ class Histogram:
         reached, middle = 0, 0
         for share in shares:
             while reached < math.ceil(share * self.count):
-                number, inside = next(buckets)
-                reached += inside
+                number, count = next(buckets)
+                reached += count
                 middle = round(WIDTH ** (number - 0.5)) if number else 0
             yield middle

@@ -1,4 +1,4 @@
-"""What a person orders of the reconciler: it works on its own, and its result is read later under the order's id."""
+"""Requests for a pass of the reconciler. A pass runs asynchronously; its result is stored under the request's id."""
 
 import json
 from collections.abc import Iterable
@@ -12,26 +12,26 @@ from runledger.tables.passes import PassesTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Orders:
+class PassRequests:
     lambdas: Any
     function: str
     passes: PassesTable
 
     def run(self, kind: PassKind, *, at: str, requested_by: str) -> str:
-        return self._order(kind, {"pass": kind}, at=at, requested_by=requested_by)
+        return self._request(kind, {"pass": kind}, at=at, requested_by=requested_by)
 
     def clean(self, runner_id: str, *, at: str, requested_by: str, installations: Iterable[int] | None) -> str:
-        """`installations` limit the caller: the machine must still be one of theirs when it is stopped."""
-        what = {"clean": runner_id, "installations": None if installations is None else sorted(installations)}
-        return self._order(PassKind.CLEANUP, what, at=at, requested_by=requested_by)
+        """`installations` are those of the caller: the machine must still belong to one of them when it is stopped."""
+        options = {"clean": runner_id, "installations": None if installations is None else sorted(installations)}
+        return self._request(PassKind.CLEANUP, options, at=at, requested_by=requested_by)
 
-    def _order(self, kind: PassKind, what: dict[str, Any], *, at: str, requested_by: str) -> str:
-        """Noted before it is sent: whoever has the id can read how far it is."""
-        order_id = new_id(at)
-        about = {"pass": kind, "status": "requested", "requested_by": requested_by, "requested_at": at}
-        self.passes.note(order_id, at=at, **about)
-        self._send(message_format.stamp({**what, "id": order_id, "requested_by": requested_by}))
-        return order_id
+    def _request(self, kind: PassKind, options: dict[str, Any], *, at: str, requested_by: str) -> str:
+        """Stored before it is sent: the caller can read the status immediately."""
+        pass_id = new_id(at)
+        record = {"pass": kind, "status": "requested", "requested_by": requested_by, "requested_at": at}
+        self.passes.note(pass_id, at=at, **record)
+        self._send(message_format.stamp({**options, "id": pass_id, "requested_by": requested_by}))
+        return pass_id
 
     @reaching("the reconciler")
     def _send(self, event: dict[str, Any]) -> None:

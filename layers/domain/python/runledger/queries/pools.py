@@ -1,4 +1,4 @@
-"""What each pool of runners does and costs. Pure."""
+"""Utilisation and cost of each pool of runners. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class _Pool:
 
 
 def utilisation(jobs: Iterable[Mapping[str, Any]], runners: Iterable[Runner]) -> list[dict[str, Any]]:
-    """By name. A runner that works is active, even where only its job has told us of it."""
+    """Sorted by name. A busy runner counts as active even if only its job is recorded."""
     pools: dict[str, _Pool] = {}
     for runner in runners:
         if runner.pool_name:
@@ -30,7 +30,7 @@ def utilisation(jobs: Iterable[Mapping[str, Any]], runners: Iterable[Runner]) ->
     for job in jobs:
         if "pool_name" in job:
             _add(pools.setdefault(job["pool_name"], _Pool()), job)
-    return [_described(name, pool) for name, pool in sorted(pools.items())]
+    return [_to_json(name, pool) for name, pool in sorted(pools.items())]
 
 
 def _add(pool: _Pool, job: Mapping[str, Any]) -> None:
@@ -45,17 +45,17 @@ def _add(pool: _Pool, job: Mapping[str, Any]) -> None:
         pool.busy_ids.add(job["instance_id"])
 
 
-def _described(name: str, pool: _Pool) -> dict[str, Any]:
+def _to_json(name: str, pool: _Pool) -> dict[str, Any]:
     active = pool.runner_ids | pool.busy_ids
-    placed = pool.on_spot + pool.on_demand
-    described: dict[str, Any] = {
+    with_lifecycle = pool.on_spot + pool.on_demand
+    result: dict[str, Any] = {
         "pool_name": name,
         "jobs": pool.jobs,
         "runners_active": len(active),
         "busy": len(pool.busy_ids),
         "seconds_used": pool.seconds,
         "usage_in_dollars": pool.dollars,
-        "spot_share": pool.on_spot / placed if placed else None,
+        "spot_share": pool.on_spot / with_lifecycle if with_lifecycle else None,
         "utilisation": len(pool.busy_ids) / len(active) if active else None,
     }
-    return described | ({"instance_type": ", ".join(sorted(pool.instance_types))} if pool.instance_types else {})
+    return result | ({"instance_type": ", ".join(sorted(pool.instance_types))} if pool.instance_types else {})

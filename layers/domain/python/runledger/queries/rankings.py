@@ -1,4 +1,4 @@
-"""The slowest and the costliest jobs of many, by name, in bounded memory."""
+"""The slowest and the most expensive jobs by name, in bounded memory."""
 
 from decimal import Decimal
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from runledger.queries.histograms import Histogram
 
 LISTED = 10
-# A matrix may have made-up names without end: of more than twice as many, those that used least are forgotten.
+# A matrix may generate an unlimited number of names. At twice this number, the names that used least time are dropped.
 NAMES_KEPT = 1000
 
 Name = tuple[str | None, str | None]
@@ -32,7 +32,7 @@ class Ranking:
         entry = self._entries.get(name)
         if entry is None:
             if len(self._entries) >= 2 * self._names_kept:
-                self._forget()
+                self._drop_least_used()
             entry = self._entries[name] = _Entry()
         entry.jobs += 1
         entry.ms += ms
@@ -40,24 +40,24 @@ class Ranking:
         entry.durations.add(ms, bucket)
 
     def slowest(self) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = [
-            {**_named(name), "jobs": entry.jobs, "p90_seconds": entry.durations.seconds(0.9)[0] or 0}
+        ranked: list[dict[str, Any]] = [
+            {**_name_fields(name), "jobs": entry.jobs, "p90_seconds": entry.durations.seconds(0.9)[0] or 0}
             for name, entry in self._entries.items()
         ]
-        return sorted(listed, key=lambda each: -each["p90_seconds"])[:LISTED]
+        return sorted(ranked, key=lambda job: -job["p90_seconds"])[:LISTED]
 
     def costliest(self) -> list[dict[str, Any]]:
-        costly = sorted(self._entries.items(), key=lambda each: -each[1].dollars)[:LISTED]
+        costly = sorted(self._entries.items(), key=lambda item: -item[1].dollars)[:LISTED]
         return [
-            {**_named(name), "jobs": entry.jobs, "usage_in_dollars": entry.dollars}
+            {**_name_fields(name), "jobs": entry.jobs, "usage_in_dollars": entry.dollars}
             for name, entry in costly
             if entry.dollars
         ]
 
-    def _forget(self) -> None:
-        by_use = sorted(self._entries.items(), key=lambda each: -each[1].ms)
+    def _drop_least_used(self) -> None:
+        by_use = sorted(self._entries.items(), key=lambda item: -item[1].ms)
         self._entries = dict(by_use[: self._names_kept])
 
 
-def _named(name: Name) -> dict[str, str]:
+def _name_fields(name: Name) -> dict[str, str]:
     return {key: value for key, value in zip(("workflow_name", "job_name"), name, strict=True) if value is not None}

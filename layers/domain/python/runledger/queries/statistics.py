@@ -1,4 +1,4 @@
-"""What many jobs have in common: fed one by one, in memory that does not grow with their number. Pure."""
+"""Statistics of jobs, added one at a time; memory doesn't grow with the number of jobs. Pure."""
 
 from collections import Counter
 from decimal import Decimal
@@ -13,7 +13,7 @@ from runledger.queries.rankings import Ranking
 SUCCESS = "success"
 SHARES = (0.5, 0.9, 0.99)
 HOURLY_UP_TO_HOURS = 72
-# Also the number of points of a series: a year of days, and some patience with leap years and time zones.
+# Also the largest number of points in a series: a year of days, with a margin for leap years and time zones.
 LONGEST_DAYS = 400
 
 
@@ -54,9 +54,9 @@ class Statistics:
         return self._jobs - self._conclusions.total()
 
     def summary(self, open_jobs: Counter[str]) -> dict[str, Any]:
-        """`open_jobs` by their status, which the index does not know."""
+        """`open_jobs` are counts by status, which the index doesn't contain."""
         succeeded = self._conclusions[SUCCESS]
-        failed = sum(self._conclusions[each] for each in FAILURES)
+        failed = sum(self._conclusions[conclusion] for conclusion in FAILURES)
         completed = self._conclusions.total()
         return {
             "since": self._since,
@@ -74,7 +74,7 @@ class Statistics:
                 "savings_in_dollars": self._saved,
             },
             "interruptions": self._interrupted,
-            "series": [self._described(start) for start in self._starts()],
+            "series": [self._point_json(start) for start in self._starts()],
             "slowest": self._ranking.slowest(),
             "costliest": self._ranking.costliest(),
         }
@@ -100,7 +100,7 @@ class Statistics:
         return self._points[start]
 
     def _start(self, instant: str) -> str:
-        """The hour or the day that an instant is in: as text, because 100,000 times."""
+        """The start of the hour or day, by slicing text: parsing 100,000 timestamps would take longer."""
         return f"{instant[:13]}:00:00.000Z" if self._step_hours == 1 else f"{instant[:10]}T00:00:00.000Z"
 
     def _starts(self) -> list[str]:
@@ -110,7 +110,7 @@ class Statistics:
             at = times.earlier(at, seconds=-self._step_hours * 3600)
         return starts
 
-    def _described(self, start: str) -> dict[str, Any]:
+    def _point_json(self, start: str) -> dict[str, Any]:
         point = self._points.get(start) or _Point()
         queue_p50, queue_p90 = point.queues.seconds(0.5, 0.9)
         duration_p50, duration_p90 = point.durations.seconds(0.5, 0.9)

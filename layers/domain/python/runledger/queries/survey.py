@@ -1,4 +1,4 @@
-"""Statistics over many pages: one repository or all of an installation, for as long as there is time."""
+"""Statistics of one or all repositories of an installation, read page by page until time runs out."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
 
 HasTime = Callable[[], bool]
-# Open jobs whose status is looked up, a hundred a call; more than these are counted as open.
+# The status of this many open jobs is looked up, 100 per call. Further jobs count as "open".
 OPEN_LOOKED_UP = 1000
 OPEN = "open"
 
@@ -18,10 +18,12 @@ OPEN = "open"
 def measure(
     jobs: JobPages, installation_id: int, repositories: Iterable[str], *, since: str, until: str, has_time: HasTime
 ) -> dict[str, Any]:
-    """`truncated` says that time ran out: then the oldest jobs, or the last repositories, are not in it."""
+    """`truncated` if time ran out: then the oldest jobs, or the last repositories, are missing."""
     statistics, open_ids, truncated = Statistics(since=since, until=until), list[tuple[int, int]](), False
     span = Span(since=since, until=until)
-    for lines in chain.from_iterable(jobs.lines(jobs.of_repo(installation_id, each), span) for each in repositories):
+    for lines in chain.from_iterable(
+        jobs.lines(jobs.of_repo(installation_id, repository), span) for repository in repositories
+    ):
         for line in lines:
             statistics.add(line)
             if line.conclusion is None and len(open_ids) < OPEN_LOOKED_UP:
@@ -36,7 +38,7 @@ def measure(
 def count_by_repository(
     jobs: JobPages, installation_id: int, repositories: Iterable[str], span: Span, *, has_time: HasTime
 ) -> tuple[dict[str, int], bool]:
-    """Jobs of each repository that had any, and whether time ran out before the last one."""
+    """The number of jobs of each repository that has any, and whether time ran out before the last repository."""
     counts: dict[str, int] = {}
     for repository in repositories:
         if not has_time():

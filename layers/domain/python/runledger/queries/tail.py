@@ -1,4 +1,4 @@
-"""The newest events of an installation. No index knows them, so they are those of the jobs that may have changed."""
+"""The newest events of an installation. No index has them: they are read from the jobs that may have changed."""
 
 from typing import Any
 
@@ -8,31 +8,31 @@ from runledger.tables.event_pages import EventPages
 from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
 
-# A completed job is found by its creation; one that took longer than this is missed by whoever looks only afterwards.
+# Completed jobs are found by creation time: events of a job that took longer than this are missed.
 LONGEST_LIFE_SECONDS = 6 * 3600
-JOBS_LOOKED_AT = 200
-# An event is recorded a moment after it was received: whoever reads up to now would never see one that came late.
-SETTLED_SECONDS = 1.0
+MOST_JOBS = 200
+# Events are stored shortly after their timestamp. Without this delay, the next read would start after a late one.
+DELAY_SECONDS = 1.0
 
 
 def newest_events(
     jobs: JobPages, events: EventPages, installation_id: int, *, since: str, now: str, limit: int
 ) -> tuple[list[dict[str, Any]], str]:
-    """Oldest first, and the instant from which to go on: no event is told twice."""
-    until = times.earlier(now, seconds=SETTLED_SECONDS)
+    """Events, oldest first, and the instant at which to continue. No event is returned twice."""
+    until = times.earlier(now, seconds=DELAY_SECONDS)
     if until <= since:
         return [], since
     span = Span(since=since, until=until)
     found: list[dict[str, Any]] = []
     for job_id in sorted(_changed(jobs, installation_id, since)):
         found += events.page(installation_id, job_id, span, newest_first=False, limit=limit + 1).events
-    told = sorted(found, key=lambda event: (event["timestamp"], event["job_id"], event["event_type"]))
-    if len(told) <= limit:
-        return told, until
-    # Whole milliseconds: the next page begins with the instant at which this one is cut.
-    cut_at = told[limit]["timestamp"]
-    whole = [event for event in told if event["timestamp"] < cut_at]
-    return (whole, cut_at) if whole else (told, until)
+    ordered = sorted(found, key=lambda event: (event["timestamp"], event["job_id"], event["event_type"]))
+    if len(ordered) <= limit:
+        return ordered, until
+    # A page ends between two milliseconds: the next page starts with the instant at which this one ends.
+    next_start = ordered[limit]["timestamp"]
+    page = [event for event in ordered if event["timestamp"] < next_start]
+    return (page, next_start) if page else (ordered, until)
 
 
 def _changed(jobs: JobPages, installation_id: int, since: str) -> set[int]:
@@ -40,7 +40,7 @@ def _changed(jobs: JobPages, installation_id: int, since: str) -> set[int]:
     changed = set()
     for status in Status:
         span = recent if status is Status.COMPLETED else Span()
-        for job in jobs.newest(jobs.in_status(installation_id, status), span, at_most=JOBS_LOOKED_AT).jobs:
+        for job in jobs.newest(jobs.in_status(installation_id, status), span, at_most=MOST_JOBS).jobs:
             if job["last_updated_at"] >= since:
                 changed.add(job["job_id"])
     return changed

@@ -1,21 +1,21 @@
-"""What people paste: the address of a job's or a run's page on GitHub, or of its resource in the REST API. Pure."""
+"""URLs of jobs and runs: their pages on GitHub, and their resources in the REST API. Pure."""
 
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 _REPO = r"(?:/api/v3)?(?:/repos)?/(?P<repo>[^/]+/[^/]+)"
-_SHAPES = (
+_PATHS = (
     re.compile(rf"{_REPO}/actions/runs/(?P<run>\d+)(?:/attempts/(?P<attempt>\d+))?(?:/job/(?P<job>\d+))?(?:/jobs)?"),
     re.compile(rf"{_REPO}/actions/jobs/(?P<job>\d+)"),
-    re.compile(rf"{_REPO}/runs/(?P<job>\d+)"),  # GitHub's old pages of jobs
+    re.compile(rf"{_REPO}/runs/(?P<job>\d+)"),  # GitHub's former pages of jobs
 )
 LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pasted:
-    """At least one of `run_id` and `job_id`. The host is not looked at: one deployment serves one GitHub."""
+class GitHubUrl:
+    """Has a `run_id`, a `job_id` or both. The host is ignored: one deployment serves one GitHub host."""
 
     repo_full_name: str
     run_id: int | None = None
@@ -23,18 +23,18 @@ class Pasted:
     job_id: int | None = None
 
 
-def parse(url: str) -> Pasted | None:
-    """None if it is no such address."""
+def parse(url: str) -> GitHubUrl | None:
+    """None if it isn't the URL of a job or run."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:
         return None
     if parts.scheme not in ("http", "https") or not parts.netloc:
         return None
-    for shape in _SHAPES:
-        if found := shape.fullmatch(parts.path.rstrip("/")):
+    for path in _PATHS:
+        if found := path.fullmatch(parts.path.rstrip("/")):
             numbers = {name: _number(value) for name, value in found.groupdict().items() if name != "repo"}
-            return Pasted(
+            return GitHubUrl(
                 repo_full_name=found["repo"],
                 run_id=numbers.get("run"),
                 run_attempt=numbers.get("attempt"),
@@ -44,7 +44,7 @@ def parse(url: str) -> Pasted | None:
 
 
 def run_page(job_html_url: str | None, run_id: int | None) -> str | None:
-    """The page of a job's run, which its own address contains."""
+    """The URL of a job's run, which is the start of the job's own URL."""
     found = re.match(rf"(.+/actions/runs/{run_id})(/|$)", job_html_url or "")
     return found[1] if found and run_id is not None else None
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 DECIDED_AT = {Approval.APPROVED: "approved_at", Approval.REJECTED: "rejected_at"}
 DECISIONS = tuple(DECIDED_AT.values())
-# What a review decided counts more than what follows from a deployment's states. Of two reviews the first counts, and
-# of two at the same time the rejection.
+# A review has precedence over the deployment's states. The first of two reviews counts; of two at the same time, the
+# rejection.
 REVIEWED = "attribute_exists(#approved_at) OR attribute_exists(#rejected_at)"
 NOT_REVIEWED = "(attribute_not_exists(#approved_at) AND attribute_not_exists(#rejected_at))"
 REPLACES = {
@@ -33,8 +33,8 @@ class DeploymentsTable:
     @reaching("deployments")
     def get(self, installation_id: int, deployment_id: int) -> dict[str, Any] | None:
         key = to_attributes(_key(installation_id, deployment_id))
-        answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
-        return from_attributes(answer["Item"]) if "Item" in answer else None
+        response = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
+        return from_attributes(response["Item"]) if "Item" in response else None
 
     @reaching("deployments")
     def absorb(self, report: DeploymentReport) -> None:
@@ -50,12 +50,12 @@ class DeploymentsTable:
             put["created_at"] = report.created_at
         else:
             fill["created_at"] = report.job_created_at or report.reported_at
-        # Once required, always required: a report without it says nothing against it.
+        # Once required, always required: reports may omit it.
         (put if report.requires_approval else fill)["requires_approval"] = bool(report.requires_approval)
         add = {"job_ids": {report.job_id} if report.job_id is not None else None}
         expiry = {schema.EXPIRY: times.expiry(report.reported_at, self._retention_days)}
         if report.status is None:
-            # A job that is redelivered joins again: that must change nothing, not even how long this is kept.
+            # A redelivered job must not change anything, including the expiry.
             fill |= expiry
             update(self._client, self._name, key, put=put, fill=fill | {"status": Approval.PENDING}, add=add)
             return
@@ -64,7 +64,7 @@ class DeploymentsTable:
             update(self._client, self._name, key, put=put, fill=fill, add=add)
 
     def _decide(self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], **about: Any) -> bool:
-        """False, and no change at all, if a decision is stored that this report doesn't replace."""
+        """False, without any change, if the stored decision has precedence."""
         assert report.status is not None
         if report.status not in DECIDED_AT or report.reviewed_at is None:
             changed = advance(
@@ -95,7 +95,7 @@ class DeploymentsTable:
 
     @reaching("deployments")
     def note_checked(self, installation_id: int, deployment_id: int, *, at: str) -> None:
-        """GitHub was asked and knows no such deployment: an answer, too."""
+        """Caches that GitHub has no such deployment."""
         update(self._client, self._name, _key(installation_id, deployment_id), put={"checked_at": at})
 
 

@@ -1,4 +1,4 @@
-"""workflow_job_events: what happened. A line is replaced only by a later decision on the same receipt."""
+"""workflow_job_events: the history. An event is replaced only by a later decision on the same receipt."""
 
 import dataclasses
 from operator import attrgetter
@@ -10,15 +10,15 @@ from runledger.model import times
 from runledger.model.job import Event
 from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, is_refusal, to_attributes
+from runledger.tables.attributes import Attributes, is_condition_failure, to_attributes
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-NOTHING_THERE = "attribute_not_exists(PK)"
-# The newest decision on a receipt is the one that was saved; a process that lost the race may write an older one later.
-NOT_NEWER = f"{NOTHING_THERE} OR #version <= :version"
-FIELDS = tuple(each.name for each in dataclasses.fields(Event) if each.name != "short_id")
+ABSENT = "attribute_not_exists(PK)"
+# The decision with the highest version was saved; a process that lost the race may write its older one later.
+NOT_NEWER = f"{ABSENT} OR #version <= :version"
+FIELDS = tuple(field.name for field in dataclasses.fields(Event) if field.name != "short_id")
 _fields = attrgetter(*FIELDS)
 
 
@@ -30,7 +30,7 @@ class EventsTable:
 
     @reaching("workflow_job_events")
     def put(self, event: Event) -> None:
-        """The key follows from the receipt alone, so repeating it changes nothing."""
+        """The key is derived from the receipt: a repetition changes nothing."""
         self._put_if(
             event,
             ConditionExpression=NOT_NEWER,
@@ -40,14 +40,14 @@ class EventsTable:
 
     @reaching("workflow_job_events")
     def put_if_new(self, event: Event) -> bool:
-        """False if the line exists already: then it may be the true one, and a guess must not replace it."""
-        return self._put_if(event, ConditionExpression=NOTHING_THERE)
+        """False if the event exists: a provisional decision must not replace it."""
+        return self._put_if(event, ConditionExpression=ABSENT)
 
     def _put_if(self, event: Event, **condition: Any) -> bool:
         try:
             self._client.put_item(TableName=self._name, Item=self._item(event), **condition)
         except ClientError as error:
-            if is_refusal(error):
+            if is_condition_failure(error):
                 return False
             raise
         return True

@@ -1,7 +1,7 @@
-"""Gates, which are stored in deployments: an item for each environment of a run attempt.
+"""Gates: one item in the deployments table for each environment of a run attempt.
 
-A review and a job add themselves with one write each that returns the whole item, so the second of the two finds the
-first. A review is an attribute of its own, named after its body: replays of the same body add nothing.
+Reviews and jobs are added with one write each, which returns the whole item: the second write returns the result of the
+first. Each review is an attribute whose name is derived from its body: a replay of the same body adds nothing.
 """
 
 import json
@@ -75,27 +75,27 @@ def _text(*values: object) -> str:
     return json.dumps(values, separators=(",", ":"))
 
 
-def _key(of: Waiting | Review) -> dict[str, str]:
+def _key(source: Waiting | Review) -> dict[str, str]:
     return {
-        schema.PARTITION: schema.run_key(of.installation_id, of.run_id, of.run_attempt),
-        schema.SORT: f"gate#{of.environment[:LONGEST_ENVIRONMENT]}",
+        schema.PARTITION: schema.run_key(source.installation_id, source.run_id, source.run_attempt),
+        schema.SORT: f"gate#{source.environment[:LONGEST_ENVIRONMENT]}",
     }
 
 
-def _gate(of: Waiting | Review, item: Mapping[str, Any]) -> Gate:
+def _gate(source: Waiting | Review, item: Mapping[str, Any]) -> Gate:
     return Gate(
         jobs=tuple(map(job_from, sorted(item.get("jobs", ())))),
-        reviews=tuple(_review(of, item[name]) for name in sorted(item) if name.startswith(REVIEW)),
+        reviews=tuple(_review(source, item[name]) for name in sorted(item) if name.startswith(REVIEW)),
     )
 
 
-def _review(of: Waiting | Review, text: str) -> Review:
+def _review(source: Waiting | Review, text: str) -> Review:
     values = dict(zip(REVIEW_FIELDS, json.loads(text), strict=True))
     return Review(
-        installation_id=of.installation_id,
-        run_id=of.run_id,
-        run_attempt=of.run_attempt,
-        environment=of.environment,
-        repo_full_name=of.repo_full_name,
+        installation_id=source.installation_id,
+        run_id=source.run_id,
+        run_attempt=source.run_attempt,
+        environment=source.environment,
+        repo_full_name=source.repo_full_name,
         **values | {"status": Approval(values["status"])},
     )

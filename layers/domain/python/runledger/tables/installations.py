@@ -1,4 +1,4 @@
-"""The registry of installations and their repositories, which lives in workflow_jobs: who is asked about, by key."""
+"""The registry of installations and their repositories, stored in workflow_jobs."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 REGISTRY = "installations"
 REPOSITORIES = "repositories"
-WITHOUT_NAME = ""
+WITHOUT_ORG = ""
 SEEN_FIRST = "attribute_not_exists(#first_seen_at) OR #first_seen_at > :first_seen_at"
-NEVER = "9999"  # sorts behind every instant
-# The later change counts. GitHub writes the time of the suspension on both `suspend` and `unsuspend`: of two changes at
-# the same time, the suspension was the first. A reported deletion is reversed only by a change after it, because GitHub
+NEVER = "9999"  # sorts after every instant
+# The latest change counts. `suspend` and `unsuspend` both contain the time of the suspension: of two changes with the
+# same time, the suspension is the first. A reported deletion is reversed only by a change after it, because GitHub
 # sends nothing about a deleted installation. A deletion that GitHub confirmed is final: it never reuses an id.
-REVERSES = "(#status = :deleted AND attribute_not_exists(#confirmed_at) AND #changed_at < :changed_at)"
+REACTIVATES = "(#status = :deleted AND attribute_not_exists(#confirmed_at) AND #changed_at < :changed_at)"
 DELETES = "attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at <= :changed_at)"
-SUSPENDS = f"attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at < :changed_at) OR {REVERSES}"
-ACTIVATES = f"{DELETES} OR {REVERSES}"
-# The same report again changes nothing, and asks for no second confirmation.
+SUSPENDS = f"attribute_not_exists(#status) OR (#status <> :deleted AND #changed_at < :changed_at) OR {REACTIVATES}"
+ACTIVATES = f"{DELETES} OR {REACTIVATES}"
+# A repeated report changes nothing and needs no second confirmation.
 IS_NEWS = "(attribute_not_exists(#status) OR #status <> :status OR #changed_at <> :changed_at)"
 CONDITIONS = {
     InstallationStatus.ACTIVE: f"{IS_NEWS} AND ({ACTIVATES})",
@@ -32,13 +32,13 @@ CONDITIONS = {
     InstallationStatus.DELETED: f"{IS_NEWS} AND ({DELETES})",
 }
 AS_REPORTED = "#status = :reported AND #changed_at = :reported_change AND attribute_not_exists(#confirmed_at)"
-# The SDK repeats a write whose answer was lost.
+# The SDK retries a write whose response was lost.
 CONFIRMED_BY_US = "#status = :status AND #confirmed_at = :confirmed_at"
 ENDED = {InstallationStatus.DELETED, InstallationStatus.SUSPENDED}
 
 
 class InstallationsRegistry:
-    """Remembers what it has registered, so that a warm function writes each once, and again only if it is older."""
+    """Caches what it has registered: a warm function writes each item once, and again only with an earlier time."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
@@ -48,9 +48,9 @@ class InstallationsRegistry:
     def register(
         self, *, installation_id: int, org_name: str | None, repo_full_name: str | None, first_seen_at: str
     ) -> None:
-        """Because a job of it was seen; what was reported of it stays. A launcher may not know the organisation."""
+        """Registers the installation and repository of a job. Events of launchers may have no organisation."""
         seen = {"installation_id": installation_id}
-        with_org, without = (installation_id, None), (installation_id, WITHOUT_NAME)
+        with_org, without = (installation_id, None), (installation_id, WITHOUT_ORG)
         if not self._is_registered(first_seen_at, with_org, *(() if org_name else (without,))):
             self._register(_key(installation_id), seen | {"org_name": org_name}, first_seen_at)
             self._registered[with_org if org_name else without] = first_seen_at
@@ -64,7 +64,7 @@ class InstallationsRegistry:
 
     @reaching("installations")
     def _register(self, key: dict[str, str], names: dict[str, Any], first_seen_at: str) -> None:
-        """With the earliest time. The refusal of a later one returns the names that are stored."""
+        """Stores the earliest time. If the stored time is earlier, missing names are added."""
         put = {"first_seen_at": first_seen_at}
         _, stored = update_or_read(self._client, self._name, key, fill=names, put=put, condition=SEEN_FIRST)
         if stored and any(value and name not in stored for name, value in names.items()):
@@ -72,7 +72,7 @@ class InstallationsRegistry:
 
     @reaching("installations")
     def absorb(self, report: InstallationReport) -> None:
-        """A webhook's report: from here on unconfirmed."""
+        """Stores the report of a webhook, as unconfirmed."""
         update_if(
             self._client,
             self._name,
@@ -93,7 +93,7 @@ class InstallationsRegistry:
 
     @reaching("installations")
     def confirm(self, reported: Mapping[str, Any], found: InstallationReport | None, *, at: str) -> bool:
-        """Stores what GitHub answered, None for a deletion. False if the record is no longer as reported."""
+        """Stores GitHub's response; None means deleted. False if the item has changed since it was reported."""
         if found is None:
             actual: dict[str, Any] = {"status": InstallationStatus.DELETED}
         else:
@@ -115,24 +115,24 @@ class InstallationsRegistry:
         return confirmed is not None
 
     def active(self, *, unconfirmed_too: bool = False) -> list[int]:
-        """Suspended and deleted installations are left out: GitHub would refuse. A webhook may have been forged, so
-        where GitHub can confirm it (`unconfirmed_too`), they are left out only once it has."""
+        """Excludes suspended and deleted installations: GitHub rejects their calls. A webhook may be forged: with
+        `unconfirmed_too`, they are excluded only after GitHub has confirmed it."""
         return [
-            each["installation_id"]
-            for each in self.all()
-            if each.get("status") not in ENDED or (unconfirmed_too and "confirmed_at" not in each)
+            item["installation_id"]
+            for item in self.all()
+            if item.get("status") not in ENDED or (unconfirmed_too and "confirmed_at" not in item)
         ]
 
     def unconfirmed(self) -> list[dict[str, Any]]:
-        """Reported as suspended or deleted, and GitHub has not been asked."""
-        return [each for each in self.all() if each.get("status") in ENDED and "confirmed_at" not in each]
+        """Reported as suspended or deleted, and not yet confirmed by GitHub."""
+        return [item for item in self.all() if item.get("status") in ENDED and "confirmed_at" not in item]
 
     def deleted(self) -> list[int]:
-        """Those that GitHub confirms as deleted."""
+        """Installations whose deletion GitHub has confirmed."""
         return [
-            each["installation_id"]
-            for each in self.all()
-            if each.get("status") == InstallationStatus.DELETED and "confirmed_at" in each
+            item["installation_id"]
+            for item in self.all()
+            if item.get("status") == InstallationStatus.DELETED and "confirmed_at" in item
         ]
 
     def all(self) -> list[dict[str, Any]]:
@@ -145,8 +145,8 @@ class InstallationsRegistry:
         return from_attributes(answer.get("Item", {})).get("org_name")
 
     def repositories(self, installation_id: int) -> list[str]:
-        """Every repository of which a job was ever seen, in order of their names."""
-        return [each["repo_full_name"] for each in self._registered_under(f"{REPOSITORIES}#{installation_id}")]
+        """Every repository with a recorded job, sorted by name."""
+        return [item["repo_full_name"] for item in self._registered_under(f"{REPOSITORIES}#{installation_id}")]
 
     @reaching("installations")
     def _registered_under(self, partition: str) -> list[dict[str, Any]]:
@@ -156,6 +156,21 @@ class InstallationsRegistry:
             ExpressionAttributeValues={":registry": {"S": partition}},
         )
         return [from_attributes(item) for page in pages for item in page["Items"]]
+
+
+class KnownInstallations:
+    """Caches the ids of registered installations; they are never unregistered."""
+
+    def __init__(self, registry: InstallationsRegistry) -> None:
+        self._registry = registry
+        self._ids: frozenset[int] = frozenset()
+
+    def ids(self) -> list[int]:
+        self._ids = frozenset(item["installation_id"] for item in self._registry.all())
+        return sorted(self._ids)
+
+    def exists(self, installation_id: int) -> bool:
+        return installation_id in self._ids or installation_id in self.ids()
 
 
 def _key(installation_id: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""workflow_jobs: what is true now."""
+"""workflow_jobs: the current state of jobs."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from runledger.model.errors import LostRace
 from runledger.model.job import INPUT_TOKEN_LENGTH, WEBHOOK_TOKEN_LENGTH, Job, Status
 from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, from_attributes, is_refusal, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
 from runledger.tables.reads import by_key, indexed
 from runledger.tables.updates import update
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "version = :version_read"
-FIELDS = {each.name for each in dataclasses.fields(Job)}
-MONEY = tuple(each.name for each in dataclasses.fields(Job) if each.type == Decimal | None)
+FIELDS = {field.name for field in dataclasses.fields(Job)}
+MONEY = tuple(field.name for field in dataclasses.fields(Job) if field.type == Decimal | None)
 
 
 class JobsTable:
@@ -33,16 +33,16 @@ class JobsTable:
 
     @reaching("workflow_jobs")
     def get(self, installation_id: int, job_id: int, *, consistent: bool = False) -> Job | None:
-        answer = self._client.get_item(
+        response = self._client.get_item(
             TableName=self._name, Key=to_attributes(_key(installation_id, job_id)), ConsistentRead=consistent
         )
-        return _job(answer["Item"]) if "Item" in answer else None
+        return _job(response["Item"]) if "Item" in response else None
 
     @reaching("workflow_jobs")
     def save(self, before: Job | None, after: Job) -> None:
-        """The commit point. LostRace if the job is no longer the one that was read.
+        """The commit point. LostRace if the job has changed since it was read.
 
-        The SDK repeats a write whose answer was lost, and then finds the job that it has saved.
+        The SDK retries a write whose response was lost. Its condition then fails, because the job is already saved.
         """
         try:
             if before is None:
@@ -50,7 +50,7 @@ class JobsTable:
             else:
                 self._update(before, after)
         except ClientError as error:
-            if not is_refusal(error):
+            if not is_condition_failure(error):
                 raise
             current: Attributes | None = error.response.get("Item")  # type: ignore[assignment]
             job = _job(current) if current else None
@@ -67,7 +67,7 @@ class JobsTable:
     @reaching("workflow_jobs")
     def among(self, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Job]:
         """By installation and job. Missing jobs are omitted."""
-        keys = {(schema.job_key(*each), schema.ONLY): each for each in wanted}
+        keys = {(schema.job_key(*key), schema.ONLY): key for key in wanted}
         found = by_key(self._client, self._name, keys)
         return {keys[key]: _job(item) for key, item in found.items()}
 
@@ -80,14 +80,14 @@ class JobsTable:
         )
 
     def _update(self, before: Job, after: Job) -> None:
-        """Only what changed is named, so that attributes which a newer version of us wrote stay."""
-        was, becomes = self._item(before), self._item(after)
+        """Writes only changed attributes: those of a newer version of Runledger are kept."""
+        stored, new = self._item(before), self._item(after)
         update(
             self._client,
             self._name,
             _key(after.installation_id, after.job_id),
-            put={name: value for name, value in becomes.items() if was[name] != value},
-            remove=[name for name, value in becomes.items() if value is None and was[name] is not None],
+            put={name: value for name, value in new.items() if stored[name] != value},
+            remove=[name for name, value in new.items() if value is None and stored[name] is not None],
             condition=UNCHANGED_SINCE_READ,
             given={"version_read": before.version},
         )
@@ -122,15 +122,15 @@ def _job(attributes: Attributes) -> Job:
     values["status"] = Status(values["status"])
     if "labels" in values:
         values["labels"] = tuple(values["labels"])
-    # DynamoDB has one kind of number, and a whole one is read as an int: a price of $2 must stay a Decimal.
+    # An integer attribute is read as an int: a price of $2 must be a Decimal.
     values |= {name: Decimal(values[name]) for name in MONEY if name in values}
     return Job(**values | _unpacked(bytes(values.get("inputs") or b"\0")))
 
 
 def _packed(job: Job) -> bytes:
-    """The tokens of webhooks, preceded by their number, then those of internal inputs.
+    """The number of webhook tokens, these tokens, then the tokens of internal inputs.
 
-    Half as long as text, and one attribute instead of two: each kilobyte of an item costs a write unit.
+    Half the size of text, and one attribute instead of two: each kilobyte of an item costs a write unit.
     """
     return bytes([len(job.webhooks)]) + bytes.fromhex("".join(job.webhooks + job.inputs))
 

@@ -1,4 +1,4 @@
-"""Who may have a run's failed jobs run again, which is asked once: a claim on the run's item, and what came of it."""
+"""Claims and results of re-runs, on the run's item: a run's failed jobs are re-run once."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,14 @@ from runledger.tables.updates import update, update_if
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-# The owner's own claim doesn't refuse it: the SDK repeats a write whose answer was lost.
+# The condition accepts the owner's own claim: the SDK retries a write whose response was lost.
 NOT_RERUN = (
     "attribute_not_exists(rerun_result) AND "
     "(attribute_not_exists(#rerun_claimed_until) OR #rerun_claimed_until <= :now "
     "OR #rerun_claimed_by = :rerun_claimed_by)"
 )
-NO_MORE_WERE_CUT_SHORT = "#rerun_claimed_by = :owner AND cut_short_job_ids = :seen"
-NONE_WERE_CUT_SHORT = "#rerun_claimed_by = :owner AND attribute_not_exists(cut_short_job_ids)"
+NO_MORE_INTERRUPTED = "#rerun_claimed_by = :owner AND cut_short_job_ids = :seen"
+NONE_INTERRUPTED = "#rerun_claimed_by = :owner AND attribute_not_exists(cut_short_job_ids)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class RerunClaims:
 
     @reaching("workflow_runs")
     def claim(self, check: RerunCheck, *, owner: str, at: str, until: str) -> Rerun:
-        """The right to request a re-run, for one owner and a short while."""
+        """A short exclusive right to request a re-run."""
         claimed = update_if(
             self._client,
             self._name,
@@ -52,13 +52,13 @@ class RerunClaims:
 
     @reaching("workflow_runs")
     def release(self, check: RerunCheck, *, seen: Rerun, owner: str) -> Rerun | None:
-        """None if it is released, or no longer ours. Otherwise more jobs were cut short while it was claimed."""
+        """None if the claim is released or has another owner. Otherwise more jobs were interrupted meanwhile."""
         released = update_if(
             self._client,
             self._name,
             _key(check),
             remove=["rerun_claimed_until", "rerun_claimed_by"],
-            condition=NO_MORE_WERE_CUT_SHORT if seen.cut_short_job_ids else NONE_WERE_CUT_SHORT,
+            condition=NO_MORE_INTERRUPTED if seen.cut_short_job_ids else NONE_INTERRUPTED,
             given={"owner": owner} | ({"seen": set(seen.cut_short_job_ids)} if seen.cut_short_job_ids else {}),
         )
         if released is not None:
@@ -71,8 +71,8 @@ class RerunClaims:
         update(self._client, self._name, _key(check), put={"rerun_result": result})
 
     def _read(self, check: RerunCheck) -> dict[str, Any]:
-        answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(check)), ConsistentRead=True)
-        return from_attributes(answer.get("Item", {}))
+        response = self._client.get_item(TableName=self._name, Key=to_attributes(_key(check)), ConsistentRead=True)
+        return from_attributes(response.get("Item", {}))
 
 
 def _key(check: RerunCheck) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """workflow_runs: a cache of the run, and exact counters of its jobs.
 
-A counter and the set that guards it change in one write, on the condition that the set does not hold the job yet: so
-a second try is a refused condition, which is success, and no transaction is needed. A job is in one of two sets, so
-that the item grows by one id a job and not by two; only a failed job is in a third.
+A counter and a set of job ids change in one write, on condition that the set doesn't contain the job: a repeated write
+fails the condition, which counts as success, and no transaction is needed. A job is in the set of open or of completed
+jobs, so the item grows by one id per job; only failed jobs are in a third set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 NOT_COUNTED = "NOT contains(open_job_ids, :job_id) AND NOT contains(done_job_ids, :job_id)"
 NOT_COUNTED_AS_DONE = "NOT contains(done_job_ids, :job_id)"
 COUNTED_AS_FAILED = "contains(failed_job_ids, :job_id)"
-NOTED_AS_CUT_SHORT = "contains(cut_short_job_ids, :job_id)"
-OLDER_AND_NOT_REPORTED = "#created_at > :created_at AND attribute_not_exists(#updated_at)"
+MARKED_INTERRUPTED = "contains(cut_short_job_ids, :job_id)"
+OLDER_AND_UNREPORTED = "#created_at > :created_at AND attribute_not_exists(#updated_at)"
 NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
-UNDER_WAY = {Status.IN_PROGRESS, Status.COMPLETED}
+STARTED = {Status.IN_PROGRESS, Status.COMPLETED}
 REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
@@ -48,40 +48,40 @@ class RunsTable:
     @reaching("workflow_runs")
     def get(self, installation_id: int, run_id: int, run_attempt: int) -> dict[str, Any] | None:
         key = to_attributes(key_of(installation_id, run_id, run_attempt))
-        answer = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
-        return from_attributes(answer["Item"]) if "Item" in answer else None
+        response = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
+        return from_attributes(response["Item"]) if "Item" in response else None
 
     @reaching("workflow_runs")
     def among(self, wanted: Iterable[tuple[int, int, int]]) -> list[dict[str, Any]]:
         """By installation, run and attempt. Missing runs are omitted."""
-        keys = [(schema.run_key(*each), schema.ONLY) for each in wanted]
+        keys = [(schema.run_key(*key), schema.ONLY) for key in wanted]
         return [from_attributes(item) for item in by_key(self._client, self._name, keys).values()]
 
     def open(self, installation_id: int) -> Iterator[dict[str, Any]]:
-        """Oldest first; a run that nobody reports as finished stays among them until somebody asks GitHub."""
+        """Oldest first. A run whose completion webhook was lost stays open until the reconciler asks GitHub."""
         partition = schema.status_key(installation_id, OPEN)
         with reaching("workflow_runs"):
             for page in indexed(self._client, self._name, schema.BY_STATE, partition):
                 yield from (run for item in page if (run := from_attributes(item))["status"] != RunStatus.COMPLETED)
 
     def count(self, job: Job, *, first: bool, is_guess: bool = False) -> None:
-        """`first` says that the job isn't in the run's total, as far as is known. A guess corrects nothing."""
+        """`first` if the job is presumably not in the run's total. A guess doesn't correct earlier counts."""
         if not job.run_is_known:
             return
         run = self._count_ended(job, first, is_guess) if job.status is Status.COMPLETED else self._count_opened(job)
         if run.get("created_at", "") > job.created_at and not run.keys() & REPORTED_ONLY:
-            self._date(job)
+            self._set_earlier_creation(job)
         elif any(name not in run and getattr(job, name) is not None for name in RUN_NAMES):
             self.name(job)
 
     @reaching("workflow_runs")
     def name(self, job: Job) -> None:
-        """Fill in what the first job that was counted didn't know of its run."""
-        update(self._client, self._name, _key_of_run(job), fill=self._known_from(job))
+        """Fills in what the first counted job lacked, such as the branch."""
+        update(self._client, self._name, _key_of_run(job), fill=self._derived_from(job))
 
     @reaching("workflow_runs")
-    def absorb(self, report: RunReport) -> "RunNews":
-        """The newest report counts: a run may complete again. An older one, as a replay is, fills what is absent."""
+    def absorb(self, report: RunReport) -> "RunChange":
+        """The newest report counts: a run may complete again. An older one, as in a replay, fills in what is absent."""
         key = key_of(report.installation_id, report.run_id, report.run_attempt)
         identity = {name: getattr(report, name) for name in _IDENTITY} | {"checked_at": report.reported_at}
         progress = {
@@ -90,34 +90,34 @@ class RunsTable:
             schema.BY_STATE.partition: _state(report.installation_id, report.status),
         }
         about: dict[str, Any] = {"add": _COUNTERS, "returning": "ALL_NEW"}
-        news = identity | progress | self._expiry(report.reported_at)
-        changed = advance(self._client, self._name, key, report.status, dated="updated_at", put=news, **about)
+        latest = identity | progress | self._expiry(report.reported_at)
+        changed = advance(self._client, self._name, key, report.status, dated="updated_at", put=latest, **about)
         if changed is None:
             changed = update(self._client, self._name, key, fill=identity | {"updated_at": report.updated_at}, **about)
-        return _news(changed)
+        return _change(changed)
 
     @reaching("workflow_runs")
-    def note_cut_short(self, job: Job) -> "RunNews":
-        """Whoever is second, the end of the run or the last job that was cut short, sees that both are there."""
+    def note_cut_short(self, job: Job) -> "RunChange":
+        """The later of two writes, the end of the run or its last interrupted job, returns an item with both."""
         changed = update(
             self._client,
             self._name,
             _key_of_run(job),
-            fill=self._known_from(job) | self._expiry(job.last_updated_at),
+            fill=self._derived_from(job) | self._expiry(job.last_updated_at),
             add={"cut_short_job_ids": {job.job_id}},
             returning="ALL_NEW",
         )
-        return _news(changed)
+        return _change(changed)
 
     @reaching("workflow_runs")
     def note_not_cut_short(self, job: Job) -> None:
-        """A later input showed that it wasn't: a re-run must not count it."""
+        """A later input showed that the job wasn't interrupted: it must not cause a re-run."""
         update_if(
             self._client,
             self._name,
             _key_of_run(job),
             discard={"cut_short_job_ids": {job.job_id}},
-            condition=NOTED_AS_CUT_SHORT,
+            condition=MARKED_INTERRUPTED,
             given={"job_id": job.job_id},
         )
 
@@ -134,13 +134,13 @@ class RunsTable:
 
     @reaching("workflow_runs")
     def note_checked(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
-        """GitHub was asked, and there is nothing else to write: perhaps it knows no such run."""
+        """Caches that GitHub has no such run, or nothing new about it."""
         update(self._client, self._name, key_of(installation_id, run_id, run_attempt), put={"checked_at": at})
 
     def _count_opened(self, job: Job) -> dict[str, Any]:
         _, run = self._count(
             job,
-            fill=self._known_from(job),
+            fill=self._derived_from(job),
             add=_COUNTERS | {"open_job_ids": {job.job_id}, "total_jobs": 1},
             condition=NOT_COUNTED,
         )
@@ -157,7 +157,7 @@ class RunsTable:
     def _count_done(self, job: Job, *, total: int, condition: str) -> tuple[bool, dict[str, Any]]:
         return self._count(
             job,
-            fill=self._known_from(job),
+            fill=self._derived_from(job),
             add={
                 "done_job_ids": {job.job_id},
                 "total_jobs": total,
@@ -170,7 +170,7 @@ class RunsTable:
         )
 
     def _correct(self, job: Job) -> None:
-        """The job was counted before, perhaps with another conclusion."""
+        """The job was counted before, possibly with another conclusion."""
         ids = {"failed_job_ids": {job.job_id}}
         if job.failed:
             self._count(job, add=ids | {"failed_jobs": 1}, condition=NOT_COUNTED_AS_FAILED)
@@ -179,7 +179,7 @@ class RunsTable:
 
     @reaching("workflow_runs")
     def _count(self, job: Job, **arguments: Any) -> tuple[bool, dict[str, Any]]:
-        """Whether the condition held, and the run. A job for which it was refused is counted already."""
+        """Whether the condition held, and the run. If it failed, the job is already counted."""
         return update_or_read(
             self._client,
             self._name,
@@ -191,8 +191,8 @@ class RunsTable:
         )
 
     @reaching("workflow_runs")
-    def _date(self, job: Job) -> None:
-        """A run without a report of its own is as old as its oldest job, which may not be the first one recorded."""
+    def _set_earlier_creation(self, job: Job) -> None:
+        """Without a report of its own, a run is as old as its oldest job, which may not be recorded first."""
         update_if(
             self._client,
             self._name,
@@ -200,49 +200,49 @@ class RunsTable:
             put={"created_at": job.created_at},
             fill={name: getattr(job, name) for name in RUN_NAMES},
             names=("updated_at",),
-            condition=OLDER_AND_NOT_REPORTED,
+            condition=OLDER_AND_UNREPORTED,
         )
 
-    def _known_from(self, job: Job) -> dict[str, Any]:
-        """A run may be known from its jobs alone, until a report of its own arrives.
+    def _derived_from(self, job: Job) -> dict[str, Any]:
+        """The attributes of a run without a report of its own.
 
-        Its stored status is the same whichever job is recorded first: see `as_its_jobs_tell`.
+        The stored status doesn't depend on which job is recorded first: see `with_derived_status`.
         """
-        known = {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
+        identity = {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
         state = {schema.BY_STATE.partition: _state(job.installation_id, RunStatus.QUEUED)}
-        return known | state | {"status": RunStatus.QUEUED}
+        return identity | state | {"status": RunStatus.QUEUED}
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunNews:
-    """What somebody who changed a run may have to act on."""
+class RunChange:
+    """What follows from a change of a run."""
 
     may_be_rerun: bool
 
 
-def _news(run: dict[str, Any]) -> RunNews:
-    return RunNews(may_be_rerun=run.get("status") == RunStatus.COMPLETED and "cut_short_job_ids" in run)
+def _change(run: dict[str, Any]) -> RunChange:
+    return RunChange(may_be_rerun=run.get("status") == RunStatus.COMPLETED and "cut_short_job_ids" in run)
 
 
 def _state(installation_id: int, status: RunStatus) -> str:
     return schema.status_key(installation_id, DONE if status is RunStatus.COMPLETED else OPEN)
 
 
-def as_its_jobs_tell(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
-    """A run without a report of its own has the status that follows from its jobs.
+def with_derived_status(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
+    """Derives the status of a run without a report of its own from its jobs.
 
-    That is derived when the run is read, because storing it would cost a write for each step of a job.
+    Done on reading: storing the status would cost a write for each step of a job.
     """
     if run.keys() & REPORTED_ONLY:
         return dict(run)
     total, completed = run.get("total_jobs", 0), run.get("completed_jobs", 0)
     if completed and completed == total:
         return {**run, "status": RunStatus.COMPLETED}
-    under_way = completed or any(each in UNDER_WAY for each in job_statuses)
-    return {**run, "status": RunStatus.IN_PROGRESS if under_way else run["status"]}
+    started = completed or any(status in STARTED for status in job_statuses)
+    return {**run, "status": RunStatus.IN_PROGRESS if started else run["status"]}
 
 
 def _key_of_run(job: Job) -> dict[str, str]:

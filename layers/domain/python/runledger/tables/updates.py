@@ -1,4 +1,4 @@
-"""UpdateItem, said in words: what is put, filled, added, discarded and removed, and on which condition."""
+"""Builds UpdateItem calls from the attributes to put, fill, add, discard and remove, and a condition."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, from_attributes, is_refusal, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -34,17 +34,17 @@ def update(
     given: Mapping[str, Any] = NOTHING,
     returning: "ReturnValueType" = "NONE",
 ) -> dict[str, Any]:
-    """`fill` sets what is absent; `add` and `discard` change counters and sets; a None says nothing.
+    """`fill` sets absent attributes; `add` and `discard` change counters and sets. None values are ignored.
 
-    In `condition`, `#name` is any attribute that is touched or one of `names`, and `:name` its new value or one of
+    In `condition`, `#name` is an attribute that is changed or one of `names`, and `:name` is its new value or one of
     `given`.
     """
-    put, fill, add, discard = (_said(values) for values in (put, fill, add, discard))
+    put, fill, add, discard = (_without_none(values) for values in (put, fill, add, discard))
     removed = tuple(remove)
     arguments: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
     if values := _values({**put, **fill, **add, **discard, **given}):
         arguments["ExpressionAttributeValues"] = values
-    answer = client.update_item(
+    response = client.update_item(
         TableName=table,
         Key=to_attributes(key),
         UpdateExpression=_expression(tuple(put), tuple(fill), tuple(add), tuple(discard), removed),
@@ -53,14 +53,14 @@ def update(
         ReturnValuesOnConditionCheckFailure="ALL_OLD",
         **arguments,
     )
-    return from_attributes(answer.get("Attributes", {}))
+    return from_attributes(response.get("Attributes", {}))
 
 
 @lru_cache(maxsize=256)
 def _expression(
     put: tuple[str, ...], fill: tuple[str, ...], add: tuple[str, ...], discard: tuple[str, ...], remove: tuple[str, ...]
 ) -> str:
-    """Kept, for the same few are said again and again."""
+    """Cached: a few expressions are used for all items."""
     clauses = {
         "SET": [f"#{name} = :{name}" for name in put] + [f"#{name} = if_not_exists(#{name}, :{name})" for name in fill],
         "ADD": [f"#{name} :{name}" for name in add],
@@ -70,7 +70,7 @@ def _expression(
     return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -79,7 +79,7 @@ def _values(values: Mapping[str, Any]) -> Attributes:
 
 
 def update_if(client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any) -> dict[str, Any] | None:
-    """None if the condition is refused."""
+    """None if the condition fails."""
     held, item = update_or_read(client, table, key, **about)
     return item if held else None
 
@@ -87,14 +87,13 @@ def update_if(client: "DynamoDBClient", table: str, key: Mapping[str, str], **ab
 def update_or_read(
     client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any
 ) -> tuple[bool, dict[str, Any]]:
-    """Whether the condition held, and what the update returns. A refusal returns the item as it is.
-
-    DynamoDB Local returns an empty one.
+    """Whether the condition held, and the result of the update. If the condition fails, the result is the stored item;
+    with DynamoDB Local it is empty.
     """
     try:
         return True, update(client, table, key, **about)
     except ClientError as error:
-        if not is_refusal(error):
+        if not is_condition_failure(error):
             raise
         stored: Attributes = error.response.get("Item", {})  # type: ignore[assignment]
         return False, from_attributes(stored)
@@ -110,28 +109,27 @@ def advance(
     unless: str | None = None,
     **about: Any,
 ) -> dict[str, Any] | None:
-    """An update that also puts `status`, or None and no change at all if what stands there is further.
+    """An update that also sets `status`. None, without any change, if the stored status has a higher precedence.
 
-    A status is as far as its place among its kind: what is defined first may be replaced by what is defined later.
-    With `dated`, the name of an attribute that is put, the same status is replaced only if that is not older.
-    Nothing is replaced if the condition `unless` holds.
+    Precedence is the order of definition in the enum. With `dated`, the name of an attribute in `put`, an item with the
+    same status is updated only if its value isn't newer. Nothing is changed if the condition `unless` holds.
     """
     order = tuple(type(status))
-    replaceable = {f"status{n}": each for n, each in enumerate(order[: order.index(status)])}
+    replaceable = {f"status{n}": lower for n, lower in enumerate(order[: order.index(status)])}
     about["put"] = {**about.get("put", NOTHING), "status": status}
-    news = ["attribute_not_exists(#status)", *(f"#status = :{name}" for name in replaceable)]
+    accepted = ["attribute_not_exists(#status)", *(f"#status = :{name}" for name in replaceable)]
     if dated and about["put"].get(dated) is not None:
-        news.append(f"(#status = :status AND (attribute_not_exists(#{dated}) OR #{dated} <= :{dated}))")
+        accepted.append(f"(#status = :status AND (attribute_not_exists(#{dated}) OR #{dated} <= :{dated}))")
     else:
-        news.append("#status = :status")
-    condition = " OR ".join(news)
+        accepted.append("#status = :status")
+    condition = " OR ".join(accepted)
     if unless:
         condition = f"({condition}) AND NOT ({unless})"
     return update_if(client, table, key, condition=condition, given=replaceable, **about)
 
 
 def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
-    """The right to ask GitHub about an item, for a short while: False if another process has it."""
+    """A short exclusive right to refresh an item from GitHub. False if another process has it."""
     claimed = update_if(
         client,
         table,
@@ -145,5 +143,5 @@ def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: s
 
 
 def new_owner() -> str:
-    """Differs from call to call, and is the same when the SDK repeats a call whose answer was lost."""
+    """Unique per call. The SDK sends the same value when it retries a call whose response was lost."""
     return os.urandom(8).hex()

@@ -1,4 +1,4 @@
-"""A delivery of GitHub's, as it was received."""
+"""A webhook delivery from GitHub, as received."""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from runledger.model.reports import NO_INSTALLATION
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """The headers that we use, the body, and when and where it was received."""
+    """The headers that are used, the body, and when and by which function it was received."""
 
     event: str
     delivery_id: str
@@ -20,7 +20,7 @@ class Delivery:
 
     @property
     def body_digest(self) -> str:
-        """Of what GitHub signs: event name and delivery id are headers, which anybody can change."""
+        """Identifies a delivery by its signed part: headers, including the delivery id, aren't signed."""
         return hashlib.sha256(self.body).hexdigest()
 
 

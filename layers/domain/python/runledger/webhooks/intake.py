@@ -18,7 +18,7 @@ LARGEST_BODY = 5_000_000
 LONGEST_DELIVERY_ID = 100
 
 
-class Answer(StrEnum):
+class IntakeResult(StrEnum):
     PONG = "pong"
     IGNORED = "ignored"
     RECORDED = "recorded"
@@ -33,44 +33,44 @@ class Intake:
     ledger: Ledger
     retries: RetryQueue
 
-    def receive(self, delivery: Delivery, signature: str | None) -> Answer:
+    def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
-            raise TooLarge(f"the body has {len(delivery.body):,} bytes; {LARGEST_BODY:,} are taken")
+            raise TooLarge(f"the body has {len(delivery.body):,} bytes; the limit is {LARGEST_BODY:,}")
         signers = self.secrets.verify(delivery.body, signature)
         _check_headers(delivery)
         if delivery.event == "ping":
-            return Answer.PONG
+            return IntakeResult.PONG
         inputs = webhooks.read(delivery)
-        origins = [_origin(each) for each in inputs]
+        origins = [_origin(entry) for entry in inputs]
         if not signers.cover(origins):
             self._check_scope_again(delivery, signature, origins)
-        answers = [self._record(each) for each in inputs]
-        return answers[0] if answers else Answer.IGNORED
+        results = [self._record(entry) for entry in inputs]
+        return results[0] if results else IntakeResult.IGNORED
 
     def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:
         """The scope may have been widened since the secrets were read."""
         if not self.secrets.verify(delivery.body, signature, max_age=REREAD_SECONDS).cover(origins):
             raise OutOfScope(_explain(delivery.event, origins[0]))
 
-    def _record(self, entry: Receipt | Report) -> Answer:
+    def _record(self, entry: Receipt | Report) -> IntakeResult:
         try:
             decision = self.ledger.dispatch(entry)
-        except UnavailableError as trouble:
-            telemetry.deferred(entry, trouble)
+        except UnavailableError as error:
+            telemetry.deferred(entry, error)
             self.retries.put(entry)
-            return Answer.DEFERRED
-        return Answer(decision.outcome) if decision else Answer.RECORDED
+            return IntakeResult.DEFERRED
+        return IntakeResult(decision.outcome) if decision else IntakeResult.RECORDED
 
 
-def _origin(read: Receipt | Report) -> Origin:
-    """From what is recorded, not from the body: only the keys that are used are worth checking."""
-    match read:
+def _origin(entry: Receipt | Report) -> Origin:
+    """Taken from the entry, not from the body: the check must cover the keys that are written."""
+    match entry:
         case Receipt():
-            return Origin(read.installation_id, read.facts.repo_full_name)
+            return Origin(entry.installation_id, entry.facts.repo_full_name)
         case InstallationReport():
-            return Origin(read.installation_id, None)
+            return Origin(entry.installation_id, None)
         case _:
-            return Origin(read.installation_id, read.repo_full_name)
+            return Origin(entry.installation_id, entry.repo_full_name)
 
 
 def _explain(event: str, origin: Origin) -> str:

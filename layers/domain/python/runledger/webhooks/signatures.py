@@ -2,7 +2,7 @@
 
 Secrets Manager holds one JSON object. Each of its values is a secret that is valid for everything, or an object that
 limits it: `{"secret": "...", "installations": [7], "repositories": ["acme/*"], "app": true}`. All limits of an entry
-must hold. An entry that cannot be understood is never active.
+must hold. A malformed entry is never active.
 """
 
 import hmac
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
 FRESH_SECONDS = 300.0
-# A delivery that is about to be rejected may be right by now, because the secret was changed. A flood of bad ones must
-# not become a flood of calls to AWS.
+# Before a delivery is rejected, secrets older than this are read again: they may have changed. The minimum age keeps a
+# flood of bad deliveries from causing a flood of calls to AWS.
 REREAD_SECONDS = 10.0
 
 KEYS = {"secret", "installations", "repositories", "app"}
@@ -32,7 +32,7 @@ REPOSITORIES = re.compile(r"[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|\*)")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an input says that it comes from; events about an installation name no repository."""
+    """The claimed installation and repository of an input; events about an installation have no repository."""
 
     installation_id: int
     repo_full_name: str | None
@@ -40,7 +40,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One secret and its limits; None is no limit."""
+    """One secret and its limits; None means unlimited."""
 
     secret: bytes = field(repr=False)
     installations: frozenset[int] | None = None
@@ -48,9 +48,9 @@ class Entry:
     app: bool = False
 
     def covers(self, origin: Origin, *, app_only: bool) -> bool:
-        """`app_only`: what names an installation must be signed with an App's secret."""
-        of_an_app = origin.installation_id != NO_INSTALLATION
-        if (self.app and not of_an_app) or (app_only and of_an_app and not self.app):
+        """With `app_only`, an input with an installation must be signed with an App's secret."""
+        has_installation = origin.installation_id != NO_INSTALLATION
+        if (self.app and not has_installation) or (app_only and has_installation and not self.app):
             return False
         if self.installations is not None and origin.installation_id not in self.installations:
             return False
@@ -65,17 +65,17 @@ class Signers:
     app_only: bool = False
 
     def cover(self, origins: Iterable[Origin]) -> bool:
-        return all(any(each.covers(origin, app_only=self.app_only) for each in self.entries) for origin in origins)
+        return all(any(entry.covers(origin, app_only=self.app_only) for entry in self.entries) for origin in origins)
 
     def of(self, body: bytes, signature: str) -> "Signers":
-        """Compares with every secret, so that the time taken doesn't tell which one matched."""
+        """Compares with every secret: the duration doesn't reveal which one matched."""
         given = signature.encode("utf-8", "replace")
-        matching = [each for each in self.entries if hmac.compare_digest(given, _sign(each.secret, body))]
+        matching = [entry for entry in self.entries if hmac.compare_digest(given, _sign(entry.secret, body))]
         return Signers(tuple(matching), self.app_only)
 
 
 class WebhookSecrets:
-    """Every valid entry is active, so that rotation needs no deployment. `ignored` is told the others, and why."""
+    """Every valid entry is active: rotation needs no deployment. `ignored` receives the others and the reason."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ def _sign(secret: bytes, body: bytes) -> bytes:
 
 
 def _is_among(repositories: frozenset[str], name: str | None) -> bool:
-    """GitHub's names are ASCII and their case is ignored; anything else is no name, and so among none."""
+    """Names on GitHub are ASCII and case-insensitive; any other name is never in the set."""
     if name is None or not REPOSITORY.fullmatch(name):
         return False
     name = name.lower()
@@ -130,7 +130,7 @@ def _is_among(repositories: frozenset[str], name: str | None) -> bool:
 
 
 def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
-    """Messages name the entry and the key, never a value: it may be a secret in the wrong place."""
+    """Messages contain the entry's name and key, never a value: it may be a misplaced secret."""
     try:
         document = json.loads(stored)
     except ValueError:
@@ -144,13 +144,13 @@ def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
             entries.append(_entry(value))
         except ValueError as problem:
             ignored(name, str(problem))
-    # Also where the App's entry is malformed: leaving it out must not let the other secrets speak for the App.
-    app_only = any(isinstance(each, dict) and each.get("app", False) is not False for each in document.values())
+    # Also if the App's entry is malformed: otherwise, other secrets would become valid for the App's installations.
+    app_only = any(isinstance(entry, dict) and entry.get("app", False) is not False for entry in document.values())
     return Signers(tuple(entries), app_only)
 
 
 def _entry(value: Any) -> Entry:
-    """ValueError if anything about it is unclear."""
+    """ValueError if it is malformed."""
     if isinstance(value, str):
         return Entry(secret=_secret(value))
     if not isinstance(value, dict):
@@ -164,8 +164,8 @@ def _entry(value: Any) -> Entry:
     if installations is None and repositories is None and not app:
         raise ValueError(f"needs {LIMITS}; a secret without limits is a plain string")
     if installations is None and not app:
-        # Hooks of a repository or organisation name no installation. With another one in it, a delivery for the same
-        # repository name would be recorded among the jobs of another tenant.
+        # Hooks of a repository or organisation send no installation. If one were allowed, a delivery for the same
+        # repository name could be recorded among the jobs of another tenant.
         installations = frozenset({NO_INSTALLATION})
     return Entry(secret=_secret(value.get("secret")), installations=installations, repositories=repositories, app=app)
 
@@ -180,8 +180,8 @@ def _installations(entry: dict[str, Any]) -> frozenset[int] | None:
     if "installations" not in entry:
         return None
     found = entry["installations"]
-    if not isinstance(found, list) or not found or not all(type(each) is int and each >= 0 for each in found):
-        raise ValueError("installations must be a list of installation ids; 0 is hooks without an installation")
+    if not isinstance(found, list) or not found or not all(type(number) is int and number >= 0 for number in found):
+        raise ValueError("installations must be a list of installation ids; 0 means hooks without an installation")
     return frozenset(found)
 
 
@@ -191,7 +191,7 @@ def _repositories(entry: dict[str, Any]) -> frozenset[str] | None:
     found = entry["repositories"]
     if not isinstance(found, list) or not found or not all(map(_is_pattern, found)):
         raise ValueError("repositories must be a list of owner/name or owner/*")
-    return frozenset(each.lower() for each in found)
+    return frozenset(name.lower() for name in found)
 
 
 def _is_pattern(value: object) -> bool:
