@@ -32,9 +32,9 @@ def main() -> None:
     print(f"All figures and how they were measured: {RESULTS}")
 
 
-def renew_documents() -> None:
+def update_documents() -> None:
     with tempfile.TemporaryDirectory() as name, dynamodb.running(Path(name)) as url, bed.made(url, "docs") as made:
-        documents.renew(counts.count(made))
+        documents.update(counts.count(made))
     print("Updated " + " and ".join(document.name for document in documents.DOCUMENTS))
 
 
@@ -69,6 +69,6 @@ def _timed(what: str) -> Iterator[None]:
 
 if __name__ == "__main__":
     try:
-        renew_documents() if sys.argv[1:] == ["docs"] else main()
+        update_documents() if sys.argv[1:] == ["docs"] else main()
     except LocalError as problem:
         sys.exit(f"bench: {problem}")

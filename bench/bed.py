@@ -16,7 +16,7 @@ from unittest.mock import patch
 import boto3
 from runledger.platform import clients, logs
 
-from bench import answers
+from bench import canned_responses
 from bench.meter import Meter, Usage
 from tests.beds import create_tables
 from tests.settings import SETTINGS, forget_wiring
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from tests.synthesis import Template
 
+WIRING = re.compile(r"runledger\w*\.(?:wiring\.\w+|\w*wiring)")
 FUNCTIONS = sorted(file.stem for file in (Path(__file__).parent.parent / "functions").glob("*.py"))
 
 
@@ -83,13 +84,13 @@ def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]
         bed = Bed(dynamodb=unmetered, meter=Meter(unmetered))
         bed.meter.attach(clients.session())
 
-        def answer_instead(event_name: str, request: Any, **_: Any) -> AWSResponse | None:
+        def respond(event_name: str, request: Any, **_: Any) -> AWSResponse | None:
             operation = event_name.removeprefix("before-send.")
             if operation.startswith("dynamodb."):
-                return answers.throttled() if bed.throttling else None
-            return answers.instead_of(operation, request.body)
+                return canned_responses.throttled() if bed.throttling else None
+            return canned_responses.respond_to(operation, request.body)
 
-        clients.session().register("before-send", answer_instead)  # type: ignore[arg-type]
+        clients.session().register("before-send", respond)  # type: ignore[arg-type]
         bed.cold()
         try:
             yield bed

@@ -1,7 +1,7 @@
 """Start of each function in a new interpreter, compared with boto3 and one client: the minimum of alternating runs.
 
-Measures CPU time, so that other load on the machine doesn't count. Uses the deployed packages, which are read-only on
-Lambda: modules without bytecode are compiled at every start.
+Measures CPU time: other load on the machine doesn't count. Uses the deployed packages, which are read-only on Lambda:
+modules without bytecode are compiled at every start.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_PACKAGES = 8
 BARE = "import boto3; boto3.client('dynamodb')"
 READY = "; import sys, time; print(time.process_time(), len(sys.modules))"
 # Functions that call GitHub read the App secret when they start; here it is empty.
-ANSWER_WITH_NO_APP = """
+RESPOND_WITHOUT_APP = """
 import io
 from runledger.platform import clients
 from botocore.awsrequest import AWSResponse
@@ -42,9 +42,9 @@ clients.session().register("before-send.secrets-manager", respond)
 """
 HOW = f"CPU time of a new process, least of {TURNS}, in turns; baseline: import boto3 and one DynamoDB client"
 STAGES = {
-    "import_botocore": "from runledger import aws",
-    "dynamodb_client": "aws.client('dynamodb')",
-    "secretsmanager_client": "aws.client('secretsmanager')",
+    "import_botocore": "from runledger.platform import clients",
+    "dynamodb_client": "clients.client('dynamodb')",
+    "secretsmanager_client": "clients.client('secretsmanager')",
     "ours": "import webhook_intake",
 }
 
@@ -91,7 +91,7 @@ def _compiled(package: Package, scratch: Path) -> Package:
 
 
 def _importing(name: str, package: Package) -> str:
-    return (ANSWER_WITH_NO_APP if "GITHUB_APP" in package.environment else "") + f"import {name}"
+    return (RESPOND_WITHOUT_APP if "GITHUB_APP" in package.environment else "") + f"import {name}"
 
 
 def _start(code: str, package: Package) -> tuple[float, int]:

@@ -1,7 +1,7 @@
 """CPU time of a warm webhook in the real handler, with recorded responses instead of the network.
 
-Beside it, the same bytes through hmac and json alone, and the same calls through a bare boto3. What is ours is what the
-handler takes outside of its calls: so whatever our code and botocore's do to each other's caches is counted.
+The baselines are hmac and json for the same bytes, and the same calls with plain boto3. `own` is the handler's time
+outside of its AWS calls, which includes the effects of our code and botocore on each other's CPU caches.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PARTS = {
     ("decision", "decide"): "decide",
     ("attributes", "to_attributes"): "to_attributes",
     ("attributes", "from_attributes"): "from_attributes",
-    ("telemetry", "taken"): "telemetry",
+    ("telemetry", "recorded"): "telemetry",
 }
 
 
@@ -73,9 +73,9 @@ def measure(bed: Bed) -> list[Entry]:
 
 
 def _webhook(bed: Bed, path: str, step: Step) -> Iterator[Entry]:
-    calls, answers = recorded(bed, step)
-    with canned(bed, answers), captured_log():
-        seconds = _least(step, Bare(calls, answers))
+    calls, responses = recorded(bed, step)
+    with canned(bed, responses), captured_log():
+        seconds = _least(step, Bare(calls, responses))
         profile = _profile(partial(invoke, *step))
     return _entries(path, seconds, calls=len(calls), profile=profile)
 
@@ -94,16 +94,16 @@ def _least(step: Step, bare: Bare) -> Seconds:
 
 def _turn(step: Step, floor: Callable[[], None], bare: Bare) -> Seconds:
     stopwatch = Stopwatch()
-    with stopwatch.held():
+    with stopwatch.running():
         whole = _seconds(partial(invoke, *step))
     calls = stopwatch.seconds
     return Seconds(floor=_seconds(floor), bare=_seconds(bare), whole=whole, calls=calls, own=whole - calls)
 
 
-def _seconds(thing: Callable[[], object]) -> float:
+def _seconds(function: Callable[[], object]) -> float:
     started = time.process_time()
     for _ in range(TIMES):
-        thing()
+        function()
     return time.process_time() - started
 
 
@@ -124,13 +124,18 @@ def _profile(handled: Callable[[], object]) -> Profile:
 
 def _entries(path: str, seconds: Seconds, *, calls: int, profile: Profile) -> Iterator[Entry]:
     key = f"cpu.{path}"
-    how = f"CPU time a webhook, least of {ROUNDS} times {TIMES} in turns, canned answers below botocore; "
+    how = f"CPU time a webhook, least of {ROUNDS} times {TIMES} in turns, recorded responses below botocore; "
     bare = f"the same {calls} calls by a bare boto3 client"
     for name, value, baseline, what in (
-        ("us", seconds.whole, seconds.bare, f"all of it; baseline: {bare}, and nothing else"),
-        ("beyond_bare_calls.us", seconds.whole - seconds.bare, None, f"all of it, less {bare}"),
+        ("us", seconds.whole, seconds.bare, f"the whole handler; baseline: only {bare}"),
+        ("beyond_bare_calls.us", seconds.whole - seconds.bare, None, f"the whole handler, less {bare}"),
         ("aws_calls.us", seconds.calls, seconds.bare, f"its calls to AWS; baseline: {bare}"),
-        ("own.us", seconds.own, seconds.floor, "all but its calls; baseline: hmac and json.loads of the same bytes"),
+        (
+            "own.us",
+            seconds.own,
+            seconds.floor,
+            "without AWS calls; baseline: hmac and json.loads of the same bytes",
+        ),
     ):
         floor = None if baseline is None else baseline * US
         yield Entry(key=f"{key}.{name}", value=value * US, baseline=floor, unit="µs", how=how + what, kind="time")

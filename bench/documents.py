@@ -20,13 +20,13 @@ MONTHS = (1_000_000, 10_000_000, 100_000_000)
 MARKED = re.compile(r"(?<=<!-- counted: )(?P<block>\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 
 
-def renewed(text: str, counts: Counts) -> str:
+def updated(text: str, counts: Counts) -> str:
     return MARKED.sub(lambda found: f"{found['block']} -->\n{_table(BLOCKS[found['block']](counts))}\n", text)
 
 
-def renew(counts: Counts) -> None:
+def update(counts: Counts) -> None:
     for document in DOCUMENTS:
-        document.write_text(renewed(document.read_text(), counts))
+        document.write_text(updated(document.read_text(), counts))
 
 
 def _job(counts: Counts) -> Iterator[tuple[str, ...]]:
@@ -53,11 +53,11 @@ def _month(counts: Counts) -> Iterator[tuple[str, ...]]:
     yield "dollars a month", *(f"{jobs // prices.MILLION} million jobs" for jobs in MONTHS)
     bills = [bill.month(counts, jobs) for jobs in MONTHS]
     for service in bills[0]:
-        yield service, *(f"{each[service]:,.2f}" for each in bills)
-    yield "**everything, on demand**", *(f"**{sum(each.values()):,.2f}**" for each in bills)
+        yield service, *(f"{bill_of_month[service]:,.2f}" for bill_of_month in bills)
+    yield "**everything, on demand**", *(f"**{sum(bill_of_month.values()):,.2f}**" for bill_of_month in bills)
     provisioned = [bill.provisioned(counts, jobs) for jobs in MONTHS]
-    yield "DynamoDB requests, provisioned", *(f"{each:,.2f}" for each in provisioned)
-    rest = [sum(each.values()) - each["DynamoDB requests"] for each in bills]
+    yield "DynamoDB requests, provisioned", *(f"{dollars:,.2f}" for dollars in provisioned)
+    rest = [sum(bill_of_month.values()) - bill_of_month["DynamoDB requests"] for bill_of_month in bills]
     yield "**everything, provisioned**", *(f"**{sum(both):,.2f}**" for both in zip(rest, provisioned, strict=True))
 
 

@@ -18,14 +18,14 @@ HOW = "Amazon DynamoDB Local; "
 
 def runs(bed: Bed, size: int) -> tuple[Usage, int]:
     """One job in each run."""
-    return _played(bed, [Life() for _ in range(size)])
+    return _play(bed, [Life() for _ in range(size)])
 
 
 def matrix(bed: Bed, size: int) -> tuple[Usage, int]:
     """All jobs in one run: all are queued, then all start, then all complete."""
     first = Life()
     rest = [Life(run_number=first.number) for _ in range(size - 1)]
-    return _played(bed, [first, *rest])
+    return _play(bed, [first, *rest])
 
 
 def history(bed: Bed, size: int) -> tuple[Usage, int]:
@@ -36,12 +36,12 @@ def history(bed: Bed, size: int) -> tuple[Usage, int]:
     return bed.measure(job.webhook("in_progress")), 1
 
 
-def _played(bed: Bed, jobs: list[Life]) -> tuple[Usage, int]:
+def _play(bed: Bed, jobs: list[Life]) -> tuple[Usage, int]:
     steps = zip(*(normal(job) for job in jobs), strict=True)
     return bed.measure(*(step for together in steps for step in together)), len(jobs)
 
 
-GROWN: dict[str, tuple[Callable[[Bed, int], tuple[Usage, int]], tuple[int, ...]]] = {
+MEASUREMENTS: dict[str, tuple[Callable[[Bed, int], tuple[Usage, int]], tuple[int, ...]]] = {
     "runs": (runs, (1, 10, 100)),
     "matrix": (matrix, (1, 10, 100, 256)),
     "history": (history, (1, 10, 100)),
@@ -50,10 +50,10 @@ GROWN: dict[str, tuple[Callable[[Bed, int], tuple[Usage, int]], tuple[int, ...]]
 
 def measure(bed: Bed) -> list[Entry]:
     bed.measure(*normal(Life()))
-    return [entry for name, (grow, sizes) in GROWN.items() for entry in _grown(bed, name, grow, sizes)]
+    return [entry for name, (grow, sizes) in MEASUREMENTS.items() for entry in _entries(bed, name, grow, sizes)]
 
 
-def _grown(bed: Bed, name: str, grow: Callable[[Bed, int], tuple[Usage, int]], sizes: tuple[int, ...]) -> list[Entry]:
+def _entries(bed: Bed, name: str, grow: Callable[[Bed, int], tuple[Usage, int]], sizes: tuple[int, ...]) -> list[Entry]:
     entries: list[Entry] = []
     least: tuple[float, float] | None = None
     for size in sizes:

@@ -1,8 +1,8 @@
 """The original schema as first estimated: its tables, whose indexes project all attributes, and its list of calls.
 
-It is given the same webhooks and the same scheduling, and stores the attributes that it lists, where they are known.
-The keys of its indexes are attributes of their own, as it names them. They are what brings its item over 1 KB one step
-earlier: an index that shared `created_at` as its sort key would bring a typical life from 32 write units to 27.
+It receives the same webhooks and scheduling events, and stores the attributes that the schema lists. The keys of its
+indexes are separate attributes, so its item exceeds 1 KB one step earlier: with `created_at` as the sort key of its
+indexes, a typical life would take 27 write units instead of 32.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runledger.model import times
 from runledger.tables.attributes import from_attributes, to_attributes
 
-from bench.answers import ON_DEMAND_PRICE
+from bench.canned_responses import ON_DEMAND_PRICE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -32,8 +32,8 @@ FACTS_OF = {
 
 def create_tables(client: DynamoDBClient) -> None:
     keys: list[Any] = [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}]
-    named = ["PK", "SK", *(f"{index}-{key}" for index in INDEXES for key in ("PK", "SK"))]
-    attributes: list[Any] = [{"AttributeName": name, "AttributeType": "S"} for name in named]
+    keys_and_indexes = ["PK", "SK", *(f"{index}-{key}" for index in INDEXES for key in ("PK", "SK"))]
+    attributes: list[Any] = [{"AttributeName": name, "AttributeType": "S"} for name in keys_and_indexes]
     client.create_table(
         TableName=JOBS,
         KeySchema=keys,
@@ -65,20 +65,20 @@ class Literal:
         self._get(life)
         job = _queued(life)
         self.client.put_item(TableName=JOBS, Item=to_attributes(job), ConditionExpression="attribute_not_exists(PK)")
-        self._remember(life, "webhook_queued", "queued", changes=None)
-        self._change(life, "runner_scheduled", "scheduled", was=job, becomes=_scheduled(life))
+        self._put_event(life, "webhook_queued", "queued", changes=None)
+        self._change(life, "runner_scheduled", "scheduled", before=job, after=_scheduled(life))
         for step in ("in_progress", "completed"):
-            was = from_attributes(self._get(life)["Item"])
-            self._change(life, f"webhook_{step}", step, was=was, becomes=_webhook(life, step))
+            stored = from_attributes(self._get(life)["Item"])
+            self._change(life, f"webhook_{step}", step, before=stored, after=_webhook(life, step))
 
     def _get(self, life: Life) -> Any:
         return self.client.get_item(TableName=JOBS, Key=to_attributes(_key(life)))
 
     def _change(
-        self, life: Life, event_type: str, status: str, *, was: dict[str, Any], becomes: dict[str, Any]
+        self, life: Life, event_type: str, status: str, *, before: dict[str, Any], after: dict[str, Any]
     ) -> None:
-        becomes |= _metadata(status)
-        put = becomes | {"GSI1-PK": f"{life.installation_id}#{status}"}
+        after |= _metadata(status)
+        put = after | {"GSI1-PK": f"{life.installation_id}#{status}"}
         self.client.update_item(
             TableName=JOBS,
             Key=to_attributes(_key(life)),
@@ -86,10 +86,10 @@ class Literal:
             ExpressionAttributeNames={f"#{number}": name for number, name in enumerate(put)},
             ExpressionAttributeValues=to_attributes({f":{n}": value for n, value in enumerate(put.values())}),
         )
-        changes = {name: {"from": was.get(name), "to": value} for name, value in becomes.items()}
-        self._remember(life, event_type, status, changes=changes)
+        changes = {name: {"from": before.get(name), "to": value} for name, value in after.items()}
+        self._put_event(life, event_type, status, changes=changes)
 
-    def _remember(self, life: Life, event_type: str, status: str, *, changes: dict[str, Any] | None) -> None:
+    def _put_event(self, life: Life, event_type: str, status: str, *, changes: dict[str, Any] | None) -> None:
         at = _at(status)
         webhook = event_type.startswith("webhook_")
         event = {
@@ -142,9 +142,9 @@ def _queued(life: Life) -> dict[str, Any]:
 
 def _scheduled(life: Life) -> dict[str, Any]:
     detail = life.launcher()["detail"]
-    named = ("instance_type", "instance_lifecycle", "fleet_id", "pool_name")
+    names = ("instance_type", "instance_lifecycle", "fleet_id", "pool_name")
     return {
-        **{name: detail[name] for name in named},
+        **{name: detail[name] for name in names},
         "instance_id": life.instance_id,
         "scheduled_at": _at("scheduled"),
         "internal_queue_duration_in_ms": 59_000,

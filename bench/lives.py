@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 
 def examples() -> list[dict[str, Any]]:
     """GitHub's examples without those of GHES, which repeat them."""
-    found = {json.dumps(each, sort_keys=True): each for each in payloads("workflow_job")}
+    found = {json.dumps(example, sort_keys=True): example for example in payloads("workflow_job")}
     return list(found.values())
 
 

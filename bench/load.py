@@ -27,7 +27,7 @@ MS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Volley:
+class Batch:
     seconds: float
     waits: list[float]
     accepted: int
@@ -47,29 +47,29 @@ def measure(outputs: Outputs) -> list[Entry]:
     for concurrency in CONCURRENCY:
         warming, jobs = _some(2 * concurrency), _some(JOBS)
         for url in (empty_url, outputs.webhook_url):
-            _fire(url, outputs.webhook_secret, warming, concurrency)
-        empty = _fire(empty_url, outputs.webhook_secret, jobs, concurrency)
-        ours = _fire(outputs.webhook_url, outputs.webhook_secret, jobs, concurrency)
+            _send(url, outputs.webhook_secret, warming, concurrency)
+        empty = _send(empty_url, outputs.webhook_secret, jobs, concurrency)
+        ours = _send(outputs.webhook_url, outputs.webhook_secret, jobs, concurrency)
         sent += warming + jobs
         entries += _entries(concurrency, ours, empty)
-    return [*entries, *_accounts(outputs, sent)]
+    return [*entries, *_check_tables(outputs, sent)]
 
 
 def _some(jobs: int) -> list[Life]:
     return [Life() for _ in range(jobs)]
 
 
-def _fire(url: str, secret: str, jobs: list[Life], concurrency: int) -> Volley:
+def _send(url: str, secret: str, jobs: list[Life], concurrency: int) -> Batch:
     """All webhooks of all jobs in random order."""
     webhooks = [event for job in jobs for _, event in without_launcher(job)]
     random.Random(concurrency).shuffle(webhooks)  # noqa: S311
     started = time.perf_counter()
     with ThreadPoolExecutor(max_workers=concurrency) as pool:
-        answered = list(pool.map(partial(_post, url, secret), webhooks))
-    return Volley(
+        responses = list(pool.map(partial(_post, url, secret), webhooks))
+    return Batch(
         seconds=time.perf_counter() - started,
-        waits=[seconds for seconds, _ in answered],
-        accepted=sum(status == 202 for _, status in answered),  # noqa: PLR2004
+        waits=[seconds for seconds, _ in responses],
+        accepted=sum(status == 202 for _, status in responses),  # noqa: PLR2004
     )
 
 
@@ -81,7 +81,7 @@ def _post(url: str, secret: str, event: dict[str, Any]) -> tuple[float, int]:
     return time.perf_counter() - started, status
 
 
-def _entries(concurrency: int, ours: Volley, empty: Volley) -> list[Entry]:
+def _entries(concurrency: int, ours: Batch, empty: Batch) -> list[Entry]:
     key = f"load.{concurrency}"
     how = f"{3 * JOBS} signed webhooks, {concurrency} at a time, into the deployed app; baseline: an empty function"
     figures = {
@@ -96,7 +96,7 @@ def _entries(concurrency: int, ours: Volley, empty: Volley) -> list[Entry]:
     return [*timed, Entry(key=f"{key}.errors", value=len(ours.waits) - ours.accepted, unit="webhooks", how=how)]
 
 
-def _accounts(outputs: Outputs, jobs: list[Life]) -> list[Entry]:
+def _check_tables(outputs: Outputs, jobs: list[Life]) -> list[Entry]:
     """Checks that every delivery is in the history and every job is completed."""
     dynamodb = aws.client(outputs, "dynamodb")
     lines, done = set(), 0
@@ -127,6 +127,6 @@ def _accounts(outputs: Outputs, jobs: list[Life]) -> list[Entry]:
             value=done,
             baseline=len(jobs),
             unit="jobs",
-            how="whose item says completed after the load; baseline: sent",
+            how="completed in the table after the load; baseline: sent",
         ),
     ]

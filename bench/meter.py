@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 READS = {"GetItem", "BatchGetItem", "Query", "Scan"}
-REFUSED = "ConditionalCheckFailedException"
+CONDITION_FAILED = "ConditionalCheckFailedException"
 
 
 @dataclass(slots=True)
@@ -42,9 +42,9 @@ class Meter:
         self.usage = Usage()
         self._unmetered = unmetered
         self._hooks = {
-            "provide-client-params.dynamodb": self._ask_for_units,
+            "provide-client-params.dynamodb": self._request_units,
             "request-created": self._count,
-            "after-call.dynamodb": self._take_units,
+            "after-call.dynamodb": self._add_units,
         }
 
     def attach(self, events: Any) -> None:
@@ -59,8 +59,8 @@ class Meter:
         self.usage = Usage()
         return self.usage
 
-    def _ask_for_units(self, params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> dict[str, Any]:
-        context["asked"] = params
+    def _request_units(self, params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> dict[str, Any]:
+        context["params"] = params
         if "ReturnConsumedCapacity" in model.input_shape.members:
             params["ReturnConsumedCapacity"] = "INDEXES"
         return params
@@ -69,20 +69,20 @@ class Meter:
         """Counts every HTTP request, including retries."""
         self.usage.calls[event_name.removeprefix("request-created.")] += 1
 
-    def _take_units(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
-        if parsed.get("Error", {}).get("Code") == REFUSED:
-            self._take_refusal(context["asked"])
+    def _add_units(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
+        if parsed.get("Error", {}).get("Code") == CONDITION_FAILED:
+            self._add_failed_write(context["params"])
         units = self.usage.reads if model.name in READS else self.usage.writes
         consumed = parsed.get("ConsumedCapacity", [])
-        for each in consumed if isinstance(consumed, list) else [consumed]:
-            _add(units, each)
+        for table in consumed if isinstance(consumed, list) else [consumed]:
+            _add(units, table)
         self.usage.items_read += _items_in(parsed)
 
-    def _take_refusal(self, asked: Mapping[str, Any]) -> None:
+    def _add_failed_write(self, params: Mapping[str, Any]) -> None:
         """A failed conditional write is billed like a write. The engine doesn't report it, so it is computed."""
-        key = asked.get("Key") or {name: asked["Item"][name] for name in ("PK", "SK")}
-        stored = self._unmetered.get_item(TableName=asked["TableName"], Key=key, ConsistentRead=True).get("Item", {})
-        self.usage.writes[asked["TableName"]] += max(write_units(stored), write_units(asked.get("Item", {})))
+        key = params.get("Key") or {name: params["Item"][name] for name in ("PK", "SK")}
+        stored = self._unmetered.get_item(TableName=params["TableName"], Key=key, ConsistentRead=True).get("Item", {})
+        self.usage.writes[params["TableName"]] += max(write_units(stored), write_units(params.get("Item", {})))
 
 
 def _add(units: Counter[str], consumed: Mapping[str, Any]) -> None:
@@ -91,8 +91,8 @@ def _add(units: Counter[str], consumed: Mapping[str, Any]) -> None:
     if "Table" not in consumed and "GlobalSecondaryIndexes" not in consumed:
         units[table] += consumed["CapacityUnits"]
     units[table] += consumed.get("Table", {}).get("CapacityUnits", 0)
-    for index, each in consumed.get("GlobalSecondaryIndexes", {}).items():
-        units[f"{table}.{index}"] += each["CapacityUnits"]
+    for index, capacity in consumed.get("GlobalSecondaryIndexes", {}).items():
+        units[f"{table}.{index}"] += capacity["CapacityUnits"]
 
 
 def _items_in(parsed: Mapping[str, Any]) -> int:

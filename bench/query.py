@@ -19,15 +19,15 @@ OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Query:
     name: str
     path: str
-    query: dict[str, Any]
+    parameters: dict[str, Any]
 
 
-def questions(job: Life) -> list[Question]:
+def queries(job: Life) -> list[Query]:
     here, repo = f"/v1/installations/{job.installation_id}", TYPICAL["repository"]["full_name"]
-    asked: dict[str, tuple[str, dict[str, Any]]] = {
+    requests: dict[str, tuple[str, dict[str, Any]]] = {
         "one_job": (f"{here}/jobs/{job.job_id}", {}),
         "its_history": (f"{here}/jobs/{job.job_id}/events", {}),
         "a_run": (f"{here}/runs/{job.run_id}", {}),
@@ -38,7 +38,7 @@ def questions(job: Life) -> list[Question]:
         "statistics_of_a_repository": (f"{here}/statistics", {"repo": repo}),
         "stuck_jobs": (f"{here}/stuck", {}),
     }
-    return [Question(name=name, path=path, query=query) for name, (path, query) in asked.items()]
+    return [Query(name=name, path=path, parameters=parameters) for name, (path, parameters) in requests.items()]
 
 
 def measure(bed: Bed) -> list[Entry]:
@@ -46,23 +46,22 @@ def measure(bed: Bed) -> list[Entry]:
     for number, job in enumerate(jobs):
         bed.measure(*normal(job)[: 1 if number < OPEN_JOBS else None])
     client = Client(handler=importlib.import_module("api").handler)
-    return [entry for question in questions(jobs[-1]) for entry in _asked(bed, client, question)]
+    return [entry for query in queries(jobs[-1]) for entry in _measure(bed, client, query)]
 
 
-def _asked(bed: Bed, client: Client, question: Question) -> list[Entry]:
-    client.get(question.path, **question.query)  # warms the function's caches
+def _measure(bed: Bed, client: Client, query: Query) -> list[Entry]:
+    client.get(query.path, **query.parameters)  # warms the function's caches
     usage = bed.meter.reset()
-    answer = client.get(question.path, **question.query)
-    if answer.status != OK:
-        raise RuntimeError(f"GET {question.path} returned {answer.status}: {answer.body}")
-    how = f"Amazon DynamoDB Local, {JOBS} jobs, {OPEN_JOBS} of them queued; the real handler: {_shown(question)}"
+    response = client.get(query.path, **query.parameters)
+    if response.status != OK:
+        raise RuntimeError(f"GET {query.path} returned {response.status}: {response.body}")
+    how = f"Amazon DynamoDB Local, {JOBS} jobs, {OPEN_JOBS} of them queued; the real handler: {_text(query)}"
     found = {"read_units": usage.read(), "items": usage.items_read, "calls": usage.round_trips}
     units = {"read_units": "read units", "items": "items", "calls": "calls"}
     return [
-        Entry(key=f"query.{question.name}.{what}", value=value, unit=units[what], how=how)
-        for what, value in found.items()
+        Entry(key=f"query.{query.name}.{what}", value=value, unit=units[what], how=how) for what, value in found.items()
     ]
 
 
-def _shown(question: Question) -> str:
-    return "GET " + question.path + "".join(f" {name}={value}" for name, value in question.query.items())
+def _text(query: Query) -> str:
+    return "GET " + query.path + "".join(f" {name}={value}" for name, value in query.parameters.items())

@@ -1,4 +1,4 @@
-"""A webhook without the network: its calls are recorded once, then answered with the recorded responses."""
+"""A webhook without the network: its calls are recorded once, then replayed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unittest.mock import patch
 import boto3
 from runledger.platform import clients
 
-from bench.answers import response
+from bench.canned_responses import response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,41 +28,41 @@ Call = tuple[str, dict[str, Any]]
 class Network:
     """Replaces botocore's HTTP session and returns the recorded responses."""
 
-    def __init__(self, answers: list[bytes]) -> None:
-        self._answers = itertools.cycle(answers)
+    def __init__(self, responses: list[bytes]) -> None:
+        self._responses = itertools.cycle(responses)
 
     def send(self, _request: object) -> AWSResponse:
-        return response(next(self._answers))
+        return response(next(self._responses))
 
 
 def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
     """Records the calls of a webhook and their responses."""
     calls: list[Call] = []
-    answers: list[bytes] = []
+    responses: list[bytes] = []
     client = clients.client("dynamodb")
     call = client._make_api_call
 
-    def remember_call(name: str, params: dict[str, Any]) -> Any:
+    def record_call(name: str, params: dict[str, Any]) -> Any:
         calls.append((name, dict(params)))  # before handlers modify them
         return call(name, params)
 
-    def remember_answer(http_response: AWSResponse, **_: Any) -> None:
+    def record_response(http_response: AWSResponse, **_: Any) -> None:
         content = json.loads(http_response.content)
         content.pop("ConsumedCapacity", None)
-        answers.append(json.dumps(content).encode())
+        responses.append(json.dumps(content).encode())
 
-    client.meta.events.register("after-call", remember_answer)
-    with patch.object(client, "_make_api_call", remember_call):
+    client.meta.events.register("after-call", record_response)
+    with patch.object(client, "_make_api_call", record_call):
         bed.measure(step)
-    client.meta.events.unregister("after-call", remember_answer)
-    return calls, answers
+    client.meta.events.unregister("after-call", record_response)
+    return calls, responses
 
 
 @contextmanager
-def canned(bed: Bed, answers: list[bytes]) -> Iterator[None]:
+def canned(bed: Bed, responses: list[bytes]) -> Iterator[None]:
     """Disables the meter, which takes time too."""
     client = clients.client("dynamodb")
-    network, client._endpoint.http_session = client._endpoint.http_session, Network(answers)
+    network, client._endpoint.http_session = client._endpoint.http_session, Network(responses)
     bed.meter.detach(client.meta.events)
     try:
         yield
@@ -74,11 +74,11 @@ def canned(bed: Bed, answers: list[bytes]) -> Iterator[None]:
 class Bare:
     """The same calls with plain boto3."""
 
-    def __init__(self, calls: list[Call], answers: list[bytes]) -> None:
+    def __init__(self, calls: list[Call], responses: list[bytes]) -> None:
         self._calls = calls
         make: Any = boto3.Session().client
         self._client = make("dynamodb")
-        self._client._endpoint.http_session = Network(answers)
+        self._client._endpoint.http_session = Network(responses)
 
     def __call__(self) -> None:
         for name, params in self._calls:
@@ -92,7 +92,7 @@ class Stopwatch:
         self.seconds = 0.0
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         client = clients.client("dynamodb")
         call = client._make_api_call
 

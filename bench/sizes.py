@@ -44,6 +44,6 @@ SIZES: dict[str, Callable[[Any], int]] = {
     "B": len,
     "SS": lambda texts: sum(map(_text_bytes, texts)),
     "NS": lambda numbers: sum(map(_number_bytes, numbers)),
-    "L": lambda members: NESTED_BYTES + sum(1 + _value_bytes(each) for each in members),
+    "L": lambda members: NESTED_BYTES + sum(1 + _value_bytes(member) for member in members),
     "M": lambda members: NESTED_BYTES + len(members) + item_bytes(members),
 }

@@ -1,4 +1,4 @@
-"""The browser for tests and screenshots: the installed Chromium, so that Playwright doesn't download one."""
+"""The browser for tests and screenshots: the installed Chromium, so Playwright doesn't download one."""
 
 from __future__ import annotations
 

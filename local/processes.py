@@ -87,7 +87,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # so that Ctrl-C doesn't reach it, and its children end with it
+                start_new_session=True,  # Ctrl-C doesn't reach it, and its children end with it
                 pass_fds=[pid_file.fileno()],
                 umask=PRIVATE_UMASK,
             )
@@ -136,7 +136,7 @@ def tail(log: Path, lines: int = 15) -> str:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """Return the environment without AWS settings, so that no process can reach a real account by mistake.
+    """Return the environment without AWS settings, so no process can reach a real account by mistake.
 
     Python settings are removed too: functions must find their modules in their layers, as on Lambda.
     """

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from runner.log import log
+from runner import log
 
 TRIES = 6
 FIRST_PAUSE_SECONDS = 0.2

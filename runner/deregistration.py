@@ -9,15 +9,15 @@ from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import Request
 
+from runner import log
 from runner.config import WITHOUT_REDIRECTS, Config
-from runner.log import log
 
 MAX_SECONDS = 15.0
 ALREADY_GONE = (404, 410)
 
 
 def deregister(config: Config, home: Path, seconds: float) -> None:
-    """Never raises and never exceeds the given time, so that the exit code stays the runner's."""
+    """Never raises and never exceeds the given time, so the exit code stays the runner's."""
     seconds = max(0.0, min(seconds, MAX_SECONDS))
     if config.remove_url:
         problem = _within(seconds, config.remove_url)

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
+from runner import log
 from runner.config import BadConfig, Config, load, stop_timeout
 from runner.deregistration import deregister
 from runner.handover import receive, restart, write_runner_files
-from runner.log import log
 from runner.processes import STOP_SIGNALS, Child, Signals, become_init, descendants
 
 # Shares of the stop timeout: the job may run until the first, the runner may report it as cancelled until the second,

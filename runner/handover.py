@@ -1,4 +1,4 @@
-"""Restarts the entrypoint, so that its environment and memory contain no secrets while a job runs.
+"""Restarts the entrypoint, so its environment and memory contain no secrets while a job runs.
 
 The initial environment of a process stays readable in /proc/<pid>/environ; only exec replaces it. The first process
 loads the config, writes the runner's files, and executes itself again. The second process reads what it needs to stop
@@ -34,7 +34,7 @@ def write_runner_files(files: Mapping[str, bytes], home: Path) -> None:
 
 
 def restart(config: Config, environ: Mapping[str, str]) -> NoReturn:
-    """Blocks stop signals until the second process has started, so that none is lost."""
+    """Blocks stop signals until the second process has started, so none is lost."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     remaining = {name: value for name, value in asdict(config).items() if name != "runner_files"}
     descriptor = os.memfd_create("config", 0)

@@ -25,7 +25,7 @@ def become_init() -> None:
 
 
 class Signals:
-    """Queues signals, so that none is lost between a check and a wait."""
+    """Queues signals, so none is lost between a check and a wait."""
 
     def __init__(self) -> None:
         self._reader, self._writer = socket.socketpair()
@@ -40,7 +40,7 @@ class Signals:
 
 
 class Child:
-    """The runner, in a process group of its own, so that Ctrl-C doesn't cancel its job."""
+    """The runner, in a process group of its own, so Ctrl-C doesn't cancel its job."""
 
     def __init__(self, program: Path, environ: Mapping[str, str], signals: Signals) -> None:
         self._signals = signals

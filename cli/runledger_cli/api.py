@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-# Slightly longer than API Gateway's 30 s, so that its error message arrives.
+# Slightly longer than API Gateway's 30 s, so its error message arrives.
 TIMEOUT_SECONDS = 35
 LARGEST_PAGE = 200
 REDIRECTS = (301, 302, 303, 307, 308)

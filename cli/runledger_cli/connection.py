@@ -34,7 +34,7 @@ class Connection:
 
 
 def find(*, api_url: str | None, token: str | None, environment: Mapping[str, str], folder: Path) -> Connection:
-    """The token from the environment is only sent to an explicit URL, so that a file in a folder can't obtain it."""
+    """The token from the environment is only sent to an explicit URL, so a file in a folder can't obtain it."""
     if given := api_url or environment.get(URL_VARIABLE):
         return _checked(given, token or environment.get(TOKEN_VARIABLE))
     if file := _local_outputs(folder):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """`connect` finds the API when a command first asks it: creating a token needs none."""
+    """`connect` is called at the first API call: commands that create tokens need no API."""
 
     options: Namespace
     connect: Callable[[], Api]

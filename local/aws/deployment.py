@@ -37,7 +37,7 @@ CONTEXT = {
     "architecture": "host",
     "orphans": "enforce",
     "runner_tags": ",".join(f"{name}={value}" for name, value in RUNNER_TAGS.items()),
-    "orphan_grace_minutes": "0",  # so that the second of two passes cleans up what the first one suspects
+    "orphan_grace_minutes": "0",  # the second of two passes cleans up what the first one suspects
 }
 _ACCOUNT = "000000000000"
 _DEPLOYED = "\N{WHITE HEAVY CHECK MARK}  "
@@ -94,7 +94,7 @@ def deploy_stacks(
     app_folder: Path = ROOT,
     assets_folder: Path | None = None,
 ) -> Stacks:
-    """`cdk deploy` and nothing else, so that an upgrade leaves every secret as it is. The outputs of each stack."""
+    """Runs only `cdk deploy`, as an upgrade does: secrets are unchanged. Returns the outputs of each stack."""
     cdk = _Cdk(endpoint_url, folder, progress, context=CONTEXT | {"github_api_url": github_api_url})
     stacks_file = folder / "stacks.json"
     arguments = ("--all", "--require-approval", "never", "--outputs-file", str(stacks_file))

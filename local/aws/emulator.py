@@ -28,7 +28,7 @@ def start(server: Server, port: int) -> Process:
         health_path="/_ministack/health",
         environment=clean_environment(
             **CREDENTIALS,
-            AUTH="true",  # enforces each function's IAM role, so that a missing permission fails locally
+            AUTH="true",  # enforces each function's IAM role, so a missing permission fails locally
             GATEWAY_PORT=str(port),
             MINISTACK_REGION=REGION,
             LOG_LEVEL="INFO",

@@ -1,4 +1,4 @@
-"""MiniStack with six adaptations, so that it can deploy the stacks and enforce IAM as AWS does.
+"""MiniStack with six adaptations, so it can deploy the stacks and enforce IAM as AWS does.
 
 - TLS: requests appear as https, because policies of CDK's asset bucket and of the queues deny requests without TLS.
 - Credentials: any dummy access key works; MiniStack accepts only the one that it was started with.

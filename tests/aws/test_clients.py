@@ -10,7 +10,7 @@ from botocore.awsrequest import AWSRequest, AWSResponse
 from botocore.exceptions import UnknownServiceError
 from runledger.platform import clients
 
-from bench.answers import answer
+from bench.canned_responses import json_response
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def sent(**call: Any) -> AWSRequest:
 
     def stop(request: AWSRequest, **_: Any) -> AWSResponse:
         requests.append(request)
-        return answer({})
+        return json_response({})
 
     client = clients.client("dynamodb", "us-east-1")
     client.meta.events.register("before-send.dynamodb", stop)

@@ -16,7 +16,7 @@ def test_cost_and_scaling_say_what_is_counted(bed: Bed) -> None:
     for document in documents.DOCUMENTS:
         text = document.read_text()
         assert "<!-- counted: " in text
-        assert documents.renewed(text, counts) == text, f"{document.name} has drifted: run `make bench-docs`"
+        assert documents.updated(text, counts) == text, f"{document.name} has drifted: run `make bench-docs`"
 
 
 def test_the_documented_prices_are_those_that_are_reckoned_with() -> None:

@@ -1,4 +1,4 @@
-/* The URL hash is the whole state of a view, so that links can be shared: #/{installation}/{view}/{id}?{query} */
+/* The URL hash is the whole state of a view, so links can be shared: #/{installation}/{view}/{id}?{query} */
 
 export function read(hash = location.hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");

@@ -7,7 +7,7 @@ const FIRST_MS = 5000;
 const SLOWEST_MS = 300_000;
 
 /**
- * `draw` is only called when the response has changed, so that focus and selection are preserved.
+ * `draw` is only called when the response has changed, so focus and selection are preserved.
  * `every` is the reload interval in milliseconds (0: never), or a function of the response that returns it.
  */
 export function live(slot, { load, draw, every, skeleton = loading, context }) {

@@ -22,7 +22,7 @@ class Tone(StrEnum):
     BUSY = "36"
 
 
-# Rendered lines hold a placeholder instead of an escape sequence, so that the output can reject every escape character.
+# Rendered lines hold a placeholder instead of an escape sequence, so the output can reject every escape character.
 # The placeholders are Unicode noncharacters, which the API client removes from all server text.
 _RESET = "\ufdd0"
 _PLACEHOLDERS = {tone: chr(ord(_RESET) + 1 + at) for at, tone in enumerate(Tone)}

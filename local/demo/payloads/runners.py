@@ -92,7 +92,7 @@ def task_state(
 
 
 def _instance(job: Job, instance_id: str) -> Payload:
-    """The instance id determines the type, so that all events of an instance agree."""
+    """The instance id determines the type, so all events of an instance agree."""
     lifecycle = "spot" if "spot" in job.labels else "on-demand"
     types = _TYPES[lifecycle]
     instance_type, price, on_demand_price = types[int(instance_id[-4:], 16) % len(types)]

@@ -35,7 +35,7 @@ export function outward(url, text) {
   return el("a", { href: url, rel: "noopener noreferrer", target: "_blank", class: "outward" }, text);
 }
 
-/** A choice between links, so that it is part of the URL. */
+/** A choice between links, so it is part of the URL. */
 export function choices(label, options, chosen) {
   return el(
     "nav",

@@ -18,7 +18,7 @@ const OPEN = {
   scheduled: ["Runner starting", "scheduled"],
   in_progress: ["Running", "in_progress"],
 };
-const MIN_SHARE = 0.012; // so that short phases stay visible
+const MIN_SHARE = 0.012; // keeps short phases visible
 
 export function phases(job, events) {
   const parts = gaps(job, milestones(job, events));

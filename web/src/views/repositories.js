@@ -66,7 +66,7 @@ function repository(row, { installation, query }) {
   ];
 }
 
-/** Loads the statistics of each row in turn, so that the table is shown before them. */
+/** Loads the statistics of each row in turn, so the table is shown before them. */
 async function fillIn(items, cells, { installation, query, signal }) {
   for (const { repo_full_name: repo } of items) {
     const into = cells.get(repo);

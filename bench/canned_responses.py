@@ -34,13 +34,13 @@ class _Body(BytesIO):
         yield self.read()
 
 
-def instead_of(operation: str, asked: bytes) -> AWSResponse:
+def respond_to(operation: str, request_body: bytes) -> AWSResponse:
     if operation == "secrets-manager.GetSecretValue":
-        return answer({"SecretString": json.dumps(SECRETS[json.loads(asked)["SecretId"]])})
-    return answer(CANNED[operation])
+        return json_response({"SecretString": json.dumps(SECRETS[json.loads(request_body)["SecretId"]])})
+    return json_response(CANNED[operation])
 
 
-def answer(body: dict[str, Any], status: int = 200) -> AWSResponse:
+def json_response(body: dict[str, Any], status: int = 200) -> AWSResponse:
     return response(json.dumps(body).encode(), status)
 
 
@@ -49,4 +49,4 @@ def response(content: bytes, status: int = 200) -> AWSResponse:
 
 
 def throttled() -> AWSResponse:
-    return answer({"__type": "ThrottlingException", "message": "slow down"}, status=400)
+    return json_response({"__type": "ThrottlingException", "message": "slow down"}, status=400)
