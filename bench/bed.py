@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tests.synthesis import Template
 
-WIRING = re.compile(r"runledger\w*\.(?:wiring\.\w+|\w*wiring)")
+
 FUNCTIONS = sorted(file.stem for file in (Path(__file__).parent.parent / "functions").glob("*.py"))
 
 

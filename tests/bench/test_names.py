@@ -8,8 +8,7 @@ import botocore
 import pytest
 
 from bench import cold_start, cpu
-from bench.bed import WIRING
-from tests.settings import SETTINGS
+from tests.settings import SETTINGS, WIRING
 
 ROOT = Path(__file__).parents[2]
 BOTOCORE = Path(botocore.__file__).parent

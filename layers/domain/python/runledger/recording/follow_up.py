@@ -28,7 +28,7 @@ class FollowUps:
         self._task_pattern = task_pattern
 
     def look_up_runner(self, job: Job) -> None:
-        """Does nothing if the name contains no machine's id, or if a launcher planned the job for that life of the machine."""
+        """Does nothing without a machine's id in the name, or if a launcher planned the job for that life of it."""
         name = job.runner_name or ""
         instance_id = instance_id_in(name, self._instance_pattern)
         runner_id = instance_id or task_id_in(name, self._task_pattern)
