@@ -18,9 +18,9 @@ from runledger.platform import clients, logs
 
 from bench import canned_responses
 from bench.meter import Meter, Usage
-from tests.beds import create_tables
-from tests.settings import SETTINGS, forget_wiring
-from tests.synthesis import synthesise
+from tests.support.beds import create_tables
+from tests.support.settings import SETTINGS, forget_wiring
+from tests.support.synthesis import synthesise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from botocore.awsrequest import AWSResponse
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from tests.synthesis import Template
+    from tests.support.synthesis import Template
 
 
 FUNCTIONS = sorted(file.stem for file in (Path(__file__).parent.parent / "functions").glob("*.py"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runledger.tables import schema
 
 from bench import prices
-from tests.synthesis import of_type, synthesise
+from tests.support.synthesis import of_type, synthesise
 
 if TYPE_CHECKING:
     from bench.counts import Counts

@@ -11,7 +11,7 @@ from botocore.compat import HTTPHeaders
 
 from tests.api.client import stored
 from tests.aws.price_lists import product
-from tests.webhooks import SECRET
+from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from bench import literal, lives, prices
 from bench.lives import LIVES, TYPICAL, WITH_PROPERTIES, Life
 from bench.report import Entry
 from bench.sizes import UNIT_BYTES, item_bytes
-from tests.ledgers import EVENTS, JOBS, RUNNERS, RUNS
+from tests.support.ledgers import EVENTS, JOBS, RUNNERS, RUNS
 
 if TYPE_CHECKING:
     from bench.bed import Bed

@@ -21,7 +21,7 @@ from bench.bed import captured_log, invoke
 from bench.lives import Life, normal
 from bench.replay import Bare, Stopwatch, canned, recorded
 from bench.report import Entry
-from tests.webhooks import SECRET
+from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from local.github.examples import payloads
-from tests import runner_events
-from tests.webhooks import RAN_ON, http_event, payload
+from tests.support import runner_events
+from tests.support.webhooks import RAN_ON, http_event, payload
 
 Step = tuple[str, dict[str, Any]]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench.lives import Life, normal
 from bench.report import Entry
-from tests.webhooks import http_event
+from tests.support.webhooks import http_event
 
 if TYPE_CHECKING:
     from bench.bed import Bed

@@ -20,10 +20,10 @@ import pytest
 
 from local.aws import dynamodb
 from local.github import SimulatedGitHub
-from tests.synthesis import Templates, synthesise
-from tests.webhooks import INSTALLATION, REPO
+from tests.support.synthesis import Templates, synthesise
+from tests.support.webhooks import INSTALLATION, REPO
 
-pytest_plugins = ["tests.deployed"]
+pytest_plugins = ["tests.support.deployed"]
 
 # A test run in the background was told to ignore Ctrl-C, and so would be what it starts, which some tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

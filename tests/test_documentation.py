@@ -11,8 +11,8 @@ from runledger.platform import emf
 from runledger.recording import telemetry
 
 from stacks.monitoring import saved_queries
-from tests.documents import DOCS, names, rows, section
-from tests.synthesis import Templates, of_type
+from tests.support.documents import DOCS, names, rows, section
+from tests.support.synthesis import Templates, of_type
 
 ROOT = Path(__file__).parent.parent
 WRITE_METRICS = ("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py")

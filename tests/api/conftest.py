@@ -14,8 +14,8 @@ from runledger_api import wiring
 
 from tests.api.client import Client, stored
 from tests.functions.conftest import World, world
-from tests.ledgers import ledger_on
-from tests.webhooks import INSTALLATION, LIFE, receipt
+from tests.support.ledgers import ledger_on
+from tests.support.webhooks import INSTALLATION, LIFE, receipt
 
 __all__ = ["world"]
 

@@ -11,8 +11,8 @@ from runledger_api.authentication import FRESH_SECONDS, Tokens
 from tests.api.client import TOKENS, Client, stored
 from tests.api.conftest import ELSEWHERE, Live
 from tests.functions.conftest import World
-from tests.runner_events import INSTANCE
-from tests.webhooks import DEPLOYMENT, INSTALLATION, JOB, REPO, RUN
+from tests.support.runner_events import INSTANCE
+from tests.support.webhooks import DEPLOYMENT, INSTALLATION, JOB, REPO, RUN
 
 VALUES = {
     "installation_id": INSTALLATION,

@@ -10,10 +10,10 @@ from runledger.tables.runners import RunnersTable
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE
 from tests.functions.conftest import World
-from tests.ledgers import RUNNERS
-from tests.runner_events import INSTANCE, TASK
-from tests.runner_items import launched
-from tests.webhooks import INSTALLATION
+from tests.support.ledgers import RUNNERS
+from tests.support.runner_events import INSTANCE, TASK
+from tests.support.runner_items import launched
+from tests.support.webhooks import INSTALLATION
 
 AT = "2025-01-15T11:50:00.000Z"
 

@@ -9,7 +9,7 @@ from runledger_api.errors import InvalidParameter
 
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE, Live
-from tests.webhooks import INSTALLATION, QUEUED, REPO
+from tests.support.webhooks import INSTALLATION, QUEUED, REPO
 
 JOBS = f"/v1/installations/{INSTALLATION}/jobs"
 POSITION = Position(key={"PK": "1#2", "SK": "v"}, since="2025-01-15T10:00:00.000Z")

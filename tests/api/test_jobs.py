@@ -4,7 +4,7 @@ import pytest
 
 from tests.api.client import Client
 from tests.api.conftest import ELSEWHERE, Live
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, WAITING
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, WAITING
 
 JOBS = f"/v1/installations/{INSTALLATION}/jobs"
 HIDDEN = {"PK", "SK", "by_status", "by_repo", "by_run", "inputs", "version", "ttl"}

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from local.processes import clean_environment
-from tests.settings import SETTINGS
+from tests.support.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
 UNWANTED = ("runledger.recording", "runledger.webhooks", "runledger.runners", "runledger.reconciliation")

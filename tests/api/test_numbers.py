@@ -7,9 +7,9 @@ from runledger.tables.runners import RunnersTable
 from tests.api.client import Client
 from tests.api.conftest import Live
 from tests.functions.conftest import World
-from tests.ledgers import RUNNERS
-from tests.runner_events import SCOPE, launcher, publish
-from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, WAITING
+from tests.support.ledgers import RUNNERS
+from tests.support.runner_events import SCOPE, launcher, publish
+from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, WAITING
 
 HERE = f"/v1/installations/{INSTALLATION}"
 

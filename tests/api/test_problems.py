@@ -10,7 +10,7 @@ from runledger.platform import clients
 
 from tests.api.client import Client
 from tests.api.conftest import Live
-from tests.webhooks import INSTALLATION, JOB, REPO
+from tests.support.webhooks import INSTALLATION, JOB, REPO
 
 HERE = f"/v1/installations/{INSTALLATION}"
 WRONG: dict[str, tuple[str, dict[str, object], str]] = {

@@ -4,7 +4,17 @@ from dataclasses import replace
 
 from tests.api.client import Client
 from tests.api.conftest import Live
-from tests.webhooks import COMPLETED, DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED, QUEUED_AGAIN, REPO, RUN, WAITING
+from tests.support.webhooks import (
+    COMPLETED,
+    DEPLOYMENT,
+    IN_PROGRESS,
+    INSTALLATION,
+    QUEUED,
+    QUEUED_AGAIN,
+    REPO,
+    RUN,
+    WAITING,
+)
 
 HERE = f"/v1/installations/{INSTALLATION}"
 

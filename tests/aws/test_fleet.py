@@ -15,7 +15,7 @@ from runledger.runners.fleet import Fleet, cluster_of
 from runledger.runners.instances import Instance
 
 from tests.aws.stubs import Stubs
-from tests.runner_events import ACCOUNT, SCOPE
+from tests.support.runner_events import ACCOUNT, SCOPE
 
 TASK = "arn:aws:ecs:us-east-1:123456789012:task/runners/0f9de17a6465404e8b1b2356dc13c2f8"
 INSTANCE = "i-0abc1234def567890"

@@ -7,7 +7,7 @@ import pytest
 
 from bench import bed as beds
 from bench.bed import Bed
-from tests.synthesis import Templates
+from tests.support.synthesis import Templates
 
 _numbers = itertools.count()
 

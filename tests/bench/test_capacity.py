@@ -8,7 +8,7 @@ from bench.capacity import SAME_WORK
 from bench.growth import history, matrix
 from bench.lives import LIVES, WITH_PROPERTIES, Life, examples, normal
 from bench.sizes import item_bytes
-from tests.ledgers import JOBS
+from tests.support.ledgers import JOBS
 
 pytestmark = pytest.mark.server
 

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from local.processes import clean_environment
-from tests.settings import SETTINGS
+from tests.support.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
 CLIENTS = """

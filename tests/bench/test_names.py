@@ -8,7 +8,7 @@ import botocore
 import pytest
 
 from bench import cold_start, cpu
-from tests.settings import SETTINGS, WIRING
+from tests.support.settings import SETTINGS, WIRING
 
 ROOT = Path(__file__).parents[2]
 BOTOCORE = Path(botocore.__file__).parent

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 from local.aws.outputs import Outputs
 from local.github import webhooks as github_webhooks
-from tests import webhooks
 from tests.browser.conftest import Open
 from tests.browser.tab import PHONE
+from tests.support import webhooks
 
 INSTALLATION, JOB, RUN = 66_600_666, 66_600_001, 66_600_002
 HTML = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'&lt;b&gt;"

@@ -6,7 +6,7 @@ from itertools import permutations
 from runledger.model.job import EventType, Facts, Job, Receipt, Source
 from runledger.recording.decision import decide
 
-from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
+from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
 
 CREATED = "2025-01-15T10:00:00.000Z"
 

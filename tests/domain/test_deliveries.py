@@ -7,7 +7,7 @@ from runledger.model.errors import Malformed
 from runledger.model.job import Job, Receipt, Status
 from runledger.webhooks.readers import webhooks
 
-from tests.webhooks import COMPLETED, IN_PROGRESS, LIFE, QUEUED, REPO, delivery, payload, receipt
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, LIFE, QUEUED, REPO, delivery, payload, receipt
 
 
 def read(message: object) -> Receipt | None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from runledger.model.job import INPUTS_KEPT, EventType, Facts, Job, Receipt, Source, Status
 from runledger.recording.decision import WEBHOOKS_KEPT, Decision, Outcome, decide
 
-from tests.runner_events import INSTANCE
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, WAITING, receipt
+from tests.support.runner_events import INSTANCE
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, WAITING, receipt
 
 
 def play(job: Job | None, *receipts: Receipt) -> Decision:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from runledger.model.job import Event, Job, Receipt
 from runledger.recording.decision import BOOKKEEPING, Outcome, decide
 
-from tests.webhooks import LIFE, receipt
+from tests.support.webhooks import LIFE, receipt
 
 
 def play(receipts: Iterable[Receipt]) -> tuple[Job, list[Event]]:

@@ -11,7 +11,7 @@ from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.recording.decision import decide
 from runledger.runners.instances import Instance
 
-from tests.webhooks import QUEUED, receipt
+from tests.support.webhooks import QUEUED, receipt
 
 NOW, OLD, YOUNG = "2025-01-15T12:00:00.000Z", "2025-01-15T11:00:00.000Z", "2025-01-15T11:55:00.000Z"
 ID = "i-0abc1234def567890"

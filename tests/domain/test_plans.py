@@ -5,7 +5,7 @@ from itertools import permutations
 from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
 from runledger.recording.decision import decide
 
-from tests.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, receipt
+from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, receipt
 
 
 def plan(machine: str, minute: int, **facts: str) -> Receipt:

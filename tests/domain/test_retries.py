@@ -7,7 +7,7 @@ import pytest
 from runledger.model.job import Facts, Receipt
 from runledger.webhooks import retry_queue
 
-from tests.webhooks import LIFE, receipt
+from tests.support.webhooks import LIFE, receipt
 
 
 @pytest.mark.parametrize("step", LIFE)

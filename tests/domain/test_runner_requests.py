@@ -12,7 +12,7 @@ from runledger.model.job import Job, Receipt, Status
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.recording.decision import Decision, decide
 
-from tests.webhooks import INSTALLATION, JOB, QUEUED, receipt
+from tests.support.webhooks import INSTALLATION, JOB, QUEUED, receipt
 
 SCHEMA = json.loads((Path(__file__).parent.parent.parent / "docs" / "runner-requested.v1.schema.json").read_text())
 NOW = "2025-01-15T11:00:00.000Z"

@@ -6,7 +6,7 @@ import pytest
 from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
 from runledger.recording.decision import decide
 
-from tests.webhooks import IN_PROGRESS, QUEUED, QUEUED_AGAIN, WAITING, receipt
+from tests.support.webhooks import IN_PROGRESS, QUEUED, QUEUED_AGAIN, WAITING, receipt
 
 EARLY, LATE = "2025-01-15T10:00:00.000Z", "2025-01-15T10:05:00.000Z"
 ORDER = (Status.QUEUED, Status.SCHEDULED, Status.IN_PROGRESS, Status.COMPLETED)

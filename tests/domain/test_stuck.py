@@ -8,7 +8,7 @@ from runledger.model.job import EventType, Facts, Job, Status
 from runledger.model.stuck import Patience, Told, Verdict, judge, request_is_due, stuck_since
 from runledger.recording.decision import decide
 
-from tests.webhooks import QUEUED, receipt
+from tests.support.webhooks import QUEUED, receipt
 
 NOW = "2025-01-15T12:00:00.000Z"
 LONG_AGO, A_MINUTE_AGO = "2025-01-15T04:00:00.000Z", "2025-01-15T11:59:00.000Z"

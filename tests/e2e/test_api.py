@@ -11,8 +11,8 @@ import pytest
 from local.aws.outputs import Outputs
 from tests.e2e.api import ask
 from tests.e2e.test_webhooks import NOWHERE, post
-from tests.runner_events import TASK
-from tests.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, payload
+from tests.support.runner_events import TASK
+from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, payload
 
 HERE = f"/v1/installations/{INSTALLATION}"
 JOB = 5_000_001

@@ -16,11 +16,11 @@ from runledger.tables.runners import RunnersTable
 from local.aws.outputs import Outputs
 from local.github.control import Control
 from local.github.records import Installation, Job, Run
-from tests.documents import DOCS
 from tests.e2e.api import ask
 from tests.e2e.test_webhooks import NOWHERE
-from tests.runner_items import launched
-from tests.webhooks import DEPLOYMENT, LIFE, REPO, payload
+from tests.support.documents import DOCS
+from tests.support.runner_items import launched
+from tests.support.webhooks import DEPLOYMENT, LIFE, REPO, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from local.aws.outputs import Outputs
 from tests.e2e.api import ask
 from tests.e2e.test_webhooks import NOWHERE, post
-from tests.webhooks import DEPLOYMENT, INSTALLATION, LIFE, RUN, payload
+from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, RUN, payload
 
 JOB = 6_000_001
 CHECKS = [

@@ -16,8 +16,8 @@ from local.demo.scenarios.runner_incidents import BY_HAND_POOL
 from local.demo.steps import Awaited, Step, bus_events, deliveries
 from local.demo.workload import Played
 from local.github.control import Control
-from tests.deployed import reruns
 from tests.e2e.tables import history
+from tests.support.deployed import reruns
 
 Tables = dict[str, dict[str, dict[str, Any]]]
 

@@ -14,7 +14,7 @@ import pytest
 from local.aws import emulator
 from local.aws.outputs import Outputs
 from local.demo.workload import Played
-from tests.documents import DOCS, section
+from tests.support.documents import DOCS, section
 
 ROOT = DOCS.parent
 DOCUMENT = "first-deployment.md"

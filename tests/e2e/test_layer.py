@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from local.aws.outputs import Outputs
-from tests.settings import SETTINGS
+from tests.support.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
 PYC_HEADER_BYTES = 16

@@ -23,7 +23,7 @@ from local.github.control import Control
 from tests.e2e.tables import history, job
 from tests.e2e.test_runners import eventually, simulate
 from tests.e2e.test_webhooks import post
-from tests.webhooks import INSTALLATION, QUEUED, REPO, payload
+from tests.support.webhooks import INSTALLATION, QUEUED, REPO, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

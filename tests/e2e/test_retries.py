@@ -9,7 +9,7 @@ from runledger.webhooks.retry_queue import to_message
 from local.aws.outputs import Outputs
 from tests.e2e.tables import history, job
 from tests.e2e.test_webhooks import NOWHERE
-from tests.webhooks import COMPLETED, INSTALLATION, receipt
+from tests.support.webhooks import COMPLETED, INSTALLATION, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

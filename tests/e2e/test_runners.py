@@ -13,10 +13,10 @@ import pytest
 
 from local.aws.outputs import Outputs
 from local.github import webhooks as github_webhooks
-from tests import messages, runner_events
 from tests.e2e.tables import history, job
 from tests.e2e.test_webhooks import post
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, payload
+from tests.support import messages, runner_events
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

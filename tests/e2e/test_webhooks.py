@@ -14,7 +14,7 @@ from local.aws.outputs import Outputs
 from local.github import webhooks as github_webhooks
 from local.github.examples import payloads
 from tests.e2e.tables import history, job
-from tests.webhooks import INSTALLATION, LIFE, QUEUED, payload
+from tests.support.webhooks import INSTALLATION, LIFE, QUEUED, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

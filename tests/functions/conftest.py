@@ -16,11 +16,11 @@ from runledger.platform import clients as aws
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
-from tests.beds import create_tables
 from tests.functions.reconciling import Scene
-from tests.settings import SETTINGS, forget_wiring
-from tests.synthesis import Templates
-from tests.webhooks import SECRET
+from tests.support.beds import create_tables
+from tests.support.settings import SETTINGS, forget_wiring
+from tests.support.synthesis import Templates
+from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -4,10 +4,10 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from tests.beds import items
-from tests.ledgers import EVENTS, JOBS, RUNNERS
-from tests.runner_events import batch, launcher
-from tests.webhooks import INSTALLATION, QUEUED, REPO, RUN, http_event, payload
+from tests.support.beds import items
+from tests.support.ledgers import EVENTS, JOBS, RUNNERS
+from tests.support.runner_events import batch, launcher
+from tests.support.webhooks import INSTALLATION, QUEUED, REPO, RUN, http_event, payload
 
 if TYPE_CHECKING:
     from local.github import SimulatedGitHub

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.beds import dump, items
 from tests.functions.conftest import World
-from tests.ledgers import JOBS
-from tests.webhooks import COMPLETED, QUEUED, http_event, payload
+from tests.support.beds import dump, items
+from tests.support.ledgers import JOBS
+from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload
 
 LARGEST_ITEM_WE_STORE = 64 * 1024
 ANYTHING = st.recursive(

@@ -8,7 +8,7 @@ from runledger_github import wiring
 
 from local.github import SimulatedGitHub
 from tests.functions.conftest import World
-from tests.settings import forget_wiring
+from tests.support.settings import forget_wiring
 
 
 def put(world: World, content: str) -> str:

@@ -11,12 +11,12 @@ from runledger.platform import logs
 from runledger.recording import follow_up
 from runledger.webhooks import retry_queue
 
-from tests import messages, runner_events
 from tests.functions.conftest import World
 from tests.functions.reconciling import Scene
-from tests.messages import Message
-from tests.runner_events import INSTANCE, batch
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, http_event, payload, receipt
+from tests.support import messages, runner_events
+from tests.support.messages import Message
+from tests.support.runner_events import INSTANCE, batch
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, http_event, payload, receipt
 
 
 @pytest.fixture

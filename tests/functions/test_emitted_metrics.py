@@ -11,9 +11,9 @@ from runledger.reconciliation.summary import Report
 from runledger.reconciliation.tally import Tally
 
 from tests.functions.conftest import World
-from tests.runner_events import batch
-from tests.synthesis import Templates, of_type
-from tests.webhooks import COMPLETED, QUEUED, http_event, payload
+from tests.support.runner_events import batch
+from tests.support.synthesis import Templates, of_type
+from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload
 
 Emitted = set[tuple[str, frozenset[str]]]
 

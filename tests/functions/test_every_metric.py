@@ -8,12 +8,12 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.platform import clients, emf
 
-from tests import messages
 from tests.functions.reconciling import Scene, queued
 from tests.functions.test_emitted_metrics import emitted
-from tests.messages import Message
-from tests.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance
-from tests.webhooks import (
+from tests.support import messages
+from tests.support.messages import Message
+from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance
+from tests.support.webhooks import (
     COMPLETED,
     DEPLOYMENT,
     IN_PROGRESS,

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from local.github.examples import payloads
-from tests.beds import items
 from tests.functions.conftest import World
-from tests.ledgers import EVENTS, JOBS
-from tests.webhooks import http_event
+from tests.support.beds import items
+from tests.support.ledgers import EVENTS, JOBS
+from tests.support.webhooks import http_event
 
 EXAMPLES = payloads("workflow_job")
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.functions.reconciling import Scene, ago
-from tests.ledgers import RUNNERS
-from tests.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, payload
+from tests.support.ledgers import RUNNERS
+from tests.support.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, payload
 
 
 @pytest.fixture(params=["asks GitHub", "has no App"])

@@ -8,11 +8,11 @@ from botocore.exceptions import ClientError
 from runledger.reconciliation.jobs import JobCheck
 from runledger.tables.attributes import to_attributes
 
-from tests import messages
-from tests.beds import items
 from tests.functions.reconciling import Scene, ago, queued
-from tests.ledgers import JOBS, RUNNERS, RUNS
-from tests.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
+from tests.support import messages
+from tests.support.beds import items
+from tests.support.ledgers import JOBS, RUNNERS, RUNS
+from tests.support.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
 
 
 def ended(**about: Any) -> dict[str, Any]:

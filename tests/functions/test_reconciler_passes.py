@@ -18,12 +18,12 @@ from runledger_github.app import DeliveryPage, GitHubApp
 from runledger_github.errors import NoAnswerError
 from runledger_github.truth import Truth
 
-from tests.beds import items
 from tests.functions.reconciling import Scene, ago, queued
 from tests.functions.test_telemetry import lines, metrics
-from tests.ledgers import RUNNERS, RUNS
 from tests.local.webhook_receiver import WebhookReceiver
-from tests.webhooks import QUEUED, REPO, RUN, SECRET, payload
+from tests.support.beds import items
+from tests.support.ledgers import RUNNERS, RUNS
+from tests.support.webhooks import QUEUED, REPO, RUN, SECRET, payload
 
 NOWHERE = f"http://127.0.0.1:9{WEBHOOK_PATH}"
 

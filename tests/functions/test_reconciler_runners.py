@@ -6,8 +6,8 @@ import pytest
 from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import ORG, TAGGED, Scene, ago
-from tests.runner_events import TASK, batch, instance_state, task_state
-from tests.webhooks import COMPLETED, IN_PROGRESS, REPO
+from tests.support.runner_events import TASK, batch, instance_state, task_state
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, REPO
 
 RAN = {"started_at": ago(minutes=50), "runner_id": 9}
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from local.github.examples import payloads
-from tests.beds import items
 from tests.functions.conftest import World
-from tests.ledgers import DEPLOYMENTS, JOBS, RUNS
-from tests.webhooks import http_event
+from tests.support.beds import items
+from tests.support.ledgers import DEPLOYMENTS, JOBS, RUNS
+from tests.support.webhooks import http_event
 
 
 def examples(event: str) -> pytest.MarkDecorator:

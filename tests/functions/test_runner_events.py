@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from runledger.platform import logs
 
-from tests import runner_events
-from tests.beds import dump, items
 from tests.functions.conftest import World
-from tests.ledgers import EVENTS, JOBS, RUNNERS
-from tests.runner_events import INSTANCE, batch
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, http_event, payload
+from tests.support import runner_events
+from tests.support.beds import dump, items
+from tests.support.ledgers import EVENTS, JOBS, RUNNERS
+from tests.support.runner_events import INSTANCE, batch
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, http_event, payload
 
 TEN_O_CLOCK_MS = 1_736_935_200_123
 GOOD: dict[str, list[Any]] = {"batchItemFailures": []}

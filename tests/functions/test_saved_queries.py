@@ -15,10 +15,10 @@ from runledger.reconciliation.tally import Tally
 
 from stacks.api import ACCESS_LOG
 from stacks.monitoring.saved_queries import OVER_ACCESS, OVER_FUNCTIONS, PLAIN_TEXT_ERRORS
-from tests import runner_events
 from tests.functions.conftest import World
-from tests.runner_events import batch
-from tests.webhooks import COMPLETED, QUEUED, http_event, payload
+from tests.support import runner_events
+from tests.support.runner_events import batch
+from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload
 
 WORDS = {
     *("fields", "filter", "stats", "sort", "limit", "by", "as", "and", "in", "asc", "desc"),

@@ -9,11 +9,11 @@ from runledger.model.job import EventType, Facts, Receipt, Source, Status
 from runledger.recording import telemetry
 from runledger.recording.decision import decide
 
-from tests import runner_events
 from tests.functions.conftest import World
 from tests.functions.test_telemetry import lines, metrics
-from tests.runner_events import INSTANCE, batch
-from tests.webhooks import COMPLETED, QUEUED, http_event, payload, receipt
+from tests.support import runner_events
+from tests.support.runner_events import INSTANCE, batch
+from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload, receipt
 
 SCHEDULED = batch(runner_events.launcher("runner_scheduled", price_per_hour=0.02))
 SPEND = 0.003417  # 615 seconds at two cents an hour

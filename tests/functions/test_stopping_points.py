@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests import messages
-from tests.beds import dump, empty, items
 from tests.functions.conftest import World
-from tests.ledgers import EVENTS
-from tests.messages import Message
-from tests.webhooks import COMPLETED, IN_PROGRESS, JOB, LIFE, QUEUED, QUEUED_AGAIN, WAITING, http_event, payload
+from tests.support import messages
+from tests.support.beds import dump, empty, items
+from tests.support.ledgers import EVENTS
+from tests.support.messages import Message
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, LIFE, QUEUED, QUEUED_AGAIN, WAITING, http_event, payload
 
 pytestmark = pytest.mark.walk
 

@@ -10,7 +10,7 @@ from runledger.platform import logs
 from runledger.webhooks.retry_queue import to_message
 
 from tests.functions.conftest import World
-from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http_event, payload, receipt, sign
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http_event, payload, receipt, sign
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from tests.beds import dump, items
 from tests.functions.conftest import World
-from tests.ledgers import EVENTS, JOBS
-from tests.webhooks import COMPLETED, QUEUED, http_event, payload, sign
+from tests.support.beds import dump, items
+from tests.support.ledgers import EVENTS, JOBS
+from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload, sign
 
 
 def body(message: object) -> bytes:

@@ -7,11 +7,11 @@ from runledger.model.errors import NewerMessage
 from runledger.queries.github_requests import Outcome
 from runledger.webhooks.retry_queue import to_message
 
-from tests.beds import dump, items
 from tests.functions.conftest import World
 from tests.functions.reconciling import Scene
-from tests.ledgers import JOBS
-from tests.webhooks import QUEUED, receipt
+from tests.support.beds import dump, items
+from tests.support.ledgers import JOBS
+from tests.support.webhooks import QUEUED, receipt
 
 
 def test_a_poisoned_message_fails_alone(world: World) -> None:

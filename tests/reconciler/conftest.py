@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.beds import mocked
-from tests.synthesis import Templates
+from tests.support.beds import mocked
+from tests.support.synthesis import Templates
 from tests.tables.conftest import dynamodb_local
 
 if TYPE_CHECKING:

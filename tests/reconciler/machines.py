@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from tests.reconciler.watching import Unwatched, Watch
-from tests.runner_events import ACCOUNT
+from tests.support.runner_events import ACCOUNT
 
 Machine = Mapping[str, Any]
 

@@ -6,10 +6,10 @@ from runledger.model.job import EventType
 from runledger.reconciliation.orphans import Reason
 
 from local.github import SimulatedGitHub
-from tests import runner_events
-from tests.ledgers import EVENTS, ledger_on
 from tests.reconciler.wiring import runners_on
-from tests.webhooks import COMPLETED, INSTALLATION, REPO, receipt
+from tests.support import runner_events
+from tests.support.ledgers import EVENTS, ledger_on
+from tests.support.webhooks import COMPLETED, INSTALLATION, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -10,13 +10,13 @@ from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.runners import lookups
 from runledger.runners.instances import Instance
 
-from tests import runner_events
-from tests.ledgers import RememberedFollowUps, ledger_on
 from tests.reconciler.lives import Life, Work
 from tests.reconciler.orphans import name_of, ran_on
 from tests.reconciler.wiring import runners_on
 from tests.reconciler.world import Registration, World
-from tests.webhooks import COMPLETED, IN_PROGRESS, receipt
+from tests.support import runner_events
+from tests.support.ledgers import RememberedFollowUps, ledger_on
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

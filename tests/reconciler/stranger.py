@@ -11,13 +11,13 @@ from runledger.runners import lookups
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publisher, Publishers
 
-from tests import runner_events
-from tests.ledgers import RememberedFollowUps, ledger_on
 from tests.reconciler.lives import Act, Trick
 from tests.reconciler.story import Story
 from tests.reconciler.wiring import STRANGER, STRANGERS_REPO, runners_on
 from tests.reconciler.world import Registration, World
-from tests.webhooks import COMPLETED, IN_PROGRESS, receipt
+from tests.support import runner_events
+from tests.support.ledgers import RememberedFollowUps, ledger_on
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -10,10 +10,10 @@ from runledger.model.machines import Runner, RunnerStatus
 from runledger.reconciliation.cleanup import Cleaned, Cleanup
 from runledger.tables.cleanups import LEASE_SECONDS
 
-from tests import runner_events
 from tests.reconciler.machines import Machines, NoTasks
 from tests.reconciler.orphans import outlived
 from tests.reconciler.wiring import GRACE_SECONDS, TAGS, Clock, cleanup_on, runners_on
+from tests.support import runner_events
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -18,8 +18,6 @@ from runledger.model.reports import Price, RunnerLookup
 from runledger.runners import aws_events, lookups
 
 from local.github import SimulatedGitHub
-from tests import runner_events
-from tests.ledgers import ledger_on
 from tests.reconciler.machines import Machines, NoTasks
 from tests.reconciler.orphans import outlived, ran_on, register, terminations
 from tests.reconciler.watching import watch_client
@@ -33,7 +31,9 @@ from tests.reconciler.wiring import (
     registered_with,
     runners_on,
 )
-from tests.webhooks import COMPLETED, INSTALLATION, REPO, receipt
+from tests.support import runner_events
+from tests.support.ledgers import ledger_on
+from tests.support.webhooks import COMPLETED, INSTALLATION, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -16,7 +16,6 @@ from runledger.reconciliation.orphans import Reason
 from runledger.tables.cleanups import LEASE_SECONDS
 
 from local.github import SimulatedGitHub
-from tests.beds import dump, empty
 from tests.functions.test_stopping_points import Stopped
 from tests.reconciler.orphans import outlived, register, terminations
 from tests.reconciler.watching import StoppingPoint, Unwatched, Watch, Watched, watch_client
@@ -31,7 +30,8 @@ from tests.reconciler.wiring import (
     registered_with,
     runners_on,
 )
-from tests.webhooks import INSTALLATION
+from tests.support.beds import dump, empty
+from tests.support.webhooks import INSTALLATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -28,7 +28,6 @@ from runledger.reconciliation.owners import Owners
 from runledger.runners.fleet import Fleet
 from runledger.runners.instances import Instance
 
-from tests.beds import empty
 from tests.reconciler.lives import Timeline, timelines
 from tests.reconciler.machines import NoTasks
 from tests.reconciler.story import Story
@@ -43,7 +42,8 @@ from tests.reconciler.wiring import (
     registered_with,
 )
 from tests.reconciler.world import World
-from tests.webhooks import INSTALLATION
+from tests.support.beds import empty
+from tests.support.webhooks import INSTALLATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

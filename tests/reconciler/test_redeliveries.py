@@ -14,9 +14,9 @@ from runledger.reconciliation.deliveries import REDELIVERED_AT_MOST, DeliveryChe
 from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.lost_deliveries import LostDeliveries
 
-from tests.ledgers import RUNNERS
 from tests.reconciler.wiring import STRANGER, Clock
-from tests.webhooks import INSTALLATION
+from tests.support.ledgers import RUNNERS
+from tests.support.webhooks import INSTALLATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

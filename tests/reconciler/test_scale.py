@@ -30,14 +30,14 @@ from runledger_github.truth import Truth
 
 from local.aws import emulator
 from local.github import SimulatedGitHub
-from tests.beds import create_tables, empty
-from tests.ledgers import RUNNERS, ledger_on
 from tests.reconciler.orphans import ran_on
 from tests.reconciler.watching import Unwatched
 from tests.reconciler.wiring import ORG, TAGS, Clock, app_of, cleanup_on, registered_with, runners_on
-from tests.runner_items import launched
-from tests.synthesis import Templates
-from tests.webhooks import INSTALLATION, QUEUED, REPO, receipt
+from tests.support.beds import create_tables, empty
+from tests.support.ledgers import RUNNERS, ledger_on
+from tests.support.runner_items import launched
+from tests.support.synthesis import Templates
+from tests.support.webhooks import INSTALLATION, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

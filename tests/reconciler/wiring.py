@@ -24,10 +24,10 @@ from runledger_github.app import GitHubApp
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
-from tests.ledgers import JOBS, RUNNERS, ledger_on
 from tests.reconciler.watching import Watch, watched_app
-from tests.runner_events import SCOPE
-from tests.webhooks import INSTALLATION, REPO
+from tests.support.ledgers import JOBS, RUNNERS, ledger_on
+from tests.support.runner_events import SCOPE
+from tests.support.webhooks import INSTALLATION, REPO
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

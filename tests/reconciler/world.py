@@ -13,7 +13,7 @@ from tests.reconciler.lives import Look
 from tests.reconciler.machines import Machine, Machines
 from tests.reconciler.past import Past, tables_as, tables_now
 from tests.reconciler.wiring import REPOSITORIES, Clock
-from tests.webhooks import REPO
+from tests.support.webhooks import REPO
 
 EVENTUALLY_CONSISTENT = {"Query", "BatchGetItem"}
 

@@ -5,7 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from tests.documents import DOCS, rows, section
+from tests.support.documents import DOCS, rows, section
 from tests.test_architecture import MAY_IMPORT
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import DOCS, rows
+from tests.support.documents import DOCS, rows
 
 FOLDER = DOCS / "adr"
 RECORDS = sorted(FOLDER.glob("[0-9]*.md"))

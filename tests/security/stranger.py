@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from tests.beds import items
 from tests.functions.reconciling import Scene, ago
-from tests.ledgers import JOBS
-from tests.runner_events import batch, launcher
-from tests.webhooks import COMPLETED, IN_PROGRESS, http_event, payload
+from tests.support.beds import items
+from tests.support.ledgers import JOBS
+from tests.support.runner_events import batch, launcher
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, http_event, payload
 
 INSTALLATION, REPO = 666, "mallory/prank"
 ACCOUNT = REPO.partition("/")[0]

@@ -14,7 +14,7 @@ from stacks.constructs import web
 from tests.api.client import Answer, Client
 from tests.api.conftest import api
 from tests.functions.conftest import world
-from tests.synthesis import Templates, of_type, synthesise
+from tests.support.synthesis import Templates, of_type, synthesise
 
 __all__ = ["api", "world"]
 

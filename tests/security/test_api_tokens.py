@@ -16,7 +16,7 @@ from tests.api.client import TOKENS, Client, stored
 from tests.api.conftest import ELSEWHERE, api, log, ordered
 from tests.api.issuer import AUDIENCE, Issuer, new_key
 from tests.functions.conftest import World, world
-from tests.webhooks import INSTALLATION
+from tests.support.webhooks import INSTALLATION
 
 __all__ = ["api", "log", "ordered", "world"]
 

@@ -31,13 +31,13 @@ from stacks.constructs import api_function
 from stacks.constructs import github_requests as github_requests_stack
 from tests.api.client import Client
 from tests.api.conftest import Live, answer_github_requests, api, ledger, live, log, ordered
-from tests.beds import create_tables, delete_tables
 from tests.functions.conftest import World, world
-from tests.ledgers import ledger_on
-from tests.settings import SETTINGS
 from tests.stacks.test_functions import as_list, functions, statements
-from tests.synthesis import Templates
-from tests.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN, receipt
+from tests.support.beds import create_tables, delete_tables
+from tests.support.ledgers import ledger_on
+from tests.support.settings import SETTINGS
+from tests.support.synthesis import Templates
+from tests.support.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

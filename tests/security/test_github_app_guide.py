@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from tests.documents import DOCS, rows, section
+from tests.support.documents import DOCS, rows, section
 
 GUIDE = "github-app.md"
 SETTINGS = {"name", "url", "public", "webhook_active", "webhook_url"}

@@ -22,12 +22,12 @@ from runledger.webhooks.readers import webhooks
 from runledger.webhooks.readers.webhooks import READERS
 
 from local.github.examples import payloads
-from tests import messages, runner_events
 from tests.api.client import Client
-from tests.beds import dump
 from tests.functions.conftest import World
-from tests.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, QUEUED_AGAIN, RUN, delivery, http_event
-from tests.webhooks import payload as job_payload
+from tests.support import messages, runner_events
+from tests.support.beds import dump
+from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, QUEUED_AGAIN, RUN, delivery, http_event
+from tests.support.webhooks import payload as job_payload
 
 Path = tuple[str | int, ...]
 

@@ -12,11 +12,11 @@ from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.reconciliation import installations
 from runledger.wiring import tables
 
-from tests import messages
-from tests.beds import empty, items
 from tests.functions.reconciling import Scene, ago, queued
-from tests.ledgers import JOBS
-from tests.webhooks import INSTALLATION, REPO, http_event
+from tests.support import messages
+from tests.support.beds import empty, items
+from tests.support.ledgers import JOBS
+from tests.support.webhooks import INSTALLATION, REPO, http_event
 
 LONG_AGO = {"days": 3}
 

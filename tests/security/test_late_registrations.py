@@ -8,7 +8,7 @@ from runledger_github.registrations import Registrations
 from tests.functions.reconciling import TAGGED, Scene
 from tests.security.stranger import Stranger
 from tests.security.test_machines import ownerless, reconcile
-from tests.webhooks import REPO
+from tests.support.webhooks import REPO
 
 OWNER = REPO.partition("/")[0]
 

@@ -5,14 +5,14 @@ import json
 import pytest
 from runledger.runners.fleet import Fleet
 
-from tests.beds import items
 from tests.functions.reconciling import TAGGED, Scene, ago
-from tests.ledgers import RUNNERS
-from tests.runner_events import ACCOUNT
 from tests.security.stranger import INSTALLATION as STRANGER
 from tests.security.stranger import Stranger
 from tests.security.test_machines import look_up, ownerless, reconcile
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
+from tests.support.beds import items
+from tests.support.ledgers import RUNNERS
+from tests.support.runner_events import ACCOUNT
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 OWNER = REPO.partition("/")[0]
 NO_SUCH_MACHINE = "i-1a2b3c4d"

@@ -9,12 +9,12 @@ from runledger.runners.instances import describe_tasks
 from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import TAGGED, Scene, ago
-from tests.ledgers import RUNNERS
-from tests.runner_events import ACCOUNT, batch, instance_state, launcher
 from tests.security.stranger import INSTALLATION as STRANGER
 from tests.security.stranger import REPO as STRANGERS_REPO
 from tests.security.stranger import Stranger
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
+from tests.support.ledgers import RUNNERS
+from tests.support.runner_events import ACCOUNT, batch, instance_state, launcher
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 OWNER = REPO.partition("/")[0]
 DESCRIBED = ("instance_id", "instance_type", "pool_name", "scheduled_at", "price_per_hour")

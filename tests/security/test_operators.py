@@ -6,13 +6,13 @@ import pytest
 from runledger.model.machines import Happening, Occurrence, Runner
 from runledger.tables.runners import RunnersTable
 
-from tests import runner_items
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE
 from tests.functions.conftest import World
-from tests.ledgers import RUNNERS
-from tests.runner_events import INSTANCE
-from tests.webhooks import INSTALLATION
+from tests.support import runner_items
+from tests.support.ledgers import RUNNERS
+from tests.support.runner_events import INSTANCE
+from tests.support.webhooks import INSTALLATION
 
 EARLIER, AT = "2025-01-15T10:00:00.000Z", "2025-01-15T11:50:00.000Z"
 

@@ -18,17 +18,17 @@ from runledger.tables.jobs import MONEY
 from runledger.tables.pages import Span
 from runledger.tables.runners import RunnersTable
 
-from tests import runner_events
 from tests.api.client import Client
 from tests.functions.conftest import World
-from tests.ledgers import JOBS, RUNNERS, ledger_on
-from tests.runner_events import SCOPE
-from tests.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, REPO, http_event, payload, receipt
+from tests.support import runner_events
+from tests.support.ledgers import JOBS, RUNNERS, ledger_on
+from tests.support.runner_events import SCOPE
+from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, REPO, http_event, payload, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-SECONDS = 615  # as long as the job of `tests.webhooks` runs
+SECONDS = 615  # as long as the job of `tests.support.webhooks` runs
 WHOLE = st.integers(min_value=1, max_value=1000)
 FRACTIONS = st.floats(min_value=0, max_value=1000, exclude_min=True, allow_subnormal=True)
 SMALLEST_FLOAT, LARGEST_FLOAT = 5e-324, 999.9999999999999

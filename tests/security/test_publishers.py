@@ -8,11 +8,11 @@ import pytest
 from runledger.runners import publishers
 from runledger.runners.publishers import Publishers
 
-from tests.beds import dump, items
 from tests.functions.conftest import World
-from tests.ledgers import JOBS
-from tests.runner_events import ACCOUNT, batch, launcher
-from tests.webhooks import INSTALLATION
+from tests.support.beds import dump, items
+from tests.support.ledgers import JOBS
+from tests.support.runner_events import ACCOUNT, batch, launcher
+from tests.support.webhooks import INSTALLATION
 
 OTHER_ACCOUNT = "999999999999"
 PUBLISHERS: list[dict[str, Any]] = [

@@ -11,12 +11,12 @@ from runledger.recording.decision import WEBHOOKS_KEPT
 from runledger.webhooks.readers.webhooks import READERS
 
 from local.github.examples import payloads
-from tests import messages
-from tests.beds import dump, items
 from tests.functions.conftest import World
-from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNS
-from tests.messages import Message
-from tests.webhooks import (
+from tests.support import messages
+from tests.support.beds import dump, items
+from tests.support.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNS
+from tests.support.messages import Message
+from tests.support.webhooks import (
     COMPLETED,
     DEPLOYMENT,
     IN_PROGRESS,

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from runledger.platform import logs
 
-from tests import messages
-from tests.beds import dump
 from tests.functions.conftest import World
 from tests.functions.test_telemetry import lines, metrics
-from tests.webhooks import INSTALLATION, QUEUED, REPO, http_event, payload, sign
+from tests.support import messages
+from tests.support.beds import dump
+from tests.support.webhooks import INSTALLATION, QUEUED, REPO, http_event, payload, sign
 
 OWNER = REPO.partition("/")[0]
 OTHER_INSTALLATION = 7

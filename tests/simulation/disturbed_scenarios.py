@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from tests.ledgers import DEPLOYMENTS
 from tests.simulation.explore import Outcome, all_orders, crash_points, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.machine_inputs import LOOKUPS, look_up, look_up_all
 from tests.simulation.scenario import Scenario
 from tests.simulation.scenario_checks import undisturbed, violations
 from tests.simulation.world import World
+from tests.support.ledgers import DEPLOYMENTS
 
 # A job that joins its gate again may write the time of the last write.
 LAST_WRITTEN = {DEPLOYMENTS: frozenset({"checked_at", "ttl"})}

@@ -7,8 +7,8 @@ from typing import Any
 from runledger.recording.decision import TRACKED
 from runledger.tables.attributes import from_attributes
 
-from tests.ledgers import EVENTS, JOBS
 from tests.simulation.differences import Tables
+from tests.support.ledgers import EVENTS, JOBS
 
 
 def broken_histories(tables: Tables) -> list[str]:

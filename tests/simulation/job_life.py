@@ -5,10 +5,10 @@ from functools import cache
 
 from runledger.model.job import Receipt
 
-from tests.ledgers import EVENTS, JOBS, RUNS
 from tests.simulation.explore import Flow, Outcome, in_order, play
 from tests.simulation.world import World
-from tests.webhooks import COMPLETED, IN_PROGRESS, JOB, QUEUED, receipt
+from tests.support.ledgers import EVENTS, JOBS, RUNS
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, QUEUED, receipt
 
 RECEIVED = {QUEUED: 0, IN_PROGRESS: 150, COMPLETED: 770}
 STEPS = tuple(RECEIVED)

@@ -9,11 +9,11 @@ from runledger.recording import follow_up
 from runledger.runners import aws_events, lookups
 from runledger.runners.instances import Instance, Lifecycle
 
-from tests import runner_events
-from tests.settings import SETTINGS
 from tests.simulation.explore import Flow
 from tests.simulation.world import Process
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, receipt
+from tests.support import runner_events
+from tests.support.settings import SETTINGS
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, receipt
 
 LOOKUPS = SETTINGS["RUNNER_LOOKUPS_QUEUE"]
 ONE, OTHER = "i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from tests.ledgers import JOBS
 from tests.simulation.explore import Flow
 from tests.simulation.machine_inputs import ONE, OTHER, completed, queued, scheduled, started, state, warned
 from tests.simulation.scenario import Scenario
-from tests.webhooks import INSTALLATION
+from tests.support.ledgers import JOBS
+from tests.support.webhooks import INSTALLATION
 
 HOOK = 0
 FIRST_MINUTE, LAST_MINUTE, MOST_INPUTS = 6, 50, 14

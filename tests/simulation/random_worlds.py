@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.ledgers import EVENTS, JOBS, RUNS
 from tests.simulation.calls import CRASHES, ERRORS
 from tests.simulation.choices import Choices, seeded
 from tests.simulation.explore import Flow, FlowFailed, Outcome, in_order, play
@@ -13,7 +12,8 @@ from tests.simulation.job_life import ORDER_OF_ARRIVAL, STEPS, record, undisturb
 from tests.simulation.random_scenarios import random_scenario, random_story
 from tests.simulation.scheduler import Limits
 from tests.simulation.world import World
-from tests.webhooks import JOB
+from tests.support.ledgers import EVENTS, JOBS, RUNS
+from tests.support.webhooks import JOB
 
 # A redelivery may also be recorded before the original, which is then the duplicate.
 IGNORED = {

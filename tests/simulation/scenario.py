@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.simulation.differences import Ignored
 from tests.simulation.explore import Flow
-from tests.webhooks import INSTALLATION, RUN
+from tests.support.webhooks import INSTALLATION, RUN
 
 Expected = Mapping[str, Any]
 """Attributes by name; None is absent."""

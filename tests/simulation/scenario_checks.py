@@ -5,13 +5,13 @@ from typing import Any
 
 from runledger.tables.attributes import from_attributes
 
-from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
 from tests.simulation.differences import Ignored
 from tests.simulation.explore import Flow, Outcome, in_order, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.machine_inputs import look_up_all
 from tests.simulation.scenario import Expected, Scenario, deployment_key, job_key, run_key
 from tests.simulation.world import World
+from tests.support.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
 
 # What depends on the order of processing. docs/adr/ gives the reasons.
 ORDER_OF_PROCESSING: Ignored = {

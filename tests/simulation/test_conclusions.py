@@ -8,10 +8,10 @@ from runledger.model.job import EventType, Facts, Receipt, Source, Status
 from runledger.reconciliation import healing
 from runledger.tables.attributes import from_attributes
 
-from tests.ledgers import JOBS, RUNS
 from tests.simulation.explore import Flow, crash_points, in_order, interleavings, play
 from tests.simulation.world import Process, World
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, RUN, receipt
+from tests.support.ledgers import JOBS, RUNS
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, RUN, receipt
 
 NOW = "2025-01-15T11:00:00.000Z"
 LIFE = [receipt(QUEUED), receipt(IN_PROGRESS, at=150)]

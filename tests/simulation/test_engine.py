@@ -15,15 +15,15 @@ from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
 from runledger.webhooks.readers import webhooks
 
-from tests import messages
-from tests.beds import create_tables, delete_tables, dump, mocked
-from tests.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
 from tests.simulation.choices import seeded
 from tests.simulation.engine import Engine
 from tests.simulation.operations import Recorder, Request, random_requests
 from tests.simulation.values import SETS, number
-from tests.synthesis import Templates
-from tests.webhooks import INSTALLATION, JOB, LIFE, REPO, delivery, receipt
+from tests.support import messages
+from tests.support.beds import create_tables, delete_tables, dump, mocked
+from tests.support.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
+from tests.support.synthesis import Templates
+from tests.support.webhooks import INSTALLATION, JOB, LIFE, REPO, delivery, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

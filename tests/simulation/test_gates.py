@@ -14,13 +14,13 @@ from runledger.tables.attributes import from_attributes
 from runledger.webhooks.readers import webhooks
 from runledger.webhooks.retry_queue import from_message, to_message
 
-from tests import messages
-from tests.ledgers import DEPLOYMENTS, EVENTS
-from tests.messages import Message
 from tests.simulation.choices import seeded
 from tests.simulation.explore import Flow, in_order, play
 from tests.simulation.world import Process, World
-from tests.webhooks import DEPLOYMENT, INSTALLATION, JOB, QUEUED, WAITING, delivery, payload
+from tests.support import messages
+from tests.support.ledgers import DEPLOYMENTS, EVENTS
+from tests.support.messages import Message
+from tests.support.webhooks import DEPLOYMENT, INSTALLATION, JOB, QUEUED, WAITING, delivery, payload
 
 Story = Mapping[str, Message]
 

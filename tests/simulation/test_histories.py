@@ -5,14 +5,14 @@ from typing import Any
 from runledger.model.job import INPUTS_KEPT, EventType, Facts, Receipt, Source, Status
 from runledger.tables.attributes import from_attributes
 
-from tests.ledgers import EVENTS
 from tests.simulation.calls import CRASHES, ERRORS
 from tests.simulation.explore import Flow, all_orders, crash_points, fault_points, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.job_life import STEPS, record
 from tests.simulation.machine_inputs import FIRST, ONE, scheduled, state
 from tests.simulation.world import World
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
+from tests.support.ledgers import EVENTS
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
 
 
 def recording(received: Receipt) -> Flow:

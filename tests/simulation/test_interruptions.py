@@ -6,14 +6,14 @@ import pytest
 from runledger.model.job import EventType, Facts, Receipt, Source
 from runledger.tables.attributes import from_attributes
 
-from tests.ledgers import RUNS
 from tests.simulation.explore import Flow, Outcome, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.machine_inputs import FIRST, ONE, OTHER, completed, queued, scheduled, started, warned
 from tests.simulation.scenario import run_key
 from tests.simulation.scenario_checks import undisturbed
 from tests.simulation.world import World
-from tests.webhooks import INSTALLATION
+from tests.support.ledgers import RUNS
+from tests.support.webhooks import INSTALLATION
 
 FAILED_ON_ANOTHER_MACHINE = {
     "queued": queued(FIRST),

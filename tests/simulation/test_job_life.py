@@ -23,7 +23,7 @@ from tests.simulation.job_life import (
     undisturbed,
 )
 from tests.simulation.world import World
-from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED
 
 PASTS = {
     QUEUED: [(), (QUEUED,), (COMPLETED,), STEPS],

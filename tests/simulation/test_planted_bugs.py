@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.ledgers import EVENTS, JOBS, RUNS
 from tests.simulation import random_worlds
 from tests.simulation.__main__ import simulate
 from tests.simulation.explore import Outcome, crash_points, in_order, interleavings
 from tests.simulation.job_life import ORDER_OF_ARRIVAL, PARTS_OF_THE_FIRST, STEPS, record, undisturbed
 from tests.simulation.world import World
-from tests.webhooks import COMPLETED, IN_PROGRESS, QUEUED
+from tests.support.ledgers import EVENTS, JOBS, RUNS
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED
 
 Arguments = dict[str, Any]
 

@@ -12,11 +12,22 @@ from runledger.tables.run_attempts import RunAttempts
 from runledger.tables.runs import with_derived_status
 from runledger.webhooks.readers import webhooks
 
-from tests import messages
-from tests.ledgers import JOBS, RUNS
 from tests.simulation.explore import Flow, in_order, play
 from tests.simulation.world import World
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, delivery, payload, receipt
+from tests.support import messages
+from tests.support.ledgers import JOBS, RUNS
+from tests.support.webhooks import (
+    COMPLETED,
+    IN_PROGRESS,
+    INSTALLATION,
+    JOB,
+    QUEUED,
+    REPO,
+    RUN,
+    delivery,
+    payload,
+    receipt,
+)
 
 RENAMED = "lineville/renamed"
 

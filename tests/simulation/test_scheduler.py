@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from tests.ledgers import JOBS
 from tests.simulation.calls import Fault, Step
 from tests.simulation.choices import Choices, seeded
 from tests.simulation.explore import NAMES, Flow, FlowFailed, Outcome, crash_points, explore, interleavings, play
@@ -14,6 +13,7 @@ from tests.simulation.job_life import STEPS, record
 from tests.simulation.random_worlds import random_world
 from tests.simulation.scheduler import Limits
 from tests.simulation.world import Process, World
+from tests.support.ledgers import JOBS
 
 
 def key(name: str) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from runledger.tables.rerun_claims import RerunClaims
 from runledger.tables.runs import RunsTable
 from runledger.tables.updates import update
 
-from tests.ledgers import JOBS, RUNNERS, RUNS
 from tests.simulation.calls import Fault
 from tests.simulation.explore import Outcome, fault_points, in_order, play
 from tests.simulation.job_life import record
 from tests.simulation.world import Process, World
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, receipt
+from tests.support.ledgers import JOBS, RUNNERS, RUNS
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, receipt
 
 NOW, UNTIL = "2025-01-15T10:00:00.000Z", "2025-01-15T10:01:00.000Z"
 CHECK = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=1)

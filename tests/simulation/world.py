@@ -15,9 +15,6 @@ from runledger.webhooks.intake import Intake
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import WebhookSecrets
 
-from tests.ledgers import RUNNERS, ledger_on
-from tests.runner_events import SCOPE
-from tests.settings import SETTINGS
 from tests.simulation import storage
 from tests.simulation.calls import Client
 from tests.simulation.choices import Choices
@@ -25,7 +22,10 @@ from tests.simulation.clock import Clock
 from tests.simulation.engine import Engine
 from tests.simulation.scheduler import Limits, Scheduler
 from tests.simulation.services import Bus, Functions, Queues, Secrets, Sent
-from tests.webhooks import SECRET
+from tests.support.ledgers import RUNNERS, ledger_on
+from tests.support.runner_events import SCOPE
+from tests.support.settings import SETTINGS
+from tests.support.webhooks import SECRET
 
 PAUSE_SECONDS = 0.005
 

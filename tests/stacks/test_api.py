@@ -2,7 +2,7 @@
 
 import json
 
-from tests.synthesis import Template, Templates, of_type, synthesise
+from tests.support.synthesis import Template, Templates, of_type, synthesise
 
 
 def test_github_posts_to_one_route_and_everything_else_is_the_apis(templates: Templates) -> None:

@@ -11,7 +11,7 @@ import pytest
 from cdk_nag import AwsSolutionsChecks
 
 from stacks.constructs import compliance
-from tests.synthesis import app
+from tests.support.synthesis import app
 
 ROOT = Path(__file__).parent.parent.parent
 CONFIGURATIONS: Mapping[str, Mapping[str, object]] = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.synthesis import Templates, of_type, synthesise
+from tests.support.synthesis import Templates, of_type, synthesise
 
 TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "WorkflowJobs": {

@@ -3,7 +3,7 @@
 import pytest
 
 from stacks.events import task_pattern
-from tests.synthesis import Templates, of_type, synthesise
+from tests.support.synthesis import Templates, of_type, synthesise
 
 PUBLISHERS = [
     {"account": account, "source": source, "installations": [41]}

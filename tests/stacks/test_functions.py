@@ -9,7 +9,7 @@ import pytest
 from runledger.platform import clients
 from runledger.queries import caches
 
-from tests.synthesis import Template, Templates, of_type, synthesise
+from tests.support.synthesis import Template, Templates, of_type, synthesise
 
 ROOT = Path(__file__).parent.parent.parent
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}

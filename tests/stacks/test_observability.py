@@ -12,8 +12,8 @@ from runledger.platform import emf
 from runledger.reconciliation import metrics
 
 from stacks.monitoring import own_metrics
-from tests.documents import names, section
-from tests.synthesis import Template, Templates, of_type, synthesise
+from tests.support.documents import names, section
+from tests.support.synthesis import Template, Templates, of_type, synthesise
 
 Alarm = dict[str, Any]
 

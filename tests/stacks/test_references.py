@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.synthesis import Template, Templates
+from tests.support.synthesis import Template, Templates
 
 STACKS = ("data", "events", "api", "observability")
 # CloudFormation resolves each with a call of its own, and throttles when there are many.

@@ -9,7 +9,7 @@ import pytest
 from app import build
 from stacks.settings import BadSetting
 from tests.stacks.test_functions import as_list, functions, statements
-from tests.synthesis import FLAGS, Template, Templates, of_type, synthesise
+from tests.support.synthesis import FLAGS, Template, Templates, of_type, synthesise
 
 FORWARDED = {"Warnings": "SpotInterruptions", "States": "InstanceStates", "Tasks": "TaskStates"}
 FORWARDERS = ("eu-west-1-to-us-east-1", "ap-southeast-2-to-us-east-1")

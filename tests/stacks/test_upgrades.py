@@ -16,7 +16,7 @@ import aws_cdk as cdk
 import pytest
 
 from stacks.constructs import layer
-from tests.synthesis import FLAGS, Templates, app, of_type, synthesise
+from tests.support.synthesis import FLAGS, Templates, app, of_type, synthesise
 
 SNAPSHOT = Path(__file__).with_name("permanent.json")
 KEPT = {

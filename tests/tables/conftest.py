@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 
-from tests.beds import create_tables, delete_tables, mocked
-from tests.synthesis import Templates
+from tests.support.beds import create_tables, delete_tables, mocked
+from tests.support.synthesis import Templates
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

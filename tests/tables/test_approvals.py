@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import messages
-from tests.beds import empty, items
-from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, ledger_on
-from tests.messages import Message
+from tests.support import messages
+from tests.support.beds import empty, items
+from tests.support.ledgers import DEPLOYMENTS, EVENTS, JOBS, ledger_on
+from tests.support.messages import Message
+from tests.support.webhooks import COMPLETED, DEPLOYMENT, INSTALLATION, JOB, QUEUED_AGAIN, REPO, WAITING, payload
 from tests.tables.test_runs import take
-from tests.webhooks import COMPLETED, DEPLOYMENT, INSTALLATION, JOB, QUEUED_AGAIN, REPO, WAITING, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

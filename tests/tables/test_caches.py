@@ -17,9 +17,9 @@ from runledger_github.truth import Truth
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
-from tests.beds import items
-from tests.ledgers import DEPLOYMENTS, ledger_on
-from tests.webhooks import INSTALLATION, REPO
+from tests.support.beds import items
+from tests.support.ledgers import DEPLOYMENTS, ledger_on
+from tests.support.webhooks import INSTALLATION, REPO
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -13,9 +13,9 @@ from runledger.model.job import Receipt
 from runledger.recording.decision import BOOKKEEPING, Outcome
 from runledger.tables.jobs import JobsTable
 
-from tests.beds import items
-from tests.ledgers import EVENTS, JOBS, ledger_on
-from tests.webhooks import JOB, LIFE, receipt
+from tests.support.beds import items
+from tests.support.ledgers import EVENTS, JOBS, ledger_on
+from tests.support.webhooks import JOB, LIFE, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

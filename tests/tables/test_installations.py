@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import messages
-from tests.beds import empty
-from tests.ledgers import ledger_on
+from tests.support import messages
+from tests.support.beds import empty
+from tests.support.ledgers import ledger_on
+from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 from tests.tables.test_runs import take
-from tests.webhooks import INSTALLATION, QUEUED, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

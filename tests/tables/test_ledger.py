@@ -7,9 +7,9 @@ from runledger.model.errors import ContendedError, LostRace
 from runledger.model.job import Receipt
 from runledger.recording.decision import Outcome, decide
 
-from tests.beds import items
-from tests.ledgers import EVENTS, JOBS, ledger_on
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, REPO, RUN, WAITING, receipt
+from tests.support.beds import items
+from tests.support.ledgers import EVENTS, JOBS, ledger_on
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, REPO, RUN, WAITING, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -12,10 +12,10 @@ from runledger.runners.instances import Instance, Lifecycle
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 
-from tests.beds import items
-from tests.ledgers import JOBS, RUNNERS, ledger_on
-from tests.runner_events import ACCOUNT, INSTANCE, SCOPE
-from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, REPO, receipt
+from tests.support.beds import items
+from tests.support.ledgers import JOBS, RUNNERS, ledger_on
+from tests.support.runner_events import ACCOUNT, INSTANCE, SCOPE
+from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -21,12 +21,12 @@ from runledger_github.errors import GitHubRefusal
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
-from tests import messages
-from tests.beds import empty, items
-from tests.ledgers import EVENTS, RUNS, RememberedFollowUps, ledger_on
-from tests.runner_events import INSTANCE
+from tests.support import messages
+from tests.support.beds import empty, items
+from tests.support.ledgers import EVENTS, RUNS, RememberedFollowUps, ledger_on
+from tests.support.runner_events import INSTANCE
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO, RUN, receipt
 from tests.tables.test_runs import take
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO, RUN, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

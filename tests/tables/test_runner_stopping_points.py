@@ -17,14 +17,14 @@ from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 
 from local.github import SimulatedGitHub
-from tests import runner_events
-from tests.beds import dump, empty, mocked
 from tests.functions.test_stopping_points import Stopped, Stopper
-from tests.ledgers import RUNNERS, ledger_on
-from tests.runner_events import INSTANCE, SCOPE
-from tests.synthesis import Templates
+from tests.support import runner_events
+from tests.support.beds import dump, empty, mocked
+from tests.support.ledgers import RUNNERS, ledger_on
+from tests.support.runner_events import INSTANCE, SCOPE
+from tests.support.synthesis import Templates
+from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 from tests.tables.test_reruns import CHECK, JOBS, asked, cut_short, github, reruns_of
-from tests.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -20,11 +20,11 @@ from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.runners import RunnersTable
 
-from tests import runner_events
-from tests.beds import empty, items
-from tests.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
-from tests.runner_events import INSTANCE, SCOPE
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
+from tests.support import runner_events
+from tests.support.beds import empty, items
+from tests.support.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
+from tests.support.runner_events import INSTANCE, SCOPE
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -10,11 +10,22 @@ from botocore.config import Config
 from runledger.recording.ledger import Ledger
 from runledger.webhooks.readers import webhooks
 
-from tests import messages
-from tests.beds import empty, items
-from tests.ledgers import RUNS, ledger_on
-from tests.messages import Message
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, delivery, payload, receipt
+from tests.support import messages
+from tests.support.beds import empty, items
+from tests.support.ledgers import RUNS, ledger_on
+from tests.support.messages import Message
+from tests.support.webhooks import (
+    COMPLETED,
+    IN_PROGRESS,
+    INSTALLATION,
+    JOB,
+    QUEUED,
+    REPO,
+    RUN,
+    delivery,
+    payload,
+    receipt,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

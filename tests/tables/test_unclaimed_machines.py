@@ -9,11 +9,11 @@ from runledger.runners import aws_events
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import UNCLAIMED_RETENTION_DAYS, RunnersTable
 
-from tests import runner_events
-from tests.beds import items
-from tests.ledgers import JOBS, RUNNERS, ledger_on
-from tests.runner_events import INSTANCE, SCOPE, instance_state
-from tests.webhooks import IN_PROGRESS, JOB, receipt
+from tests.support import runner_events
+from tests.support.beds import items
+from tests.support.ledgers import JOBS, RUNNERS, ledger_on
+from tests.support.runner_events import INSTANCE, SCOPE, instance_state
+from tests.support.webhooks import IN_PROGRESS, JOB, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

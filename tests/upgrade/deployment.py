@@ -10,7 +10,7 @@ from typing import Any
 from local.aws import clients as aws
 from local.aws.outputs import Outputs
 from local.github import webhooks
-from tests.beds import items
+from tests.support.beds import items
 
 PATIENCE_SECONDS = 90
 SECRETS = ("WebhookSecretArn", "ApiTokensSecretArn", "GitHubAppSecretArn")

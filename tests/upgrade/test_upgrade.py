@@ -14,13 +14,13 @@ from local.aws import deployment, emulator
 from local.aws.deployment import RUNNER_TAGS
 from local.aws.outputs import Outputs, compose
 from local.github import simulator
-from tests import messages
-from tests.deployed import pause_schedules
 from tests.e2e.api import ask
+from tests.support import messages
+from tests.support.deployed import pause_schedules
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, RUN, payload
 from tests.upgrade import baseline
 from tests.upgrade.deployment import Deployment, eventually
 from tests.upgrade.traffic import NOWHERE, Traffic
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, RUN, payload
 
 pytestmark = pytest.mark.server
 

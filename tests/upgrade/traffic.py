@@ -10,7 +10,7 @@ from http.client import HTTPException
 
 from local.aws.outputs import Outputs
 from local.github import webhooks
-from tests.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, payload
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, payload
 
 ACCEPTED = 202
 FIRST_JOB, RUN = 5_000_000, 5_000_000_000

@@ -12,13 +12,13 @@ from runledger.model.reports import InstallationStatus, RunStatus
 from runledger.reconciliation.healing import UNKNOWN
 
 from local.github.records import Job
-from tests.ledgers import EVENTS
 from tests.simulation.reconciler.lives import Lives
 from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.production import LAMBDA_SECONDS
 from tests.simulation.reconciler.troubles import MINUTE
 from tests.simulation.reconciler.webhooks import ORGANISATIONS
 from tests.simulation.reconciler.world import World
+from tests.support.ledgers import EVENTS
 
 GRACE_SECONDS = 10 * MINUTE
 PAUSE_SECONDS = 10 * MINUTE

@@ -9,8 +9,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from tests.settings import SETTINGS
 from tests.simulation.clock import Clock
+from tests.support.settings import SETTINGS
 
 SHOWN_AFTER_END_SECONDS = 3600
 INVISIBLE_SECONDS = 20  # EC2 is eventually consistent: a new instance is not described at once

@@ -28,8 +28,8 @@ from runledger_github import reconciler_wiring, wiring
 from runledger_github.app import READ_SECONDS, GitHubApp
 from runledger_github.truth import Truth
 
-from tests.settings import SETTINGS, forget_wiring
 from tests.simulation.reconciler.github import Response, UnsignedKey
+from tests.support.settings import SETTINGS, forget_wiring
 
 RECONCILER = Path(__file__).parents[3] / "functions" / "reconciler.py"
 LAMBDA_SECONDS = 600

@@ -18,7 +18,7 @@ from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.production import wired_to
 from tests.simulation.reconciler.troubles import HOUR, MINUTE, Troubles
 from tests.simulation.reconciler.world import START, World
-from tests.webhooks import IN_PROGRESS, QUEUED, WAITING, receipt
+from tests.support.webhooks import IN_PROGRESS, QUEUED, WAITING, receipt
 
 INSTALLATION, ORGANISATION = 501, "acme"
 REPOSITORIES, JOBS, ORPHANS, LOST, CALLS_AN_HOUR = 300, 5000, 100, 50, 12_500

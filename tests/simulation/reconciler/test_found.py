@@ -6,10 +6,10 @@ import pytest
 from botocore.exceptions import ConnectTimeoutError
 from runledger.model.passes import PassKind
 
-from tests.ledgers import JOBS
 from tests.simulation.reconciler.production import wired_to
 from tests.simulation.reconciler.troubles import MINUTE, Troubles
 from tests.simulation.reconciler.world import START, World
+from tests.support.ledgers import JOBS
 
 INSTALLATION, RUN, FIRST, SECOND = 501, 7, 71, 72
 

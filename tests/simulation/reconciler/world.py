@@ -15,7 +15,6 @@ from runledger.runners import aws_events, lookups
 from runledger.webhooks.delivery import Delivery as Received
 
 from local.github.records import Delivery
-from tests.settings import SETTINGS
 from tests.simulation.calls import Client, Fault, Killed, Step, disturbed
 from tests.simulation.choices import Choices, seeded
 from tests.simulation.clock import TEN_O_CLOCK, Clock
@@ -27,7 +26,8 @@ from tests.simulation.reconciler.production import LAMBDA_SECONDS, Handler, Rece
 from tests.simulation.reconciler.troubles import AWS_FAULTS, MINUTE, Troubles, answer_of
 from tests.simulation.scheduler import Limits, Scheduler
 from tests.simulation.services import Bus, Functions, Queues, Secrets
-from tests.webhooks import SECRET, sign
+from tests.support.settings import SETTINGS
+from tests.support.webhooks import SECRET, sign
 
 AWS_SECONDS, GITHUB_SECONDS = 0.01, 0.15
 MOST_CALLS = 60_000  # more than fit into the time of a Lambda function

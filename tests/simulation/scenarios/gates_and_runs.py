@@ -5,13 +5,13 @@ from typing import Any
 
 from runledger.webhooks.readers import webhooks
 
-from tests import messages
-from tests.ledgers import RUNNERS, RUNS
-from tests.messages import Message
 from tests.simulation.explore import Flow
 from tests.simulation.scenario import Scenario
 from tests.simulation.world import Process
-from tests.webhooks import COMPLETED, IN_PROGRESS, JOB, QUEUED, QUEUED_AGAIN, WAITING, delivery, payload
+from tests.support import messages
+from tests.support.ledgers import RUNNERS, RUNS
+from tests.support.messages import Message
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, QUEUED, QUEUED_AGAIN, WAITING, delivery, payload
 
 SECONDS_APART = 60
 REPO_NAME = frozenset({"repo_full_name"})

@@ -2,7 +2,7 @@
 
 from tests.simulation.machine_inputs import FIRST, ONE, completed, queued, scheduled, started, state
 from tests.simulation.scenario import Scenario
-from tests.webhooks import INSTALLATION
+from tests.support.webhooks import INSTALLATION
 
 HOOK = 0
 

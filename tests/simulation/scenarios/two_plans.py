@@ -1,8 +1,8 @@
 """A launcher plans one machine for two jobs, and the second one runs there. That is no theft: both plans hold."""
 
-from tests.ledgers import JOBS
 from tests.simulation.machine_inputs import FIRST, ONE, SECOND, completed, queued, scheduled, warned
 from tests.simulation.scenario import Scenario
+from tests.support.ledgers import JOBS
 
 SCENARIO = Scenario(
     inputs={

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from local.github.examples import payloads
-from tests.webhooks import DEPLOYMENT, INSTALLATION, REPO, RUN
+from tests.support.webhooks import DEPLOYMENT, INSTALLATION, REPO, RUN
 
 ENVIRONMENT, JOB_NAME = "production", "test"
 Message = tuple[str, dict[str, Any]]

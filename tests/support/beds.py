@@ -9,7 +9,7 @@ from moto import mock_aws
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 
-from tests.synthesis import Template
+from tests.support.synthesis import Template
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 HEADING_AND_RULER = re.compile(r"^\|.*\n\|[-| ]+\|\n", re.MULTILINE)
 
 

@@ -6,7 +6,7 @@ import sys
 from runledger.model.runner_names import INSTANCE_ID
 from runledger.platform import clients
 
-from tests.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
+from tests.support.ledgers import DEPLOYMENTS, EVENTS, JOBS, RUNNERS, RUNS
 
 QUEUE = "https://sqs.invalid/000000000000/"
 SETTINGS = {

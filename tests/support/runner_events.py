@@ -10,7 +10,7 @@ from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publishers
 from runledger.runners.tracker import Runners
 
-from tests.webhooks import INSTALLATION, JOB, REPO, RUN
+from tests.support.webhooks import INSTALLATION, JOB, REPO, RUN
 
 INSTANCE = "i-0abc1234def567890"
 ACCOUNT = "123456789012"

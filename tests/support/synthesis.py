@@ -10,7 +10,7 @@ import aws_cdk as cdk
 from app import build
 from stacks.constructs import layer
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FLAGS = {
     name: value
     for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()
