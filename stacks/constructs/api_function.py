@@ -58,6 +58,7 @@ class ApiFunction(LedgerFunction):
                 **table_environment(settings, tables, set(READS)),
                 **thresholds(settings),
                 "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
+                "ORPHANS": settings.orphans,
                 "API_TOKENS": api_tokens,
                 "JWT_ISSUER": settings.jwt_issuer,
                 "JWT_AUDIENCE": settings.jwt_audience,

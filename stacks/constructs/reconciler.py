@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 from runledger.model.ownership import KEEP_TAG
+from runledger.model.passes import LONGEST_PASS_SECONDS
 from runledger.tables import schema
 
 from stacks.constructs import compliance
@@ -46,7 +47,7 @@ class ReconcilerFunction(Construct):
             scope,
             "reconciler",
             layers=layers,
-            timeout=cdk.Duration.minutes(10),
+            timeout=cdk.Duration.seconds(LONGEST_PASS_SECONDS),
             more=RECONCILES,
             environment={
                 **thresholds(settings),

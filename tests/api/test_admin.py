@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 from runledger.tables.passes import PassesTable
 from runledger.tables.runners import RunnersTable
+from runledger_api import wiring
 
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE
@@ -28,7 +29,17 @@ def suspect(runners: RunnersTable, runner_id: str, installation_id: int = INSTAL
     assert runners.suspect(runner_id, at=AT, reason="job_completed")
 
 
-def test_suspected_runners_are_told_with_when_they_are_due(api: Client, runners: RunnersTable) -> None:
+def test_a_suspected_runner_that_is_only_reported_is_never_due(
+    api: Client, runners: RunnersTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORPHANS", "report")
+    wiring.settings.cache_clear()
+    suspect(runners, INSTANCE)
+    (orphan,) = api.get("/admin/orphans", status="suspected").body["orphans"]
+    assert "due_at" not in orphan
+
+
+def test_suspected_runners_are_listed_with_when_they_are_due(api: Client, runners: RunnersTable) -> None:
     suspect(runners, INSTANCE)
     launched(runners, "i-busy", installation_id=INSTALLATION, job_id=2, at=AT)
     found = api.get("/admin/orphans", status="suspected").body
@@ -87,6 +98,28 @@ def test_a_finished_pass_tells_what_it_found(api: Client, world: World) -> None:
     found = api.get("/admin/reconciliation/20250115T100000000Z-abc").body
     assert (found["summary"], found["findings"], found["text"]) == ({"healed": 2}, ["job 1"], "words")
     assert api.get("/admin/reconciliation/unknown").status == 404
+
+
+def test_the_outcome_of_a_pass_is_shown(api: Client, world: World) -> None:
+    passes = PassesTable(world.dynamodb, RUNNERS)
+    passes.note("one", at=AT, status="finished", outcome="errors", **{"pass": "full"})
+    assert api.get("/admin/reconciliation/one").body["outcome"] == "errors"
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ({"status": "running", "started_at": "2025-01-15T11:49:00.000Z"}, "failed"),
+        ({"status": "running", "started_at": "2025-01-15T11:59:00.000Z"}, "running"),
+        ({"status": "requested", "requested_at": "2025-01-15T11:44:00.000Z"}, "failed"),
+        ({"status": "requested", "requested_at": "2025-01-15T11:46:00.000Z"}, "requested"),
+    ],
+)
+def test_a_pass_without_a_result_has_failed_once_its_function_must_have_ended(
+    api: Client, world: World, stored: dict[str, str], shown: str
+) -> None:
+    PassesTable(world.dynamodb, RUNNERS).note("one", at=AT, **{"pass": "full"}, **stored)
+    assert api.get("/admin/reconciliation/one").body["status"] == shown
 
 
 def test_passes_are_listed_newest_first_and_go_on(api: Client, world: World) -> None:

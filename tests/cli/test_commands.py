@@ -157,6 +157,20 @@ def test_a_pass_that_failed_is_a_failure(api: CannedApi, ask: Ask) -> None:
     assert api.asked[0].body == {"pass": "full"}
 
 
+def test_a_pass_with_errors_is_a_failure(api: CannedApi, ask: Ask) -> None:
+    api.says("POST admin/reconciliation/run", {"id": PASS})
+    result = {"id": PASS, "status": "finished", "outcome": "errors", "text": "Errors: 1"}
+    api.says(f"GET admin/reconciliation/{PASS}", result)
+    assert ask("reconcile", "--wait").returncode == 1
+
+
+def test_a_pass_that_ran_out_of_time_is_continued_by_the_next_and_no_failure(api: CannedApi, ask: Ask) -> None:
+    api.says("POST admin/reconciliation/run", {"id": PASS})
+    result = {"id": PASS, "status": "finished", "outcome": "unfinished", "text": "Left for the next pass: jobs"}
+    api.says(f"GET admin/reconciliation/{PASS}", result)
+    assert ask("reconcile", "--wait").returncode == 0
+
+
 def test_installations_are_listed(ask: Ask) -> None:
     assert (
         ask("installations", "--utc").stdout.splitlines()[1]

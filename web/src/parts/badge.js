@@ -32,6 +32,13 @@ export function badge(job) {
   return mark(kindOf(job), named(status));
 }
 
+/** A pass that has finished shows its outcome. */
+export function passBadge({ status, outcome }) {
+  if (status === "finished" && outcome === "errors") return mark("failed", "Finished with errors");
+  if (status === "finished" && outcome === "unfinished") return mark("finished", "Ran out of time");
+  return mark(status);
+}
+
 export function mark(kind, text = named(kind)) {
   return el("span", { class: `badge kind-${KINDS.has(kind) ? kind : "other"}` }, userText(text));
 }

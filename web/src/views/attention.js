@@ -36,15 +36,7 @@ export function drawAttention({ stuck, forgotten, orphans }, { installation }) {
     "ul",
     { class: "attention" },
     rows.slice(0, MAX_ROWS),
-    rows.length > MAX_ROWS && more(rows.length - MAX_ROWS, installation),
-  );
-}
-
-function more(number, installation) {
-  return el(
-    "li",
-    {},
-    el("a", { href: link(installation, "jobs", undefined, { status: "queued" }) }, `and ${count(number)} more`),
+    rows.length > MAX_ROWS && el("li", {}, `and ${count(rows.length - MAX_ROWS)} more`),
   );
 }
 
@@ -71,7 +63,7 @@ function approval(each, installation) {
     { href: link(installation, "run", each.run_id, { attempt: each.run_attempt }) },
     userText(`Approval for ${each.environment ?? "an environment"}`),
   );
-  const github = outward(`https://github.com/${each.repo_full_name}/actions/runs/${each.run_id}`, "Review on GitHub");
+  const github = each.run_html_url && outward(each.run_html_url, "Review on GitHub");
   return row(
     "waiting",
     "Forgotten approval",
@@ -93,7 +85,9 @@ function orphan(each, installation) {
     "Orphaned runner",
     each.detected_at,
     [name, userText(each.pool_name ?? each.kind)],
-    `${why(each)}. The reconciler cleans it up, or you can do it now.`,
+    each.due_at
+      ? `${why(each)}. The reconciler cleans it up, or you can do it now.`
+      : `${why(each)}. It stays until you clean it up, because this deployment only reports orphans.`,
   );
 }
 

@@ -4,7 +4,7 @@ import * as api from "../api.js";
 import { el, userText } from "../dom.js";
 import { duration, seconds, time } from "../format.js";
 import { live } from "../live.js";
-import { mark, named } from "../parts/badge.js";
+import { named, passBadge } from "../parts/badge.js";
 import { facts, panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 
@@ -16,7 +16,7 @@ export const pass = {
     const load = (signal) => api.get(`admin/reconciliation/${encodeURIComponent(context.id)}`, {}, signal);
     return live(el("div", { class: "stack" }), {
       context,
-      every: ({ status }) => (status === "finished" ? 0 : REFRESH_MS),
+      every: ({ status }) => (isOver(status) ? 0 : REFRESH_MS),
       load,
       draw: (found) => show(found, context),
     });
@@ -27,7 +27,7 @@ function show(found, { rename }) {
   rename(found.pass === "cleanup" ? "Cleanup" : `${named(found.pass)} pass`);
   const counted = Object.entries(found.summary ?? {}).map(([name, value]) => [named(name), value]);
   return [
-    el("p", { class: "summary" }, mark(found.status), userText(found.id, { class: "mono" })),
+    el("p", { class: "summary" }, passBadge(found), userText(found.id, { class: "mono" })),
     el(
       "div",
       { class: "columns" },
@@ -46,6 +46,8 @@ function show(found, { rename }) {
   ];
 }
 
+const isOver = (status) => status === "finished" || status === "failed";
+
 function findings({ findings: found = [], status }) {
   if (found.length)
     return el(
@@ -53,6 +55,7 @@ function findings({ findings: found = [], status }) {
       { class: "findings" },
       found.map((each) => el("li", {}, userText(each, { title: null }))),
     );
+  if (status === "failed") return empty("No result", "The pass crashed or was never started: see the reconciler's log.");
   if (status === "finished") return empty("No problems found", "The ledger, GitHub and AWS agree.");
   return empty("In progress", "This page updates automatically.");
 }

@@ -3,7 +3,7 @@
 import { link } from "../address.js";
 import { el, userText } from "../dom.js";
 import { age, count, duration, seconds } from "../format.js";
-import { mark, named } from "../parts/badge.js";
+import { named, passBadge } from "../parts/badge.js";
 import { pages } from "../parts/pages.js";
 import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -13,7 +13,7 @@ const INSPECTED = new Set(["runs_asked", "active_runners", "living_instances", "
 export function drawPasses({ items, next_cursor: next }, { installation, query }) {
   if (!items.length) return empty("No passes yet", "The reconciler runs every few minutes.");
   const columns = [
-    { title: "Status", cell: (row) => mark(row.status) },
+    { title: "Status", cell: (row) => passBadge(row) },
     {
       title: "Pass",
       cell: (row) => el("a", { class: "row-link", href: link(installation, "pass", row.id) }, userText(named(row.pass))),

@@ -40,6 +40,7 @@ class ApiSettings(Settings):
     github_requests_seconds: float
     reconciler_function: str
     orphan_grace_minutes: int
+    orphans: str
     jwt_issuer: str = ""
     jwt_audience: str = ""
     dead_letter_queues: Mapping[str, str] = parsed(json.loads)

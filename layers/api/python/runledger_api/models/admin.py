@@ -8,7 +8,8 @@ from typing_extensions import TypedDict
 class Orphan(TypedDict):
     """A runner without a job. It is cleaned up at `due_at`, unless a job starts on it first.
 
-    A machine that two installations claim is `contested`: it is never cleaned up and has no `due_at`.
+    Without `due_at` it stays until an operator cleans it up, because the deployment only reports orphans. A machine
+    that two installations claim is `contested` and is never cleaned up.
     """
 
     runner_id: str
@@ -44,7 +45,8 @@ Pass = TypedDict(
     {
         "id": str,
         "pass": str,
-        "status": str,
+        "status": Literal["requested", "running", "finished", "failed"],
+        "outcome": NotRequired[Literal["success", "errors", "unfinished"]],
         "requested_by": NotRequired[str],
         "requested_at": NotRequired[str],
         "started_at": NotRequired[str],

@@ -65,6 +65,7 @@ class WaitingApproval(TypedDict):
     run_id: int | None
     run_attempt: int | None
     waiting_since: str
+    run_html_url: str | None
     job_ids: list[int]
     forgotten: bool
 

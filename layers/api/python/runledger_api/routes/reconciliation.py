@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
 from runledger.model.machines import Runner, RunnerStatus
 from runledger.model.ownership import is_visible_to
-from runledger.model.passes import PassKind
+from runledger.model.passes import LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS, PassKind
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
@@ -35,6 +35,7 @@ STATES = {
     "contested": (RunnerStatus.ACTIVE,),
 }
 CONTESTED = "contested"
+ENFORCE = "enforce"
 ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
 
 
@@ -104,7 +105,7 @@ def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
     paginator = Paginator(wiring.cursors(), request, cursor, Span())
     found = wiring.passes().newest(limit, before=paginator.start["id"] if paginator.start else None)
     return paginator.page(
-        [_pass_body(each) for each in found], {"id": found[-1]["id"]} if len(found) == limit else None
+        [_pass_body(each, request.now) for each in found], {"id": found[-1]["id"]} if len(found) == limit else None
     )
 
 
@@ -115,16 +116,25 @@ def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
     summary="Status and findings of a pass or cleanup",
 )
 def one_pass(pass_id: PassId) -> Pass:
-    caller = current_request(router).caller
-    found = wiring.passes().get(pass_id)
+    request = current_request(router)
+    caller, found = request.caller, wiring.passes().get(pass_id)
     # A caller that is limited to some installations can read only what it requested itself.
     if found is None or (caller.installations is not None and found.get("requested_by") != caller.id):
         raise NotFound(f"pass {pass_id} was not found")
-    return checked(_pass_body(found))
+    return checked(_pass_body(found, request.now))
 
 
-def _pass_body(found: dict[str, Any]) -> dict[str, Any]:
-    return {"summary": {}, "findings": [], "text": "", **found}
+def _pass_body(found: dict[str, Any], now: str) -> dict[str, Any]:
+    body = {"summary": {}, "findings": [], "text": "", **found}
+    return body | {"status": "failed"} if _has_failed(found, now) else body
+
+
+def _has_failed(found: dict[str, Any], now: str) -> bool:
+    """Whether a pass has no result although its function must have ended: it crashed, or was never started."""
+    if found["status"] == "running":
+        return bool(found["started_at"] < times.earlier(now, seconds=LONGEST_PASS_SECONDS))
+    longest = LONGEST_WAIT_SECONDS + LONGEST_PASS_SECONDS
+    return found["status"] == "requested" and bool(found["requested_at"] < times.earlier(now, seconds=longest))
 
 
 def _orphan_body(runner: Runner) -> dict[str, Any]:
@@ -140,11 +150,12 @@ def _orphan_body(runner: Runner) -> dict[str, Any]:
         }
     assert runner.suspected_at is not None
     known = {name: getattr(runner, name) for name in ORPHAN_FIELDS}
+    if wiring.settings().orphans == ENFORCE:
+        known["due_at"] = times.earlier(runner.suspected_at, seconds=-wiring.orphan_grace_seconds())
     return {name: value for name, value in known.items() if value is not None} | {
         "runner_id": runner.runner_id,
         "status": runner.status,
         "reason": runner.suspected_reason,
         "detected_at": runner.suspected_at,
-        "due_at": times.earlier(runner.suspected_at, seconds=-wiring.orphan_grace_seconds()),
         "created_at": runner.created_at,
     }

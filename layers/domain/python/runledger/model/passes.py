@@ -3,6 +3,10 @@
 import secrets
 from enum import StrEnum
 
+# The time-out of the reconciler's function, and how long Lambda keeps a request that it can't start.
+LONGEST_PASS_SECONDS = 600
+LONGEST_WAIT_SECONDS = 300
+
 
 def new_id(at: str) -> str:
     """Sortable by time and safe in a URL."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from runledger.model.job import Job, Status
+from runledger.queries import urls
 from runledger.tables.jobs import JobsTable
 
 IsPending = Callable[[Job], bool]
@@ -18,6 +19,7 @@ class ForgottenApproval:
     environment: str | None
     deployment_id: int | None
     waiting_since: str
+    run_html_url: str | None
     job_ids: tuple[int, ...]
 
 
@@ -45,5 +47,6 @@ def _from_job(job: Job) -> ForgottenApproval:
         environment=job.environment,
         deployment_id=job.deployment_id,
         waiting_since=job.created_at,
+        run_html_url=urls.run_page(job.job_html_url, job.run_id),
         job_ids=(job.job_id,),
     )

@@ -71,7 +71,7 @@ class RunsTable:
         run = self._count_ended(job, first, is_guess) if job.status is Status.COMPLETED else self._count_opened(job)
         if run.get("created_at", "") > job.created_at and not run.keys() & REPORTED_ONLY:
             self._set_earlier_creation(job)
-        elif any(name not in run and getattr(job, name) is not None for name in RUN_NAMES):
+        elif run and any(name not in run and getattr(job, name) is not None for name in RUN_NAMES):
             self.name(job)
 
     @reaching("workflow_runs")
