@@ -1,4 +1,4 @@
-# Every target works from nothing, says what it does, and finds its work done the second time.
+# Every target works in a fresh clone, and running it again does no work twice.
 # Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
@@ -28,6 +28,7 @@ quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 4
 # $(call pip_install,name): the packages of a lock, and only files whose hash is in it.
 pip = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 pip_install = $(pip) --require-hashes --only-binary :all: --requirement $(LOCKS)/$(1).txt
+pip_install_cli = $(pip) --no-index --no-deps --no-build-isolation --editable .
 # $(call lock,name): all packages that requirements/name.txt needs, pinned with the hashes of every file of their releases.
 lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate $(UPGRADE) \
 	--custom-compile-command "make lock" --cache-dir .local/cache/uv \
@@ -84,8 +85,8 @@ chromium:
 screenshots: install-dev chromium ## Make the pictures of docs/images from the demo
 	@.venv/bin/python -u -m local.screenshots
 
-test-fast: install-dev ## Run the tests that need no server
-	@.venv/bin/pytest --numprocesses 2 tests/domain tests/tables tests/functions tests/stacks -m "not server and not walk"
+test-fast: install-dev ## Run the tests that need no server and take no walk
+	@.venv/bin/pytest --numprocesses 2 -m "not server and not walk" $(foreach each,e2e browser upgrade local,--ignore tests/$(each))
 
 SECONDS ?= 60
 SEED ?= 1
@@ -98,7 +99,7 @@ simulate: $(VENV_DEV) ## Play random worlds for SECONDS (60) from SEED (1), ORDE
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
 	@PATH=$(CURDIR)/.venv/bin:$$PATH node_modules/.bin/cdk synth --quiet --no-notices
 
-preflight: $(VENV_DEV) $(NODE) ## Check the AWS account before a deployment, and the deployment after it; ARGS="-c stage=..."
+preflight: $(VENV) $(NODE) ## Check the AWS account before a deployment, and the deployment after it; ARGS="-c stage=..."
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m preflight $(ARGS)
 
 up: install-dev ## Deploy to an AWS on this machine and leave it running
@@ -125,16 +126,17 @@ wheel: $(VENV_DEV) ## Build the command line as a wheel into dist
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: set PYTHON")'
 	@$(call quietly,$(PYTHON) -m venv .venv)
 
-$(VENV): requirements.txt $(LOCKS)/deploy.txt | .venv/pyvenv.cfg
+$(VENV): requirements.txt $(LOCKS)/deploy.txt pyproject.toml | .venv/pyvenv.cfg
 	@echo "Installing the Python packages of a deployment into .venv"
 	@$(call quietly,$(call pip_install,deploy))
+	@$(call quietly,$(pip_install_cli))
 	@touch $@
 
 # The development packages include those of a deployment, so one installation does for both.
 $(VENV_DEV): requirements-dev.txt $(LOCKS)/development.txt pyproject.toml | .venv/pyvenv.cfg
 	@echo "Installing the Python packages of development into .venv (a minute or two)"
 	@$(call quietly,$(call pip_install,development))
-	@$(call quietly,$(pip) --no-index --no-deps --no-build-isolation --editable .)
+	@$(call quietly,$(pip_install_cli))
 	@touch $(VENV) $@
 
 $(NODE): | .venv/pyvenv.cfg

@@ -72,6 +72,12 @@ def test_install_brings_only_what_a_deployment_needs() -> None:
     assert not re.search(r"development\.txt|npm ci;|local\.dynamodb|java", plan)
 
 
+def test_install_brings_the_command_line_and_what_preflight_needs() -> None:
+    assert "--editable ." in planned("install")
+    assert {"boto3", "hatchling"} <= locked("deploy")
+    assert "development.txt" not in planned("preflight")
+
+
 def test_install_dev_brings_the_rest() -> None:
     plan = planned("install-dev")
     for needed in ("requirements/locks/development.txt", "npm ci;", "-m local.aws.dynamodb", "java -version"):
