@@ -19,7 +19,7 @@ from stacks.constructs.github_requests import GitHubRequestsFunction
 from stacks.constructs.layer import domain_layer, github_layer
 from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
 from stacks.constructs.reconciler import ReconcilerFunction, describes_runners, scope
-from stacks.constructs.recorder import KNOWS_RUNNERS, Recorder
+from stacks.constructs.recorder import TRACKS_RUNNERS, Recorder
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
@@ -127,7 +127,7 @@ class EventsStack(cdk.Stack):
             "scheduling_events",
             layers=[self._domain],
             timeout=timeout,
-            more=KNOWS_RUNNERS,
+            more=TRACKS_RUNNERS,
             environment={
                 **describes_runners(self._settings),
                 "EVENT_PUBLISHERS": publishers.to_json(self._settings.event_publishers),
@@ -153,7 +153,7 @@ class EventsStack(cdk.Stack):
                 name,
                 layers=[self._domain],
                 timeout=TIMEOUT,
-                more=KNOWS_RUNNERS,
+                more=TRACKS_RUNNERS,
                 environment=scope(self._settings),
             )
             function.feed(waiting)
@@ -164,7 +164,7 @@ class EventsStack(cdk.Stack):
             "runner_lookup",
             layers=[self._domain],
             timeout=lookup_timeout(self._settings),
-            more=KNOWS_RUNNERS,
+            more=TRACKS_RUNNERS,
             environment=describes_runners(self._settings),
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)

@@ -27,6 +27,8 @@ RECORDS = {
     "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
 }
 KNOWS_RUNNERS = {"RUNNERS": ("dynamodb:GetItem", "dynamodb:UpdateItem")}
+# A retried message looks for events that its earlier attempt has put and no job has saved.
+TRACKS_RUNNERS = {**KNOWS_RUNNERS, "JOB_EVENTS": ("dynamodb:Query",)}
 
 
 @dataclass(frozen=True, kw_only=True)

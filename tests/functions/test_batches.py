@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger.platform import batches, logs
+from runledger.platform import batches, logs, retries
 
 
 class Clock:
@@ -67,3 +67,17 @@ def test_only_messages_that_were_tried_count_as_failed(failed: list[int]) -> Non
 
     assert returned(batches.each(event("a", "b", "c"), clock, take)) == ["a", "b", "c"]
     assert failed == [1]
+
+
+def test_a_message_that_was_delivered_before_is_a_retry() -> None:
+    seen: dict[str, bool] = {}
+
+    def take(body: str) -> None:
+        seen[body] = retries.is_retry()
+
+    messages = event("a", "b", "c")
+    messages["Records"][0]["attributes"] = {"ApproximateReceiveCount": "1"}
+    messages["Records"][1]["attributes"] = {"ApproximateReceiveCount": "2"}
+    batches.each(messages, Clock(60), take)
+    assert seen == {"a": False, "b": True, "c": False}
+    assert not retries.is_retry()

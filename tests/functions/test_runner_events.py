@@ -5,7 +5,9 @@ import json
 from typing import Any
 
 import pytest
+from runledger.model.errors import UnavailableError
 from runledger.platform import logs
+from runledger.tables.jobs import JobsTable
 
 from tests.functions.conftest import World
 from tests.support import runner_events
@@ -188,3 +190,30 @@ def test_a_job_gets_the_launchers_facts_of_a_machine_that_is_gone(world: World) 
     webhook(world, IN_PROGRESS, runner_name=f"x-{INSTANCE}")
     assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
     assert (job(world)["instance_id"], job(world)["instance_type"]) == (INSTANCE, "c7g.large")
+
+
+def test_a_retried_message_takes_back_what_its_first_attempt_has_put(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook(world, QUEUED)
+    assert world.invoke("scheduling_events", batch(runner_events.launcher("runner_scheduled"))) == GOOD
+    warning = batch(runner_events.interruption())
+
+    def unavailable(*_: Any) -> None:
+        raise UnavailableError("workflow_jobs")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(JobsTable, "save", unavailable)
+        assert world.invoke("spot_interruption", warning) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    newer_plan = runner_events.launcher("runner_rescheduled", runner_id="i-0bbbbbbbbbbbbbbb0", minute=2)
+    assert world.invoke("scheduling_events", batch(newer_plan)) == GOOD
+
+    def changes() -> Any:
+        (line,) = [each for each in items(world.dynamodb, EVENTS) if each["event_type"] == "runner_interrupted"]
+        return line.get("changes")
+
+    assert world.invoke("spot_interruption", warning) == GOOD
+    assert changes(), "a first attempt doesn't look for leftovers"
+    warning["Records"][0]["attributes"] = {"ApproximateReceiveCount": "2"}
+    assert world.invoke("spot_interruption", warning) == GOOD
+    assert changes() is None

@@ -67,7 +67,7 @@ def play(
     if failed and disturbed:
         for name in failed:
             world.scheduler = again = Scheduler(world.clock, Choices(), Limits())
-            results |= again.run({f"{name} again": partial(recover or flows[name], world.process())})
+            results |= again.run({f"{name} again": partial(recover or flows[name], world.process(retries=True))})
             steps += again.story
         failed = [f"{name} again" for name in failed if results[f"{name} again"].failed]
     outcome = Outcome(world.engine.snapshot().items, dict(world.queues.messages), results, steps, tuple(choices.taken))

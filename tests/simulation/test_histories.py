@@ -9,9 +9,10 @@ from tests.simulation.calls import CRASHES, ERRORS
 from tests.simulation.explore import Flow, all_orders, crash_points, fault_points, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.job_life import STEPS, record
-from tests.simulation.machine_inputs import FIRST, ONE, scheduled, state
+from tests.simulation.machine_inputs import FIRST, LOOKUPS, ONE, OTHER, look_up, scheduled, started, state, warned
+from tests.simulation.scenario import job_key
 from tests.simulation.world import World
-from tests.support.ledgers import EVENTS
+from tests.support.ledgers import EVENTS, JOBS
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
 
 
@@ -81,3 +82,45 @@ def test_a_message_that_fails_and_comes_again_after_a_newer_plan_replaces_its_li
     end, newer_plan = state(ONE, "shutting-down", 10), scheduled(FIRST, ONE, 5, again=True)
     for outcome in fault_points(world, end, recover=in_order(newer_plan, end), kinds=(*CRASHES, *ERRORS)):
         assert not broken_histories(outcome.tables), outcome.story()
+
+
+def first_attempt(flow: Flow) -> Flow:
+    """Of an input that is recorded between two attempts of another one."""
+    return lambda process: flow(process.world.process())
+
+
+def test_a_lookup_that_is_retried_after_a_plan_takes_back_its_first_description() -> None:
+    """The plan changes what the lookup records, so the retry puts another event."""
+    world = World()
+    play(world, {"past": started(FIRST, ONE, 3)})
+    (message,) = world.queues.take(LOOKUPS)
+    plan = first_attempt(scheduled(FIRST, ONE, 1))
+    for outcome in fault_points(
+        world, look_up(message), recover=in_order(plan, look_up(message)), kinds=(*CRASHES, *ERRORS)
+    ):
+        assert not broken_histories(outcome.tables), outcome.story()
+
+
+def test_an_end_that_is_retried_after_an_earlier_end_takes_back_its_event() -> None:
+    """The first end of a machine counts, so the retry records that one again, and its own event is left."""
+    world = World()
+    play(world, {"past": scheduled(FIRST, ONE, 1)})
+    end, earlier = state(ONE, "terminated", 10), first_attempt(state(ONE, "shutting-down", 9))
+    for outcome in fault_points(world, end, recover=in_order(earlier, end), kinds=(*CRASHES, *ERRORS)):
+        assert not broken_histories(outcome.tables), outcome.story()
+
+
+def test_a_process_that_is_about_to_save_a_supposed_leftover_decides_again() -> None:
+    world = World()
+    play(world, {"past": in_order(scheduled(FIRST, ONE, 1), scheduled(FIRST, OTHER, 2, again=True))})
+    plays = interleavings(
+        world,
+        in_order(scheduled(FIRST, ONE, 3, again=True), warned(ONE, 4)),
+        lambda process: process.ledger.take_back_leftovers(INSTALLATION, FIRST),
+        preemptions=3,
+        limit=300,
+    )
+    for outcome in plays:
+        assert not broken_histories(outcome.tables), outcome.story()
+        job = from_attributes(outcome.tables[JOBS][job_key(FIRST), "v"])
+        assert (job["instance_id"], job["interrupted_at"]) == (ONE, "2025-01-15T10:04:00.000Z")

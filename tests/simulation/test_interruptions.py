@@ -6,12 +6,13 @@ import pytest
 from runledger.model.job import EventType, Facts, Receipt, Source
 from runledger.tables.attributes import from_attributes
 
-from tests.simulation.explore import Flow, Outcome, in_order, interleavings, play
+from tests.simulation.calls import CRASHES, ERRORS
+from tests.simulation.explore import Flow, Outcome, fault_points, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
 from tests.simulation.machine_inputs import FIRST, ONE, OTHER, completed, queued, scheduled, started, warned
 from tests.simulation.scenario import run_key
 from tests.simulation.scenario_checks import undisturbed
-from tests.simulation.world import World
+from tests.simulation.world import Process, World
 from tests.support.ledgers import RUNS
 from tests.support.webhooks import INSTALLATION
 
@@ -65,6 +66,24 @@ def test_a_race_that_is_lost_leaves_no_trace(meeting: str) -> None:
     pair: tuple[Flow, Flow] = FAILED_ON_ANOTHER_MACHINE[meeting], FAILED_ON_ANOTHER_MACHINE["rescheduled"]
     for outcome in interleavings(world, *pair, preemptions=3, limit=400):
         assert cut_short(outcome) == set(), outcome.story()
+        assert not broken_histories(outcome.tables), outcome.story()
+
+
+def test_a_warning_that_is_retried_after_a_newer_plan_leaves_no_trace() -> None:
+    """Its first attempt died or failed after it had noted the interruption. The retry is ignored."""
+    world = World()
+    past = [flow for name, flow in FAILED_ON_ANOTHER_MACHINE.items() if name not in ("warning", "rescheduled")]
+    play(world, {"past": in_order(*past)})
+    warning, newer_plan = FAILED_ON_ANOTHER_MACHINE["warning"], FAILED_ON_ANOTHER_MACHINE["rescheduled"]
+
+    def recover(process: Process) -> None:
+        newer_plan(process.world.process())
+        warning(process)
+
+    _, *disturbed = fault_points(world, warning, recover=recover, kinds=(*CRASHES, *ERRORS))
+    for outcome in disturbed:
+        if any(name.endswith("again") for name in outcome.results):
+            assert cut_short(outcome) == set(), outcome.story()
         assert not broken_histories(outcome.tables), outcome.story()
 
 

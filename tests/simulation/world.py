@@ -68,9 +68,9 @@ class World:
     def _lag(self, operation: str, table: str) -> int:
         return self.scheduler.lag(operation, table)
 
-    def process(self) -> "Process":
+    def process(self, *, retries: bool = False) -> "Process":
         """A fresh one, which remembers nothing: as Lambda starts it, or starts it again after a crash."""
-        return Process(self)
+        return Process(self, retries=retries)
 
     def save(self) -> State:
         return State(
@@ -90,10 +90,14 @@ class World:
 
 
 class Process:
-    """The domain's objects, made when they are first used and wired as the functions wire them."""
+    """The domain's objects, made when they are first used and wired as the functions wire them.
 
-    def __init__(self, world: World) -> None:
+    `retries` is whether its messages were delivered before.
+    """
+
+    def __init__(self, world: World, *, retries: bool) -> None:
         self.world = world
+        self._retries = retries
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -110,7 +114,7 @@ class Process:
     @cached_property
     def runners(self) -> Runners:
         table = RunnersTable(self.world.client("dynamodb"), RUNNERS, retention_days=14)
-        return Runners(table=table, record=self.ledger.record, scope=SCOPE)
+        return Runners(table=table, record=self.ledger.record, settled=self._settled, scope=SCOPE)
 
     @cached_property
     def intake(self) -> Intake:
@@ -124,6 +128,10 @@ class Process:
             ledger=self.ledger,
             retries=RetryQueue(self.world.client("sqs"), SETTINGS["WEBHOOK_RETRIES_QUEUE"]),
         )
+
+    def _settled(self, job: tuple[int, int]) -> None:
+        if self._retries:
+            self.ledger.take_back_leftovers(*job)
 
     def _pause(self, tries: int) -> None:
         self.world.scheduler.sleep(PAUSE_SECONDS * 2**tries)

@@ -30,10 +30,10 @@ EVERYWHERE = {
 ALLOWED = {
     "WebhookIntake": {*RECORDS, "secretsmanager:GetSecretValue"},
     "WebhookRetry": {*RECORDS, *CONSUMES},
-    "SchedulingEvents": {*RECORDS, *CONSUMES, *(EVERYWHERE - {"ecs:ListTasks"})},
-    "SpotInterruption": {*RECORDS, *CONSUMES},
-    "InstanceState": {*RECORDS, *CONSUMES},
-    "RunnerLookup": {*RECORDS, *CONSUMES, *(EVERYWHERE - {"ecs:ListTasks"})},
+    "SchedulingEvents": {*RECORDS, *CONSUMES, "dynamodb:Query", *(EVERYWHERE - {"ecs:ListTasks"})},
+    "SpotInterruption": {*RECORDS, *CONSUMES, "dynamodb:Query"},
+    "InstanceState": {*RECORDS, *CONSUMES, "dynamodb:Query"},
+    "RunnerLookup": {*RECORDS, *CONSUMES, "dynamodb:Query", *(EVERYWHERE - {"ecs:ListTasks"})},
     "RunRetry": {*RECORDS, *CONSUMES, "secretsmanager:GetSecretValue"},
     "Reconciler": {
         *RECORDS,
@@ -48,6 +48,8 @@ ALLOWED = {
     },
     "GithubRequests": {*LOGS, "dynamodb:GetItem", "dynamodb:UpdateItem", "secretsmanager:GetSecretValue"},
 }
+# A retry of theirs reads what its earlier attempt has put.
+TRACK_RUNNERS = {"SchedulingEvents", "SpotInterruption", "InstanceState", "RunnerLookup"}
 RECORDERS = sorted(ALLOWED.keys() - {"Api", "GithubRequests"})
 
 
@@ -94,14 +96,15 @@ def test_a_function_may_do_exactly_this(templates: Templates, name: str) -> None
 
 
 @pytest.mark.parametrize("name", RECORDERS)
-def test_history_can_be_put_and_nothing_else(templates: Templates, name: str) -> None:
+def test_history_can_be_put_but_not_deleted(templates: Templates, name: str) -> None:
     template, function = functions(templates)[name]
     on_history = [
         statement
         for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
         if "WorkflowJobEvents" in str(statement["Resource"])
     ]
-    assert [statement["Action"] for statement in on_history] == ["dynamodb:PutItem"]
+    allowed = {action for statement in on_history for action in as_list(statement["Action"])}
+    assert allowed == {"dynamodb:PutItem"} | ({"dynamodb:Query"} if name in TRACK_RUNNERS else set())
 
 
 @pytest.mark.parametrize("name", ALLOWED)

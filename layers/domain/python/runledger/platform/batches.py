@@ -9,7 +9,7 @@ and the others get one message at a time.
 from collections.abc import Callable
 from typing import Any
 
-from runledger.platform import logs
+from runledger.platform import logs, retries
 
 from runledger.model import times  # isort: skip - it decides how Powertools is loaded
 
@@ -44,9 +44,11 @@ def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | N
         started += 1
         logs.follow(record.message_id)
         try:
-            take(record.body, _sent_at(record))
+            with retries.attempt(record.raw_event):
+                take(record.body, _sent_at(record))
         except Refusal as refusal:
-            logs.rejected(record.message_id, refusal, first=_is_first_try(record))
+            # SQS delivers a rejected message a few times more before it becomes a dead letter; it is counted once.
+            logs.rejected(record.message_id, refusal, first=retries.is_first(record.raw_event))
             raise
         except NewerMessage as newer:
             logs.newer_message(newer, message_id=record.message_id)
@@ -68,9 +70,3 @@ def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | N
 def _sent_at(record: SQSRecord) -> str | None:
     sent = record.raw_event.get("attributes", {}).get("SentTimestamp")
     return times.from_epoch_ms(int(sent)) if sent else None
-
-
-def _is_first_try(record: SQSRecord) -> bool:
-    """SQS delivers a rejected message a few times more before it becomes a dead letter; it is counted once."""
-    attributes = record.raw_event.get("attributes", {})
-    return bool(attributes.get("ApproximateReceiveCount", "1") == "1")

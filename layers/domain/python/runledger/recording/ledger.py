@@ -8,6 +8,9 @@
 Until the job is saved the receipt isn't recorded, and every step can be done again. So a crash anywhere followed by a
 retry of the same receipt leaves the same tables as no crash.
 
+A message about a machine may be obsolete when it is retried, because another input was recorded in between. Then
+nothing replaces what the first attempt has written, and `take_back_leftovers` corrects it.
+
 A job that joins a gate gets the reviews that are there already. They change the job, so the receipt is decided on
 again at once: saving the first decision could only fail. Joining is the last effect, because a review knows less about
 the job's run than the job's own receipt, which must be the first to open the run.
@@ -36,6 +39,7 @@ from runledger.recording.decision import (
     interruption_of,
 )
 from runledger.recording.follow_up import FollowUps
+from runledger.recording.leftovers import unsaved
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -50,6 +54,10 @@ LONGEST_PAUSE_SECONDS = 0.2
 def pause(tries: int) -> None:
     """Longer and more random after each lost race."""
     time.sleep(random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.005 * 2**tries)))  # noqa: S311
+
+
+def _contended(installation_id: int, job_id: int) -> ContendedError:
+    return ContendedError(f"job {installation_id}#{job_id} was changed {TRIES} times meanwhile")
 
 
 class Reviewed(LostRace):
@@ -149,7 +157,7 @@ class Ledger:
                 lost = decision
                 self.pause(tries)
                 job = self._read(receipt, consistent=True)
-        raise ContendedError(f"job {receipt.installation_id}#{receipt.job_id} was changed {TRIES} times meanwhile")
+        raise _contended(receipt.installation_id, receipt.job_id)
 
     def _join(self, waiting: Waiting, before: Job | None) -> None:
         job = approvals.join(waiting, self.gates, self.deployments, self.record)
@@ -163,6 +171,30 @@ class Ledger:
             self.events.put(replace(now.event, short_id=lost.event.short_id))
         if any(isinstance(each, CutShort | NotCutShort) for each in lost.effects):
             self._apply(interruption_of(now.job))
+
+    def take_back_leftovers(self, installation_id: int, job_id: int) -> None:
+        """Corrects what an attempt that died or failed has written about a machine, unless it was recorded since.
+
+        The job gets a new version first. A process that has decided on the old one can't save it any more, so neither
+        its event nor its note of an interruption can be among those that are corrected here and saved later.
+        """
+        events = self.events.changes_by_machines(installation_id, job_id)
+        for tries in range(TRIES):
+            job = self.jobs.get(installation_id, job_id, consistent=True) if events else None
+            if job is None or not (leftovers := unsaved(job, events)):
+                return
+            if job.run_is_known:
+                self._apply(interruption_of(job))
+            renewed = replace(job, version=job.version + 1)
+            try:
+                self.jobs.save(job, renewed)
+            except LostRace:
+                self.pause(tries)
+                continue
+            for event in leftovers:
+                self.events.remove_changes(event, renewed)
+            return
+        raise _contended(installation_id, job_id)
 
     def _commit(self, before: Job | None, decision: Decision, joined: set[Waiting]) -> Decision:
         """`joined` are the gates that earlier tries have joined: nothing has to be done there again."""

@@ -53,6 +53,7 @@ class Runners:
 
     table: RunnersTable
     record: Record
+    settled: Callable[[Job], None] = lambda _job: None  # called for each job of a machine, after each input about it
     scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
@@ -73,6 +74,7 @@ class Runners:
                     contested = {"contested_at": plan.since, "contested_by": plan.installation_id}
                     if not self.table.save(seen, seen.owned(**contested, suspected_at=None, suspected_reason=None)):
                         continue
+                self._finish(seen, plan.job)
                 raise NotYours(f"runner {runner_id} belongs to another installation than {plan.installation_id}")
             decision = decision or self.record(receipt)
             before = seen or Runner(runner_id=runner_id, created_at=plan.since)
@@ -80,6 +82,7 @@ class Runners:
             if self.table.save(seen, after):
                 break
         self._settle_assigned(after, plan.job, news=True)
+        self._finish(after, plan.job)
         return decision
 
     def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
@@ -113,6 +116,7 @@ class Runners:
                 break
         if recorded:
             self._settle_assigned(after, fact.job, news=news)
+        self._finish(after, fact.job)
         return ruling
 
     def attached(self, runner_id: str, *, at: str, place: Place) -> None:
@@ -173,9 +177,8 @@ class Runners:
 
     def _happen(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
         """As EC2 or ECS reports."""
-        at = occurrence.at
-        change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
-        runner = self.table.change(runner_id, at=at, change=change)
+        change = lambda each: each.confirmed(occurrence.at, place).after(occurrence)  # noqa: E731
+        runner = self.table.change(runner_id, at=occurrence.at, change=change)
         self._settle(runner, occurrence)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
@@ -202,6 +205,7 @@ class Runners:
                 self._tell(runner, job, kinds)
             elif splits and is_late:
                 self._tell(runner, job, frozenset())
+        self._finish(runner)
 
     def _settle_assigned(self, runner: Runner, job: Job, *, news: bool) -> None:
         """The job is told everything. Others lose the machine to it, or share its launcher's facts."""
@@ -213,6 +217,11 @@ class Runners:
         for each in beside:
             self._tell(runner, each, EVERYTHING if each in described else frozenset())
         self._tell(runner, job, EVERYTHING)
+
+    def _finish(self, runner: Runner, *jobs: Job) -> None:
+        """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
+        for job in dict.fromkeys((*jobs, *(each.job for each in (*runner.assignments, *runner.claims)))):
+            self.settled(job)
 
     def _describe(self, runner: Runner, jobs: Iterable[Job]) -> Runner:
         """Tell jobs which machine they run on. What was recorded may be out of date by then: so look again."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from runledger.model import times
-from runledger.model.job import Event
+from runledger.model.job import MACHINE_MESSAGES, Event, EventType, Job, Source, Status
 from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
+from runledger.tables.reads import ALWAYS, Partition, query_arguments, query_results
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 ABSENT = "attribute_not_exists(PK)"
 # The decision with the highest version was saved; a process that lost the race may write its older one later.
 NOT_NEWER = f"{ABSENT} OR #version <= :version"
+AS_READ = "#version = :version"
 FIELDS = tuple(field.name for field in dataclasses.fields(Event) if field.name != "short_id")
 _fields = attrgetter(*FIELDS)
 
@@ -31,17 +33,25 @@ class EventsTable:
     @reaching("workflow_job_events")
     def put(self, event: Event) -> None:
         """The key is derived from the receipt: a repetition changes nothing."""
-        self._put_if(
-            event,
-            ConditionExpression=NOT_NEWER,
-            ExpressionAttributeNames={"#version": "version"},
-            ExpressionAttributeValues={":version": {"N": str(event.version)}},
-        )
+        self._put_if(event, **_versioned(NOT_NEWER, event.version))
 
     @reaching("workflow_job_events")
     def put_if_new(self, event: Event) -> bool:
         """False if the event exists: a provisional decision must not replace it."""
         return self._put_if(event, ConditionExpression=ABSENT)
+
+    def changes_by_machines(self, installation_id: int, job_id: int) -> list[Event]:
+        """The events about machines that have changes."""
+        history = Partition(table=self._name, value=schema.job_key(installation_id, job_id))
+        pages = query_results(self._client, query_arguments(history, ALWAYS) | {"ConsistentRead": True})
+        items = [from_attributes(item) for each in pages for item in each["Items"]]
+        return [_event(item) for item in items if item["event_type"] in MACHINE_MESSAGES and "changes" in item]
+
+    @reaching("workflow_job_events")
+    def remove_changes(self, event: Event, job: Job) -> None:
+        """The changes were not saved. Does nothing if a later decision has replaced the event since it was read."""
+        unchanged = dataclasses.replace(event, changes=None, status=job.status, version=job.version)
+        self._put_if(unchanged, **_versioned(AS_READ, event.version))
 
     def _put_if(self, event: Event, **condition: Any) -> bool:
         try:
@@ -61,3 +71,22 @@ class EventsTable:
                 schema.EXPIRY: times.expiry(event.timestamp, self._retention_days),
             }
         )
+
+
+def _versioned(condition: str, version: int) -> dict[str, Any]:
+    return {
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": {"#version": "version"},
+        "ExpressionAttributeValues": {":version": {"N": str(version)}},
+    }
+
+
+def _event(item: dict[str, Any]) -> Event:
+    known = {name: item.get(name) for name in FIELDS}
+    known |= {
+        "event_type": EventType(item["event_type"]),
+        "source": Source(item["source"]),
+        "status": Status(item["status"]),
+        "short_id": item[schema.SORT].rpartition("#")[2],
+    }
+    return Event(**known)  # type: ignore[arg-type]

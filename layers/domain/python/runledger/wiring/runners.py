@@ -5,10 +5,11 @@ from functools import cache, partial
 
 from runledger.model.places import Scope
 from runledger.model.reports import FindPrice
-from runledger.platform import logs
+from runledger.platform import logs, retries
 from runledger.platform.clients import rarely
 from runledger.runners.fleet import Fleet
 from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.machine_messages import Job
 from runledger.runners.prices import Prices
 from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
@@ -33,7 +34,17 @@ def scope() -> Scope:
 
 @cache
 def runners() -> Runners:
-    return Runners(table=runners_table(), record=ledger().record, runner_tags=settings().runner_tags, scope=scope())
+    def settled(job: Job) -> None:
+        if retries.is_retry():
+            ledger().take_back_leftovers(*job)
+
+    return Runners(
+        table=runners_table(),
+        record=ledger().record,
+        settled=settled,
+        runner_tags=settings().runner_tags,
+        scope=scope(),
+    )
 
 
 @cache
