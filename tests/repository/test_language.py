@@ -18,7 +18,7 @@ COVERED: dict[str, tuple[str, ...]] = {
     "": (".md",),
 }
 # Files that are still being rewritten: remove a file from here when it passes.
-PENDING = frozenset({"docs/adr/0001-machines-and-assignments.md", "docs/adr/0002-gates-runs-and-reports.md"})
+PENDING: frozenset[str] = frozenset()
 
 # A regular expression → what to write instead. A space matches any white space, including a line break.
 AVOID = {
@@ -38,7 +38,7 @@ AVOID = {
     r"the hush": "suppressed output",
 }
 # Legitimate uses, by the exact text around the word. Keep this list short.
-ALLOWED: tuple[str, ...] = ()
+ALLOWED: tuple[str, ...] = ("a job that was noted as cut short stays noted",)
 
 PATTERNS = {
     re.compile(rf"\b(?:{pattern.replace(' ', chr(92) + 's+')})\b", re.IGNORECASE): instead
