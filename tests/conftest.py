@@ -25,7 +25,7 @@ from tests.support.webhooks import INSTALLATION, REPO
 
 pytest_plugins = ["tests.support.deployed"]
 
-# A test run in the background was told to ignore Ctrl-C, and so would be what it starts, which some tests interrupt.
+# A shell makes background processes ignore Ctrl-C, and their children inherit that. Some tests interrupt children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no test that fails because a machine is slow.

@@ -82,15 +82,15 @@ def live(ledger: Ledger) -> Live:
 
     def put(job_id: int, *, until: str = LIFE[-1], installation_id: int = INSTALLATION, **changes: Any) -> None:
         for at, step in enumerate(LIFE[: LIFE.index(until) + 1]):
-            said = receipt(step, at=at, job_id=job_id, guid=f"{step} of {job_id}", **changes)
-            ledger.record(replace(said, installation_id=installation_id))
+            received = receipt(step, at=at, job_id=job_id, guid=f"{step} of {job_id}", **changes)
+            ledger.record(replace(received, installation_id=installation_id))
 
     return put
 
 
 @pytest.fixture
 def ordered(world: World, api: Client) -> Iterator[list[dict[str, Any]]]:
-    """What the reconciler is told: moto would look for Docker to run it."""
+    """Records invocations of the reconciler: moto would need Docker to run it."""
     assert world, api
     orders: list[dict[str, Any]] = []
 

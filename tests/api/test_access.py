@@ -68,10 +68,10 @@ def test_a_token_for_one_installation_sees_nothing_of_another(api: Client, ledge
     scoped = api.with_token(TOKENS["scoped"])
     for method, path, query in operations(api):
         answer = scoped.ask(method, path, query=query)
-        said = json.dumps(answer.body)
+        text = json.dumps(answer.body)
         if path not in OF_THE_CALLER:
-            assert REPO not in said, path
-            assert str(JOB) not in said.replace(f"no job {JOB}", ""), path
+            assert REPO not in text, path
+            assert str(JOB) not in text.replace(f"no job {JOB}", ""), path
         if "/installations/" in path:
             assert answer.status == 404, path
             assert answer.body["detail"] == f"installation {INSTALLATION} was not found"
@@ -127,9 +127,9 @@ def test_an_admin_action_is_in_the_log_with_who_did_it(api: Client, ordered: lis
 
 def test_a_token_is_never_logged(api: Client, log: io.StringIO) -> None:
     api.post("/admin/webhooks/1/redeliver")
-    api.with_token("a-secret-nobody-knows").get("/v1/me")
+    api.with_token("an-unknown-secret").get("/v1/me")
     assert "refused" in log.getvalue()
-    assert not [secret for secret in (*TOKENS.values(), "a-secret-nobody-knows") if secret in log.getvalue()]
+    assert not [secret for secret in (*TOKENS.values(), "an-unknown-secret") if secret in log.getvalue()]
 
 
 class Minutes:

@@ -1,4 +1,4 @@
-"""A cursor is of use to the same question of somebody with the same scope, and to nothing else."""
+"""A cursor is valid for the same query of a caller with the same scope, and for nothing else."""
 
 import json
 from dataclasses import replace

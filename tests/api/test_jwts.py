@@ -46,7 +46,7 @@ def test_keys_are_read_with_the_older_urllib3_of_a_runtime(issuer: Issuer, monke
 
 REFUSED: dict[str, dict[str, Any]] = {
     "another issuer": {"iss": "https://elsewhere.example.com"},
-    "another audience": {"aud": "somebody else"},
+    "another audience": {"aud": "another-service"},
     "no audience": {"aud": None},
     "expired": {"exp": 1_000_000_000},
     "no expiry": {"exp": None},

@@ -1,4 +1,4 @@
-"""EC2 and ECS are asked by the batch; who is unknown to them is left out, and hides nobody else."""
+"""EC2 and ECS are called with batches of ids; an unknown id is omitted, and the other machines are still found."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -32,7 +32,7 @@ def tags(**values: str) -> list[dict[str, str]]:
 
 
 def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
-    told = [{"Key": "runs-on-pool-name", "Value": "large"}, {"Key": "aws:ec2:fleet-id", "Value": "fleet-1"}]
+    ec2_tags = [{"Key": "runs-on-pool-name", "Value": "large"}, {"Key": "aws:ec2:fleet-id", "Value": "fleet-1"}]
     stubs.answer(
         "ec2",
         "describe_instances",
@@ -43,7 +43,7 @@ def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
                 InstanceLifecycle="spot",
                 Placement={"AvailabilityZone": "eu-west-1a"},
                 LaunchTime=LAUNCHED,
-                Tags=told,
+                Tags=ec2_tags,
             )
         ),
         {"InstanceIds": [ID]},
@@ -67,7 +67,7 @@ def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "lifecycle"),
+    ("reported", "lifecycle"),
     [
         ({}, Lifecycle.ON_DEMAND),
         ({"InstanceLifecycle": "spot"}, Lifecycle.SPOT),
@@ -76,19 +76,19 @@ def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
     ],
 )
 def test_an_instance_is_on_demand_or_spot_or_paid_for_in_a_way_of_its_own(
-    stubs: Stubs, said: dict[str, str], lifecycle: Lifecycle | None
+    stubs: Stubs, reported: dict[str, str], lifecycle: Lifecycle | None
 ) -> None:
-    stubs.answer("ec2", "describe_instances", answer(instance(ID, **said)))
+    stubs.answer("ec2", "describe_instances", answer(instance(ID, **reported)))
     assert describe(stubs.client("ec2"), [ID])[ID].lifecycle is lifecycle
 
 
 def test_fleet_and_pool_come_from_the_first_tag_that_says_something(stubs: Stubs) -> None:
-    told = [
+    ec2_tags = [
         {"Key": "aws:ec2spot:fleet-request-id", "Value": "sfr-1"},
         {"Key": "team", "Value": ""},
         {"Key": "queue", "Value": "fast"},
     ]
-    stubs.answer("ec2", "describe_instances", answer(instance(ID, Tags=told)))
+    stubs.answer("ec2", "describe_instances", answer(instance(ID, Tags=ec2_tags)))
     found = describe(stubs.client("ec2"), [ID], pool_tags=["team", "queue"])[ID]
     assert (found.fleet_id, found.pool_name) == ("sfr-1", "fast")
 

@@ -29,7 +29,7 @@ def asked(*task_ids: str, cluster: str = "runners") -> dict[str, Any]:
 
 
 def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
-    told = task(
+    described = task(
         ID,
         launchType="FARGATE",
         capacityProviderName="FARGATE_SPOT",
@@ -37,7 +37,7 @@ def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
         createdAt=datetime(2025, 1, 15, 10, 0, 1, 123000, tzinfo=UTC),
         tags=[{"key": "pool", "value": "small"}],
     )
-    stubs.answer("ecs", "describe_tasks", {"tasks": [told]}, asked(ID))
+    stubs.answer("ecs", "describe_tasks", {"tasks": [described]}, asked(ID))
     assert describe_tasks(stubs.client("ecs"), "runners", [ID]) == {
         ID: Instance(
             runner_id=arn(ID),
@@ -55,7 +55,7 @@ def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "lifecycle"),
+    ("reported", "lifecycle"),
     [
         ({"launchType": "FARGATE"}, Lifecycle.ON_DEMAND),
         ({"launchType": "FARGATE", "capacityProviderName": "FARGATE"}, Lifecycle.ON_DEMAND),
@@ -64,9 +64,9 @@ def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
     ],
 )
 def test_a_task_on_somebodys_instance_does_not_tell_how_that_is_paid(
-    stubs: Stubs, said: dict[str, str], lifecycle: Lifecycle | None
+    stubs: Stubs, reported: dict[str, str], lifecycle: Lifecycle | None
 ) -> None:
-    stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID, **said)]})
+    stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID, **reported)]})
     assert describe_tasks(stubs.client("ecs"), "runners", [ID])[ID].lifecycle is lifecycle
 
 

@@ -1,4 +1,4 @@
-"""What lives may cost. Whoever makes one cheaper lowers its ceiling here and runs `make bench-docs`."""
+"""Ceilings of the cost of a job's life. If a change makes one cheaper, lower its ceiling and run `make bench-docs`."""
 
 import pytest
 
@@ -85,5 +85,5 @@ def test_sizes_are_reckoned_as_the_engine_does(bed: Bed) -> None:
     for make in LIVES.values():
         bed.measure(*make(Life()))
     stored = bed.dynamodb.scan(TableName=JOBS)["Items"]
-    told = bed.dynamodb.describe_table(TableName=JOBS)["Table"]["TableSizeBytes"]
-    assert sum(item_bytes(item) for item in stored) == told
+    table_bytes = bed.dynamodb.describe_table(TableName=JOBS)["Table"]["TableSizeBytes"]
+    assert sum(item_bytes(item) for item in stored) == table_bytes

@@ -23,14 +23,14 @@ def test_the_documented_prices_are_those_that_are_reckoned_with() -> None:
     text = (documents.DOCS / "cost.md").read_text().partition("## Prices")[2]
     documented = {float(found) for found in re.findall(r"\d\.\d+", text)}
     per_million = {"WRITE_UNIT", "READ_UNIT", "LAMBDA_REQUEST", "HTTP_API_REQUEST", "CUSTOM_EVENT", "SQS_REQUEST"}
-    reckoned = {
+    computed = {
         *(round(getattr(prices, name) * prices.MILLION, 6) for name in per_million),
         *(prices.WRITE_CAPACITY_HOUR, prices.READ_CAPACITY_HOUR, prices.STORED_GB_MONTH, prices.LAMBDA_GB_SECOND),
         *(prices.LOGGED_GB, prices.METRIC_MONTH, prices.SECRET_MONTH, round(prices.SECRET_CALL * 10_000, 6)),
         *(prices.ALARM_MONTH, prices.DASHBOARD_MONTH),
         *(prices.SNAPSTART_CACHED_GB_SECOND, prices.SNAPSTART_RESTORED_GB),
     }
-    assert documented == reckoned
+    assert documented == computed
     assert prices.AS_OF in text
 
 

@@ -19,7 +19,7 @@ MOST_MODULES = {"webhook_intake": 1, "runledger": 50, "aws_lambda_powertools": 1
 
 
 def loaded(code: str) -> set[str]:
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"import json, sys\n{code}\nprint(json.dumps(list(sys.modules)))"],
         cwd=ROOT,
         env=clean_environment(**SETTINGS, AWS_ACCESS_KEY_ID="test", PYTHONPATH="functions:layers/domain/python"),
@@ -27,7 +27,7 @@ def loaded(code: str) -> set[str]:
         capture_output=True,
         text=True,
     )
-    return set(json.loads(said.stdout))
+    return set(json.loads(process.stdout))
 
 
 def test_intake_loads_no_more_modules_than_it_did() -> None:

@@ -53,7 +53,7 @@ class Tab:
         return self.settled()
 
     def settled(self) -> "Tab":
-        # The change of an address is told to the page in a task of its own, before this one.
+        # The page handles the change of an address in a task of its own, before this one.
         self.page.evaluate("new Promise((done) => setTimeout(done, 0))")
         expect(self.page.locator("main[data-view]")).to_have_count(1)
         expect(self.page.locator("[aria-busy=true]")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""For everybody: by keyboard, read aloud, in the dark, and on a phone."""
+"""The dashboard works with a keyboard, a screen reader, a dark theme and a phone."""
 
 from typing import Any
 

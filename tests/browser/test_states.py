@@ -70,7 +70,7 @@ def test_one_part_that_fails_leaves_the_others_alone(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "text"),
     [
         ("overview", "No jobs in this range"),
         ("jobs", "No jobs found"),
@@ -78,8 +78,8 @@ def test_one_part_that_fails_leaves_the_others_alone(tab: Tab) -> None:
         ("pools", "No pools in this range"),
     ],
 )
-def test_an_empty_view_says_so(tab: Tab, view: str, said: str) -> None:
-    expect(tab.show(LEGACY.installation_id, view).page.locator("main")).to_contain_text(said)
+def test_an_empty_view_says_so(tab: Tab, view: str, text: str) -> None:
+    expect(tab.show(LEGACY.installation_id, view).page.locator("main")).to_contain_text(text)
 
 
 def test_what_does_not_exist_is_said_not_to(tab: Tab) -> None:

@@ -1,4 +1,4 @@
-"""The way of somebody who looks for a job, and of an operator who cleans up."""
+"""A developer looks for a job, and an operator cleans up."""
 
 import secrets
 from collections.abc import Iterator
@@ -144,7 +144,7 @@ def test_an_operator_has_an_orphan_cleaned_after_being_asked(tab: Tab, orphan: s
 
 
 def test_a_reader_is_offered_nothing_that_changes_anything(tab: Tab, orphan: str) -> None:
-    reader = {"id": "token:somebody", "name": "somebody", "role": "reader", "installations": None}
+    reader = {"id": "token:reader", "name": "reader", "role": "reader", "installations": None}
     tab.page.route("**/v1/me", lambda route: route.fulfill(json=reader))
     tab.page.reload()
     page = tab.show(ACME, "reconciler").page

@@ -1,11 +1,11 @@
-"""Durations and dollars have units, and nobody's name can play tricks on a terminal."""
+"""Durations and dollars have units, and no name can send control characters to a terminal."""
 
 import pytest
 from runledger_cli.rendering import formatting
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [
         (None, "-"),
         (0, "0 ms"),
@@ -20,12 +20,12 @@ from runledger_cli.rendering import formatting
         (5_000_000, "57d 20h"),
     ],
 )
-def test_a_duration_has_two_units_at_most(seconds: float | None, said: str) -> None:
-    assert formatting.duration(seconds) == said
+def test_a_duration_has_two_units_at_most(seconds: float | None, expected: str) -> None:
+    assert formatting.duration(seconds) == expected
 
 
 @pytest.mark.parametrize(
-    ("amount", "said"),
+    ("amount", "expected"),
     [
         (None, "-"),
         (0, "$0.00"),
@@ -35,8 +35,10 @@ def test_a_duration_has_two_units_at_most(seconds: float | None, said: str) -> N
         (1234.5, "$1,234.50"),
     ],
 )
-def test_dollars_are_rounded_to_cents_unless_that_would_leave_nothing(amount: float | str | None, said: str) -> None:
-    assert formatting.dollars(amount) == said
+def test_dollars_are_rounded_to_cents_unless_that_would_leave_nothing(
+    amount: float | str | None, expected: str
+) -> None:
+    assert formatting.dollars(amount) == expected
 
 
 def test_control_characters_of_a_name_are_shown_and_not_obeyed() -> None:

@@ -29,9 +29,9 @@ def test_on_a_terminal_the_widest_names_give_way() -> None:
     ]
 
 
-def test_prose_flows_on_and_makes_nobody_give_way() -> None:
+def test_prose_exceeds_the_width_and_narrows_no_other_column() -> None:
     columns = (*COLUMNS[:2], Column(title="WHY", flows=True))
-    rows = [("build and test", 7, "because nobody has scheduled a runner for it")]
+    rows = [("build and test", 7, "because no runner is scheduled for it")]
     assert table(Style(now=NOW, width=30), columns, rows)[1] == f"build and test     7  {rows[0][2]}"
 
 

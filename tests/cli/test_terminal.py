@@ -56,6 +56,6 @@ def _on_a_terminal(api: CannedApi, *arguments: str, typed: str = "", **variables
             while chunk := os.read(ours, 65_536):
                 shown += chunk
         except OSError:
-            pass  # how Linux says that nobody holds the other end any more
+            pass  # Linux's error when the other end is closed
     os.close(ours)
     return shown.decode()

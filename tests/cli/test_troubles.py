@@ -41,7 +41,7 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "said"),
+    ("answer", "code", "expected"),
     [
         (Raw(403, b'{"message": "Forbidden"}'), 1, "403 Forbidden: Forbidden"),
         (Raw(502, b"<html>Bad Gateway</html>"), 1, "502 Bad Gateway"),
@@ -50,12 +50,12 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
     ],
 )
 def test_what_stands_between_us_and_the_api_is_understood(
-    api: CannedApi, ask: Ask, answer: Raw, code: int, said: str
+    api: CannedApi, ask: Ask, answer: Raw, code: int, expected: str
 ) -> None:
     api.says(JOBS, answer)
     refused = ask("jobs", "--status", "queued")
     assert (refused.returncode, refused.stderr.count("\n")) == (code, 1)
-    assert said in refused.stderr
+    assert expected in refused.stderr
 
 
 def test_nobody_at_the_address_is_a_trouble_of_its_own() -> None:

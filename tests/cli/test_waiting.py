@@ -1,4 +1,4 @@
-"""Whoever waits for a pass looks again until it is over, but not for ever."""
+"""`--wait` polls until the pass has ended, for a limited time."""
 
 import io
 from argparse import Namespace

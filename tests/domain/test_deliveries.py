@@ -88,7 +88,7 @@ def test_a_hook_that_is_not_an_apps_is_installation_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "error"),
     [
         ("workflow_job", None, "workflow_job is missing"),
         ("workflow_job", [], "workflow_job must be an object"),
@@ -111,14 +111,14 @@ def test_a_hook_that_is_not_an_apps_is_installation_zero() -> None:
         ("action", 7, "action must be a string"),
     ],
 )
-def test_a_wrong_id_is_refused_by_name(path: str, value: object, said: str) -> None:
+def test_a_wrong_id_is_refused_by_name(path: str, value: object, error: str) -> None:
     message = payload(QUEUED)
     *sections, name = path.split(".")
     target = message
     for section in sections:
         target = target[section]
     target[name] = value
-    with pytest.raises(Malformed, match=f"^{said}"):
+    with pytest.raises(Malformed, match=f"^{error}"):
         read(message)
 
 

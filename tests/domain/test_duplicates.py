@@ -75,7 +75,7 @@ def test_a_redelivery_of_the_first_queued_does_not_end_the_waiting() -> None:
 
 
 def test_a_replay_can_end_the_waiting_once_and_never_bring_it_back() -> None:
-    """The body cannot be told from that of a true approval."""
+    """The body can't be distinguished from that of a real approval."""
     job = play(None, receipt(QUEUED), receipt(WAITING, at=1)).job
     outcomes = []
     for second in range(2, 62, 2):
@@ -110,7 +110,7 @@ def test_replays_of_the_first_queued_do_not_fill_the_memory() -> None:
 
 
 def test_a_delivery_id_alone_makes_no_duplicate() -> None:
-    """It is not signed: whoever knows it must not be able to keep another body out."""
+    """It isn't signed: an attacker who has it must not be able to keep another body out."""
     job = decide(None, receipt(QUEUED, guid="known")).job
     assert decide(job, receipt(COMPLETED, guid="known")).outcome is Outcome.RECORDED
 
@@ -136,11 +136,11 @@ def test_when_the_memory_is_full_unknown_bodies_change_nothing_but_progress() ->
 def test_when_the_memory_is_full_a_job_still_starts_and_completes_and_our_retries_are_recognised() -> None:
     job = full()
     for step, status in ((IN_PROGRESS, Status.IN_PROGRESS), (COMPLETED, Status.COMPLETED)):
-        said = receipt(step, at=900)
-        decision = decide(job, said)
+        received = receipt(step, at=900)
+        decision = decide(job, received)
         job = decision.job
         assert (decision.outcome, job.status) == (Outcome.RECORDED, status)
-        assert decide(job, said).outcome is Outcome.REPEATED
+        assert decide(job, received).outcome is Outcome.REPEATED
         assert decide(job, by_hook(step, 1000, at=901)).outcome is Outcome.DUPLICATE
     assert len(job.webhooks) == WEBHOOKS_KEPT + 2
 

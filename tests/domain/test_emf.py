@@ -14,8 +14,8 @@ UNITS = {"Count", "Milliseconds", "Seconds", "Percent", "None"}  # of those that
 def written(capsys: pytest.CaptureFixture[str], *args: Any, **kwargs: Any) -> dict[str, Any]:
     emf.write(*args, **kwargs)
     (line,) = capsys.readouterr().out.splitlines()
-    said: dict[str, Any] = json.loads(line)
-    return said
+    record: dict[str, Any] = json.loads(line)
+    return record
 
 
 def test_each_metric_is_a_number_of_the_line_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:

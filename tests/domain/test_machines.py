@@ -1,4 +1,4 @@
-"""A machine's lives and assignments, and what its jobs are told, from what happened in any order."""
+"""A machine's lives, assignments and the messages to its jobs, from occurrences in any order."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -81,7 +81,7 @@ def in_any_order(*inputs: Occurrence | Assignment) -> Runner:
     return runner(*inputs)
 
 
-def told(known: Runner, job_id: int, installation_id: int = OWNER) -> list[tuple[str, str]]:
+def messages_of(known: Runner, job_id: int, installation_id: int = OWNER) -> list[tuple[str, str]]:
     return [(each.event_type.value, each.received_at) for each in messages(known, (installation_id, job_id))]
 
 
@@ -119,34 +119,34 @@ def test_a_pass_that_finds_a_machine_gone_is_over_when_its_jobs_are_told() -> No
 
 def test_a_job_is_told_only_of_its_own_life() -> None:
     known = in_any_order(plan(1, 1), ended(12), plan(2, 30), started(31), ended(50))
-    assert told(known, 1) == [("runner_terminated", clock(12))]
-    assert told(known, 2) == [("runner_attached", clock(31)), ("runner_terminated", clock(50))]
+    assert messages_of(known, 1) == [("runner_terminated", clock(12))]
+    assert messages_of(known, 2) == [("runner_attached", clock(31)), ("runner_terminated", clock(50))]
 
 
 def test_a_job_is_told_nothing_that_is_older_than_its_assignment() -> None:
     known = in_any_order(started(1), warned(4), fact(1, 5))
-    assert told(known, 1) == []
+    assert messages_of(known, 1) == []
     assert known.interrupted_at == clock(4)
 
 
 def test_a_job_on_a_machine_that_has_ended_waits_for_its_next_life() -> None:
     known = in_any_order(started(1), ended(5, "stopping"), ended(7, "stopped"), plan(1, 6))
-    assert told(known, 1) == []
+    assert messages_of(known, 1) == []
     assert (known.job_id, known.status) == (1, RunnerStatus.CLEANED)
 
 
 def test_a_runner_that_takes_another_job_is_lost_to_the_job_that_it_was_launched_for() -> None:
     known = in_any_order(plan(1, 1), fact(2, 3), warned(5))
     assert (known.job_id, known.intended_job_id, known.taken_at) == (2, 1, clock(3))
-    assert told(known, 1)[0] == ("runner_taken", clock(3))
-    assert told(known, 2) == [("runner_interrupted", clock(5))]
+    assert messages_of(known, 1)[0] == ("runner_taken", clock(3))
+    assert messages_of(known, 2) == [("runner_interrupted", clock(5))]
 
 
 def test_jobs_that_are_scheduled_on_one_machine_reuse_it() -> None:
     known = in_any_order(plan(1, 1), plan(2, 20), fact(2, 21), ended(30))
     assert (known.job_id, known.intended_job_id, known.taken_at) == (2, 2, None)
-    assert told(known, 2) == [("runner_terminated", clock(30))]
-    assert told(known, 1) == [("runner_attached", clock(21)), ("runner_terminated", clock(30))]
+    assert messages_of(known, 2) == [("runner_terminated", clock(30))]
+    assert messages_of(known, 1) == [("runner_attached", clock(21)), ("runner_terminated", clock(30))]
 
 
 def test_a_lost_plan_is_returned_if_the_other_job_has_a_plan_or_a_life_of_its_own() -> None:
@@ -158,7 +158,7 @@ def test_a_lost_plan_is_returned_if_the_other_job_has_a_plan_or_a_life_of_its_ow
 
 def test_a_warning_after_the_end_is_about_a_later_life() -> None:
     known = in_any_order(plan(1, 1), ended(9, "stopping"), warned(15))
-    assert (known.interrupted_at, told(known, 1)) == (None, [("runner_terminated", clock(9))])
+    assert (known.interrupted_at, messages_of(known, 1)) == (None, [("runner_terminated", clock(9))])
 
 
 def test_a_runner_is_as_old_as_its_first_input_even_if_that_is_no_longer_kept() -> None:
@@ -226,23 +226,23 @@ def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launch
 
 def test_both_copies_of_a_job_that_two_hooks_report_are_told() -> None:
     known = in_any_order(plan(1, 1), fact(1, 3), fact(1, 3, installation_id=HOOK), ended(5))
-    assert told(known, 1) == told(known, 1, HOOK) == [("runner_terminated", clock(5))]
+    assert messages_of(known, 1) == messages_of(known, 1, HOOK) == [("runner_terminated", clock(5))]
 
 
 def test_a_hook_that_names_another_repository_is_told_nothing_and_takes_nothing() -> None:
     forged = fact(1, 5, installation_id=HOOK, repo="evil/x")
     known = in_any_order(plan(1, 1), fact(1, 3), forged, plan(2, 4), ended(9))
-    assert told(known, 1, HOOK) == []
-    assert "runner_taken" not in [event_type for event_type, _ in told(known, 2)]
+    assert messages_of(known, 1, HOOK) == []
+    assert "runner_taken" not in [event_type for event_type, _ in messages_of(known, 2)]
 
 
 def test_a_claim_has_no_effect_until_its_installation_owns_the_machine() -> None:
     known = runner(owner=None).claimed(fact(1, 3)).after(ended(5))
-    assert (known.job_id, told(known, 1)) == (None, [])
+    assert (known.job_id, messages_of(known, 1)) == (None, [])
     owned = known.owned(installation_id=OWNER)
-    assert (owned.job_id, told(owned, 1)) == (1, [("runner_terminated", clock(5))])
+    assert (owned.job_id, messages_of(owned, 1)) == (1, [("runner_terminated", clock(5))])
     other = known.owned(installation_id=OWNER + 1)
-    assert (other.job_id, told(other, 1)) == (None, [])
+    assert (other.job_id, messages_of(other, 1)) == (None, [])
 
 
 def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
@@ -251,12 +251,12 @@ def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
     known = runner(foreign, plan(1, 2), owner=None).owned(installation_id=OWNER)
     assert list(messages(known, (OWNER, 1))) == []
     assert known.termination_reported_at is None
-    (told,) = messages(known.after(own), (OWNER, 1))
-    assert told.action == "reported by the launcher"
+    (message,) = messages(known.after(own), (OWNER, 1))
+    assert message.action == "reported by the launcher"
 
 
-def test_contested_machines_tell_nothing() -> None:
-    assert told(runner(fact(1, 3), ended(5)).owned(contested_at=clock(4)), 1) == []
+def test_contested_machines_send_no_messages() -> None:
+    assert messages_of(runner(fact(1, 3), ended(5)).owned(contested_at=clock(4)), 1) == []
 
 
 def test_what_a_runner_keeps_is_bounded() -> None:

@@ -1,4 +1,4 @@
-"""Who is an orphan, from what everybody says of it."""
+"""Which machines are orphans, from the reports of GitHub, AWS and the tables."""
 
 from dataclasses import replace
 from typing import Any

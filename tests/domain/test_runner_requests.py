@@ -35,14 +35,14 @@ def stuck(**about: Any) -> Job:
 
 
 def request(job: Job, bus: Bus) -> list[Receipt]:
-    said: list[Receipt] = []
+    recorded: list[Receipt] = []
 
     def record(receipt: Receipt) -> Decision:
-        said.append(receipt)
+        recorded.append(receipt)
         return decide(job, receipt)
 
     RunnerRequests(events=bus, bus="ours", record=record).request(job, at=NOW)
-    return said
+    return recorded
 
 
 def test_the_message_fits_the_published_schema() -> None:
@@ -63,17 +63,17 @@ def test_the_message_fits_the_published_schema() -> None:
 
 def test_the_request_is_a_line_of_history_that_takes_the_runner_away() -> None:
     job = stuck(status=Status.SCHEDULED, instance_id="i-1", pool_name="small", scheduled_at=NOW)
-    (said,) = request(job, Bus())
-    after = decide(job, said).job
+    (requested,) = request(job, Bus())
+    after = decide(job, requested).job
     assert (after.status, after.instance_id, after.pool_name) == (Status.QUEUED, None, None)
     assert (after.runner_requests, after.runner_requested_at) == (1, NOW)
 
 
 def test_two_passes_that_request_the_same_count_once() -> None:
     job = stuck()
-    (said,) = request(job, Bus())
-    after = decide(job, said).job
-    again = decide(after, replace(said, received_at="2025-01-15T11:00:01.000Z"))
+    (requested,) = request(job, Bus())
+    after = decide(job, requested).job
+    again = decide(after, replace(requested, received_at="2025-01-15T11:00:01.000Z"))
     assert (again.outcome, again.job.runner_requests) == ("duplicate", 1)
 
 

@@ -1,4 +1,4 @@
-"""Which status a job has after one thing and then another was said of it: every pair."""
+"""Which status a job has after two inputs: every pair."""
 
 from itertools import permutations, product
 
@@ -12,7 +12,7 @@ EARLY, LATE = "2025-01-15T10:00:00.000Z", "2025-01-15T10:05:00.000Z"
 ORDER = (Status.QUEUED, Status.SCHEDULED, Status.IN_PROGRESS, Status.COMPLETED)
 
 
-def said(status: Status | None, *, at: str, delivery_id: str) -> Receipt:
+def reported(status: Status | None, *, at: str, delivery_id: str) -> Receipt:
     return Receipt(
         installation_id=1,
         job_id=2,
@@ -36,17 +36,17 @@ def after(*receipts: Receipt) -> Status:
 def test_the_further_status_stays_and_between_equals_the_later_received_wins(first: Status, second: Status) -> None:
     place = {**{status: ORDER.index(status) for status in ORDER}, Status.WAITING: 0}
     expected = second if place[second] >= place[first] else first
-    assert after(said(first, at=EARLY, delivery_id="a"), said(second, at=LATE, delivery_id="b")) is expected
+    assert after(reported(first, at=EARLY, delivery_id="a"), reported(second, at=LATE, delivery_id="b")) is expected
 
 
 def test_a_waiting_that_was_received_before_queued_but_recorded_after_it_does_not_win() -> None:
-    queued_again = said(Status.QUEUED, at=LATE, delivery_id="b")
-    retried_waiting = said(Status.WAITING, at=EARLY, delivery_id="a")
+    queued_again = reported(Status.QUEUED, at=LATE, delivery_id="b")
+    retried_waiting = reported(Status.WAITING, at=EARLY, delivery_id="a")
     assert after(queued_again, retried_waiting) is Status.QUEUED
 
 
-def test_an_input_that_says_no_status_changes_none() -> None:
-    assert after(said(Status.WAITING, at=EARLY, delivery_id="a"), said(None, at=LATE, delivery_id="b")) is (
+def test_an_input_without_a_status_changes_none() -> None:
+    assert after(reported(Status.WAITING, at=EARLY, delivery_id="a"), reported(None, at=LATE, delivery_id="b")) is (
         Status.WAITING
     )
 
@@ -81,7 +81,7 @@ def test_a_job_whose_approval_is_missing_waits_in_every_order(life: list[Receipt
 @pytest.mark.parametrize("life", APPROVED)
 def test_an_input_about_something_else_does_not_make_a_waiting_late(life: list[Receipt]) -> None:
     queued, waiting, _ = life
-    reviewed = said(None, at="2025-01-15T10:09:00.000Z", delivery_id="a review")
+    reviewed = reported(None, at="2025-01-15T10:09:00.000Z", delivery_id="a review")
     for order in permutations([queued, waiting, reviewed]):
         job = Job.opened_by(order[0])
         for each in order:

@@ -1,4 +1,4 @@
-"""The deployed API, as anybody with a token would ask it."""
+"""Requests to the deployed API with a token."""
 
 import json
 import urllib.error

@@ -1,4 +1,4 @@
-"""The deployed alarms look at what is really there, and reach whoever subscribed to their topic."""
+"""The deployed alarms watch metrics that exist, and notify the subscribers of their topic."""
 
 import json
 from collections.abc import Iterator
@@ -62,9 +62,9 @@ def test_an_alarm_that_rings_is_heard(outputs: Outputs, subscribed: str) -> None
         dimensions = [{"Name": "service", "Value": "runledger"}, {"Name": "stage", "Value": "local"}]
         cloudwatch.put_metric_data(Namespace="Runledger", MetricData=[{**metric, "Dimensions": dimensions}])
         (message,) = sqs.receive_message(QueueUrl=subscribed, WaitTimeSeconds=20)["Messages"]
-    heard = json.loads(json.loads(message["Body"])["Message"])
-    assert (heard["AlarmName"], heard["NewStateValue"]) == ("runledger-local-OrphansOverdue", "ALARM")
-    assert "See docs/operating.md" in heard["AlarmDescription"]
+    notification = json.loads(json.loads(message["Body"])["Message"])
+    assert (notification["AlarmName"], notification["NewStateValue"]) == ("runledger-local-OrphansOverdue", "ALARM")
+    assert "See docs/operating.md" in notification["AlarmDescription"]
 
 
 def test_the_dashboard_is_there(outputs: Outputs) -> None:

@@ -33,7 +33,7 @@ AT = "2025-01-15T10:00:00.000Z"
 
 @pytest.fixture(scope="module")
 def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
-    """A life whose run failed, told by the simulated GitHub itself; an orphan; and a pass that was ordered."""
+    """A job whose run failed, from webhooks of the simulated GitHub; an orphan; and a pass that was ordered."""
     github = Control(outputs.github_api_url)
     github.configure(webhook_url=outputs.webhook_url, webhook_secret=outputs.webhook_secret)
     github.put(Installation(id=INSTALLATION, account=REPO.partition("/")[0], created_at=AT))
@@ -85,7 +85,7 @@ def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_works_as_it_stands(variables: dict[str, str], command: str) -> None:
-    said = run(command, variables)
+    output = run(command, variables)
     if command.startswith("curl"):
-        answer: Any = json.loads(said)
-        assert "title" not in answer, said
+        answer: Any = json.loads(output)
+        assert "title" not in answer, output

@@ -27,9 +27,9 @@ Ask = Callable[..., CompletedProcess[str]]
 
 def message(step: str, *, job_id: int = JOB, **changes: Any) -> dict[str, Any]:
     """Of a repository of this test's own, because a deployment is shared by many tests."""
-    told = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=NOWHERE, **changes)
-    told["repository"]["full_name"] = REPO
-    return told
+    body = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=NOWHERE, **changes)
+    body["repository"]["full_name"] = REPO
+    return body
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +68,9 @@ def test_jobs_of_a_repository_are_listed(ask: Ask) -> None:
 def test_all_pages_are_one_document(outputs: Outputs, ask: Ask) -> None:
     job_ids = list(range(JOB + 1, JOB + 6))
     for job_id in job_ids:
-        told = message(QUEUED, job_id=job_id)
-        told["repository"]["full_name"] = f"{REPO}-pages"
-        assert post(outputs, told, guid=f"queued {job_id}").status == 202
+        body = message(QUEUED, job_id=job_id)
+        body["repository"]["full_name"] = f"{REPO}-pages"
+        assert post(outputs, body, guid=f"queued {job_id}").status == 202
     first = json.loads(ask("jobs", "--repo", f"{REPO}-pages", "--limit", "2", "--json").stdout)
     rest = ask("jobs", "--repo", f"{REPO}-pages", "--cursor", first["next_cursor"], "--all", "--json")
     # A cursor belongs to a list and not to the size of its pages.

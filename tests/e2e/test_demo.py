@@ -66,8 +66,8 @@ def test_a_runs_counters_are_exact(sent: list[Step], tables: Tables) -> None:
 def test_approvals_are_as_told(sent: list[Step], tables: Tables) -> None:
     ours = [tables["deployments"][key] for key in summary.deployment_keys(sent)]
     assert all(each["requires_approval"] for each in ours)
-    told = sorted((each["repo_full_name"], each["environment"], each["status"]) for each in ours)
-    assert told == [
+    found = sorted((each["repo_full_name"], each["environment"], each["status"]) for each in ours)
+    assert found == [
         ("acme/payments", "production", "pending"),
         ("acme/storefront", "production", "approved"),
         ("acme/storefront", "production", "rejected"),
@@ -112,8 +112,8 @@ def test_an_interrupted_job_is_run_again_by_one_call_and_then_succeeds(
     types = [line["event_type"] for line in history(dynamodb, outputs, warned.ledger_key)]
     assert {"runner_interrupted", "runner_terminated", "rerun_requested"} <= set(types)
     attempts = [run for run in tables["workflow_runs"].values() if run["run_id"] == warned.run.id]
-    told = sorted((run["run_attempt"], run["conclusion"]) for run in attempts)
-    assert told == [(1, "failure"), (2, "success")]
+    found = sorted((run["run_attempt"], run["conclusion"]) for run in attempts)
+    assert found == [(1, "failure"), (2, "success")]
     assert reruns(outputs) == reruns_before + 1
 
 

@@ -30,7 +30,7 @@ FUNCTIONS = {
     "github_requests": ("runledger", "runledger_github"),
     "api": ("runledger", "runledger_api"),
 }
-# What is wired at the first call loads the rest, without calling anybody.
+# The wiring of the first call loads the rest, without any network call.
 GITHUB = "import jwt, cryptography.hazmat.primitives.asymmetric.rsa, runledger_github.wiring"
 LOAD_ALL = {
     "reconciler": f"{GITHUB}, runledger_github.reconciler_wiring",

@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there, on the demo that it tells of."""
+"""The commands of the README work as written, on the demo that it describes."""
 
 import re
 import subprocess

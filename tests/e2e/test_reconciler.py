@@ -34,8 +34,8 @@ LONG_AGO = "2025-01-15T10:00:00.000Z"
 
 def states(outputs: Outputs, *instance_ids: str) -> set[str]:
     with closing(aws.client(outputs, "ec2")) as ec2:
-        told = ec2.describe_instances(InstanceIds=list(instance_ids))
-    return {each["State"]["Name"] for group in told["Reservations"] for each in group["Instances"]}
+        described = ec2.describe_instances(InstanceIds=list(instance_ids))
+    return {each["State"]["Name"] for group in described["Reservations"] for each in group["Instances"]}
 
 
 def registered(outputs: Outputs) -> set[str]:
@@ -160,8 +160,8 @@ def test_a_launcher_hears_of_a_job_that_is_stuck_in_the_queue(
         UpdateExpression="SET last_updated_at = :long_ago",
         ExpressionAttributeValues={":long_ago": {"S": LONG_AGO}},
     )
-    told = passes.invoke(outputs, "quick")
-    assert f"job {STUCK_JOB} of {REPO}: queued, and it has no runner; runner requested (1)" in told.text
+    finished = passes.invoke(outputs, "quick")
+    assert f"job {STUCK_JOB} of {REPO}: queued, and it has no runner; runner requested (1)" in finished.text
     with closing(aws.client(outputs, "sqs")) as sqs:
         received = eventually(lambda: sqs.receive_message(QueueUrl=launchers_queue).get("Messages"))
     details = [json.loads(each["Body"])["detail"] for each in received]

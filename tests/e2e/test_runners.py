@@ -39,7 +39,7 @@ def put_event(outputs: Outputs, event: dict[str, Any], *, bus: str = "default") 
 
 
 def eventually(found: Callable[[], Any]) -> Any:
-    """Bounded in time; what it waits for is checked by whoever asks."""
+    """Waits for a limited time; the caller checks the result."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (seen := found()) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -140,11 +140,11 @@ def test_three_interrupted_jobs_of_a_run_are_run_again_by_one_call(
     with ThreadPoolExecutor(max_workers=4) as pool:
         assert set(pool.map(deliver, [*completions, *completions])) == {202}
 
-    def told() -> bool:
+    def rerun_is_recorded() -> bool:
         lines = [history(dynamodb, outputs, f"{INSTALLATION}#{job_id}") for job_id in interrupted_run]
         return all(any(line["event_type"] == "rerun_requested" for line in each) for each in lines)
 
-    assert eventually(told)
+    assert eventually(rerun_is_recorded)
     assert reruns_asked(outputs) == before + 1
 
 

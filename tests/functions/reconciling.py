@@ -49,8 +49,8 @@ class Scene:
         return str(started["Instances"][0]["InstanceId"])
 
     def state_of(self, instance_id: str) -> str:
-        told = self.world.client("ec2").describe_instances(InstanceIds=[instance_id])
-        return str(told["Reservations"][0]["Instances"][0]["State"]["Name"])
+        described = self.world.client("ec2").describe_instances(InstanceIds=[instance_id])
+        return str(described["Reservations"][0]["Instances"][0]["State"]["Name"])
 
     def launch(self, job_id: int, instance_id: str, **more: Any) -> None:
         event = launcher("runner_scheduled", job_id=job_id, runner_id=instance_id, **more)

@@ -20,33 +20,33 @@ def test_an_example_is_found_in_the_tables_with_all_that_it_says(world: World, e
     assert answer["statusCode"] == 202
     job = next(item for item in items(world.dynamodb, JOBS) if item["SK"] == "v")
     (line,) = items(world.dynamodb, EVENTS)
-    said, repository = example["workflow_job"], example["repository"]
+    reported, repository = example["workflow_job"], example["repository"]
     installation = (example.get("installation") or {"id": 0})["id"]
-    assert job["PK"] == line["PK"] == f"{installation}#{said['id']}"
+    assert job["PK"] == line["PK"] == f"{installation}#{reported['id']}"
     expected = {
-        "run_id": said["run_id"],
-        "run_attempt": said.get("run_attempt", 1),
+        "run_id": reported["run_id"],
+        "run_attempt": reported.get("run_attempt", 1),
         "repo_full_name": repository["full_name"],
         "org_name": repository["owner"]["login"],
         "repo_is_private": repository["private"],
         "default_branch": repository["default_branch"],
-        "job_name": said["name"],
-        "head_sha": said["head_sha"],
-        "head_branch": said.get("head_branch"),
-        "workflow_name": said.get("workflow_name"),
-        "job_html_url": said["html_url"],
-        "labels": said["labels"],
-        "status": said["status"],
-        "conclusion": said["conclusion"],
+        "job_name": reported["name"],
+        "head_sha": reported["head_sha"],
+        "head_branch": reported.get("head_branch"),
+        "workflow_name": reported.get("workflow_name"),
+        "job_html_url": reported["html_url"],
+        "labels": reported["labels"],
+        "status": reported["status"],
+        "conclusion": reported["conclusion"],
         "deployment_id": example.get("deployment", {}).get("id"),
     }
     assert {name: job.get(name) for name in expected} == expected
-    assert job["created_at"][:19] == (said.get("created_at") or said["started_at"])[:19]
-    if said["status"] in ("in_progress", "completed"):
-        assert (job["runner_id"], job["runner_name"]) == (said["runner_id"], said["runner_name"])
-        assert job["started_at"][:19] == said["started_at"][:19]
-    if said["status"] == "completed":
-        assert job["completed_at"][:19] == said["completed_at"][:19]
+    assert job["created_at"][:19] == (reported.get("created_at") or reported["started_at"])[:19]
+    if reported["status"] in ("in_progress", "completed"):
+        assert (job["runner_id"], job["runner_name"]) == (reported["runner_id"], reported["runner_name"])
+        assert job["started_at"][:19] == reported["started_at"][:19]
+    if reported["status"] == "completed":
+        assert job["completed_at"][:19] == reported["completed_at"][:19]
         assert job["usage_in_seconds"] == 198
         assert job["overall_queue_duration_in_ms"] == 60_000
     assert (line["event_type"], line["action"]) == (f"webhook_{example['action']}", example["action"])

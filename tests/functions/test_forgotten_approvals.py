@@ -1,4 +1,4 @@
-"""Approvals that nobody gave are found, with what GitHub says now."""
+"""Approvals that are still missing are found, with GitHub's current state."""
 
 import json
 from types import SimpleNamespace
@@ -27,8 +27,8 @@ def wait(scene: Scene, job_id: int, *, created_at: str, deployment_id: int = DEP
 
 
 def deployment(scene: Scene, *states: str) -> None:
-    told = [{"state": state} for state in states]
-    scene.github.state.put("deployments", DEPLOYMENT, repository=REPO, environment="production", statuses=told)
+    statuses = [{"state": state} for state in states]
+    scene.github.state.put("deployments", DEPLOYMENT, repository=REPO, environment="production", statuses=statuses)
 
 
 def test_an_approval_that_is_pending_for_too_long_is_listed_once_for_all_its_jobs(

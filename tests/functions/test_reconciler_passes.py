@@ -1,4 +1,4 @@
-"""A pass as a whole: lost webhooks, time that runs out, what is stored and told of it."""
+"""A pass as a whole: lost webhooks, time that runs out, and what is stored and logged."""
 
 import io
 import json
@@ -29,7 +29,7 @@ NOWHERE = f"http://127.0.0.1:9{WEBHOOK_PATH}"
 
 
 def lose(scene: Scene, guid: str, job_id: int = 1) -> None:
-    """GitHub sends it and nobody answers."""
+    """GitHub sends it and gets no response."""
     scene.github.state.configure(webhook_url=NOWHERE, webhook_secret=SECRET)
     scene.github.state.add_fault(kind="lost_delivery")
     scene.github.courier.send("workflow_job", payload(QUEUED, job_id=job_id), guid)
@@ -226,28 +226,28 @@ def test_a_pass_is_stored_with_its_summary_and_findings(scene: Scene) -> None:
     assert "Status: ✅ Success" in stored["text"]
 
 
-def test_a_pass_tells_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pass_emits_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     queued(scene, 1)
     capsys.readouterr()
     scene.reconcile()
-    said = lines(capsys.readouterr().out)
-    told = metrics([line for line in said if "kind" not in line])
+    logged = lines(capsys.readouterr().out)
+    emitted = metrics([line for line in logged if "kind" not in line])
     assert {
         *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "OrphanedRunnerRate"),
         *("ReconciliationErrors", "ReconciliationDuration", "JobsHealed", "WebhooksRedelivered"),
         *("LongRunningJobs", "ForgottenApprovals", "RunnersRequested"),
-    } <= told.keys()
-    stuck = {line["kind"]: line["StuckJobs"] for line in said if "StuckJobs" in line}
+    } <= emitted.keys()
+    stuck = {line["kind"]: line["StuckJobs"] for line in logged if "StuckJobs" in line}
     assert stuck == {"queued": 1, "scheduled": 0, "in_progress": 0, "waiting": 0}
 
 
 def test_an_error_is_logged_once_with_its_item(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", heard)
+    log = io.StringIO()
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", log)
     scene.hear(QUEUED, 1, created_at=ago(hours=2))
     scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
     scene.reconcile()
-    (failed,) = [line for line in lines(heard.getvalue()) if line["message"] == "reconciliation failed"]
+    (failed,) = [line for line in lines(log.getvalue()) if line["message"] == "reconciliation failed"]
     assert failed["item"] == f"run {RUN} of {REPO}"
 
 

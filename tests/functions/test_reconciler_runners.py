@@ -1,4 +1,4 @@
-"""Orphans are suspected in one pass and cleaned in a later one; whoever lives is left alone."""
+"""Orphans are suspected in one pass and cleaned in a later one; busy machines are never changed."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ RAN = {"started_at": ago(minutes=50), "runner_id": 9}
 
 
 def outlived(scene: Scene, job_id: int = 1, **github: Any) -> str:
-    """A machine whose job is completed, and that nobody has stopped."""
+    """A machine whose job is completed, and that was not stopped."""
     instance = scene.start_instance()
     name = f"runner--{instance}"
     scene.launch(job_id, instance)

@@ -32,21 +32,24 @@ def installation_id(example: dict[str, Any]) -> int:
 def test_a_run_is_stored(world: World, example: dict[str, Any]) -> None:
     take(world, "workflow_run", example)
     (run,) = items(world.dynamodb, RUNS)
-    said = example["workflow_run"]
-    assert run["PK"] == f"{installation_id(example)}#{said['id']}#{said.get('run_attempt', 1)}"
+    reported = example["workflow_run"]
+    assert run["PK"] == f"{installation_id(example)}#{reported['id']}#{reported.get('run_attempt', 1)}"
     expected = {
         "repo_full_name": example["repository"]["full_name"],
-        "workflow_name": said["name"] or (example.get("workflow") or {}).get("name") or None,
-        "head_sha": said["head_sha"],
-        "head_branch": said["head_branch"],
-        "run_html_url": said["html_url"],
+        "workflow_name": reported["name"] or (example.get("workflow") or {}).get("name") or None,
+        "head_sha": reported["head_sha"],
+        "head_branch": reported["head_branch"],
+        "run_html_url": reported["html_url"],
         # Examples disagree with themselves: whatever is furthest of action and payload is true.
-        "status": "completed" if "completed" in (example["action"], said["status"]) else "queued",
-        "conclusion": said["conclusion"],
+        "status": "completed" if "completed" in (example["action"], reported["status"]) else "queued",
+        "conclusion": reported["conclusion"],
         "total_jobs": 0,
     }
     assert {name: run.get(name) for name in expected} == expected
-    assert (run["created_at"][:19], run["updated_at"][:19]) == (said["created_at"][:19], said["updated_at"][:19])
+    assert (run["created_at"][:19], run["updated_at"][:19]) == (
+        reported["created_at"][:19],
+        reported["updated_at"][:19],
+    )
 
 
 @examples("deployment")

@@ -1,4 +1,4 @@
-"""Launchers and AWS speak; the functions behind the queues record it, and one poisoned message harms nobody."""
+"""The functions behind the queues record events of launchers and AWS; an invalid message affects no other."""
 
 import io
 import json
@@ -68,9 +68,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "said"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("changes", "reason"), BAD.values(), ids=BAD)
 def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
-    world: World, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], said: str
+    world: World, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], reason: str
 ) -> None:
     bad = (
         runner_events.launcher("runner_scheduled", job_id=1, **changes)
@@ -82,7 +82,7 @@ def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m2"}]}
     assert job(world, 2)["status"] == "scheduled"
     assert [item["PK"] for item in items(world.dynamodb, RUNNERS)] == ["i-0bbbbbbbbbbbbbbb0"]
-    assert said in capsys.readouterr().out
+    assert reason in capsys.readouterr().out
 
 
 def launch_instance(world: World) -> str:

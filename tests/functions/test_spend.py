@@ -41,7 +41,7 @@ def test_a_price_that_is_learnt_after_the_job_is_counted_then(world: World, caps
 
 
 def priced(price: str, *, scheduled_at: str) -> Receipt:
-    told = receipt(COMPLETED, guid=f"scheduled at {scheduled_at}")
+    completed = receipt(COMPLETED, guid=f"scheduled at {scheduled_at}")
     facts = Facts(
         instance_id=INSTANCE,
         scheduled_at=scheduled_at,
@@ -50,7 +50,7 @@ def priced(price: str, *, scheduled_at: str) -> Receipt:
         on_demand_price_per_hour=Decimal("0.05"),
     )
     return replace(
-        told,
+        completed,
         event_type=EventType.RUNNER_SCHEDULED,
         source=Source.INTERNAL,
         status=Status.SCHEDULED,
@@ -63,9 +63,9 @@ def test_a_price_that_is_corrected_counts_by_the_difference(capsys: pytest.Captu
     first = priced("0.02", scheduled_at="2025-01-15T10:00:01.000Z")
     decision = decide(decide(None, receipt(COMPLETED)).job, first)
     telemetry.recorded(first, decision)
-    told = metrics(lines(capsys.readouterr().out))
-    assert (told["Spend"], told["SpotSavings"]) == (SPEND, 0.005125)
+    emitted = metrics(lines(capsys.readouterr().out))
+    assert (emitted["Spend"], emitted["SpotSavings"]) == (SPEND, 0.005125)
     corrected = priced("0.04", scheduled_at="2025-01-15T10:00:02.000Z")
     telemetry.recorded(corrected, decide(decision.job, corrected))
-    told = metrics(lines(capsys.readouterr().out))
-    assert (told["Spend"], told["SpotSavings"]) == (0.003416, -0.003416)
+    emitted = metrics(lines(capsys.readouterr().out))
+    assert (emitted["Spend"], emitted["SpotSavings"]) == (0.003416, -0.003416)

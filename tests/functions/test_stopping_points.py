@@ -75,8 +75,8 @@ def delivered(step: str, *, minute: int) -> dict[str, Any]:
 
 # What came before, and what is then delivered: each kind of delivery on each path through the protocol.
 KINDS = {
-    "queued, the first that is heard of a job": ((), QUEUED),
-    "waiting, the first that is heard of a job": ((), WAITING),
+    "queued, the first delivery of a job": ((), QUEUED),
+    "waiting, the first delivery of a job": ((), WAITING),
     "completed, the first and only (skipped)": ((), COMPLETED),
     "waiting after queued": ((QUEUED,), WAITING),
     "queued again": ((QUEUED, WAITING), QUEUED_AGAIN),

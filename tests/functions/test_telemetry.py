@@ -89,7 +89,7 @@ def test_no_secret_signature_or_body_is_logged(
         http_event(b"{", signature=sign(b"{")),
     ):
         world.invoke("webhook_intake", event)
-    said = log.getvalue() + capsys.readouterr().out
-    assert said.count("delivery refused") == 2
+    output = log.getvalue() + capsys.readouterr().out
+    assert output.count("delivery refused") == 2
     for secret in (SECRET, sign(sent), "sha256=wrong", "node_id"):
-        assert secret not in said
+        assert secret not in output

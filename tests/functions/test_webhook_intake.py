@@ -61,7 +61,7 @@ def test_a_signature_of_another_body_is_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "expected"),
     [
         (b"{", "body is not JSON"),
         (b"payload=%7B%7D", "content type must be application/json"),
@@ -70,10 +70,10 @@ def test_a_signature_of_another_body_is_refused(world: World) -> None:
         (b'{"action": "queued", "workflow_job": {"id": "x"}}', "workflow_job.id must be a whole number"),
     ],
 )
-def test_malformed_is_400_with_the_field_and_changes_nothing(world: World, sent: bytes, said: str) -> None:
+def test_malformed_is_400_with_the_field_and_changes_nothing(world: World, sent: bytes, expected: str) -> None:
     answer = world.invoke("webhook_intake", http_event(sent))
     assert answer["statusCode"] == 400
-    assert said in detail(answer)
+    assert expected in detail(answer)
     assert is_empty(world)
 
 

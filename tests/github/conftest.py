@@ -1,4 +1,4 @@
-"""The real client against the simulated GitHub, with a clock that only moves when somebody waits."""
+"""The real client against the simulated GitHub, with a clock that moves only when the client waits."""
 
 import json
 from collections.abc import Callable, Iterator

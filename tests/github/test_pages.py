@@ -22,7 +22,7 @@ def many_runners(github: RecordedGitHub) -> None:
 
 @pytest.fixture
 def many_deliveries(github: RecordedGitHub) -> None:
-    """None of them arrived, so there is nobody to receive them."""
+    """None of them arrived, so no receiver is needed."""
     github.state.configure(webhook_url="http://127.0.0.1:9/")
     github.state.add_fault(kind="lost_delivery", times=None)
     for _ in range(205):

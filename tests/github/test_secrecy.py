@@ -66,7 +66,7 @@ def test_errors_and_logs_show_nothing(
     github.state.add_fault(**fault, path="/orgs/*", times=None)
     with pytest.raises(error) as trouble:
         list(connect(read_seconds=0.1).installation(7).org_runners("acme"))
-    told = "".join(traceback.format_exception(trouble.value)) + repr(trouble.value) + caplog.text
-    assert "/orgs/acme/actions/runners" in told
+    output = "".join(traceback.format_exception(trouble.value)) + repr(trouble.value) + caplog.text
+    assert "/orgs/acme/actions/runners" in output
     assert len(github.bearers) >= 2
-    assert [secret for secret in secrets_of(github) if secret in told] == []
+    assert [secret for secret in secrets_of(github) if secret in output] == []

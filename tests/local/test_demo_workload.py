@@ -1,4 +1,4 @@
-"""The demo's lives are told as GitHub, a launcher and EC2 would tell them, and GitHub knows how they ended."""
+"""The demo sends what GitHub, a launcher and EC2 would send, and the simulated GitHub has the final states."""
 
 import json
 from collections import Counter
@@ -57,21 +57,21 @@ def test_intake_reads_every_delivery() -> None:
             received_at="2025-01-15T10:00:00.000Z",
             received_by="a-log-stream",
         )
-        assert [said.installation_id for said in webhooks.read(received)] == [each.installation_id]
+        assert [record.installation_id for record in webhooks.read(received)] == [each.installation_id]
 
 
-def test_nothing_is_told_from_the_future_and_a_redelivery_keeps_its_id() -> None:
+def test_nothing_is_sent_from_the_future_and_a_redelivery_keeps_its_id() -> None:
     assert max(each.sent_at for each in STEPS) <= NOW
     assert sorted(Counter(each.delivery_id for each in LIVES).values())[-4:] == [1, 2, 2, 2]
 
 
 def test_every_run_begins_and_ends_only_with_its_last_job() -> None:
-    told: dict[Run, list[Delivery]] = {}
+    sent: dict[Run, list[Delivery]] = {}
     for each in LIVES:
         if isinstance(each.subject, Run):
-            told.setdefault(each.subject, []).append(each)
-    assert all(run[0].payload["action"] == "requested" for run in told.values())
-    finished = {run.id for run, said in told.items() if said[-1].payload["action"] == "completed"}
+            sent.setdefault(each.subject, []).append(each)
+    assert all(run[0].payload["action"] == "requested" for run in sent.values())
+    finished = {run.id for run, deliveries in sent.items() if deliveries[-1].payload["action"] == "completed"}
     open_jobs = [job for job in _known(github.Job) if job.status != "completed"]
     assert open_jobs
     assert not finished & {job.run_id for job in open_jobs}
@@ -89,8 +89,8 @@ def test_github_knows_the_end_of_the_job_whose_delivery_failed_and_tells_that_of
     (failed,) = [each.subject for each in LIVES if each.failed]
     assert isinstance(failed, Job)
     assert {job.status for job in _known(github.Job) if job.id == failed.id} == {"completed"}
-    told = [each for each in LIVES if each.subject == failed.run and not (each.lost or each.failed)]
-    assert told[-1].payload["action"] == "completed"
+    arrived = [each for each in LIVES if each.subject == failed.run and not (each.lost or each.failed)]
+    assert arrived[-1].payload["action"] == "completed"
 
 
 def test_github_knows_the_last_state_of_jobs_whose_deliveries_came_late_or_twice() -> None:
@@ -121,12 +121,12 @@ def test_what_the_launcher_publishes_fits_the_schema() -> None:
 
 def test_a_runner_is_launched_between_the_queue_and_the_start_of_its_job_and_goes_after_it() -> None:
     for job in {each.subject for each in EVENTS if each.detail_type == "runner_scheduled"} - _in_trouble():
-        told = {each.payload["action"]: each.happened_at for each in LIVES if each.subject == job and _of_job(each)}
+        times = {each.payload["action"]: each.happened_at for each in LIVES if each.subject == job and _of_job(each)}
         scheduled, running, *gone = [each.sent_at for each in EVENTS if each.subject == job]
-        assert told["queued"] < scheduled < running
-        if "in_progress" in told:  # the machine of one job is taken away before its runner registers
-            assert running < told["in_progress"]
-        assert [told["completed"] < at for at in gone] == [True] * ("completed" in told)
+        assert times["queued"] < scheduled < running
+        if "in_progress" in times:  # the machine of one job is taken away before its runner registers
+            assert running < times["in_progress"]
+        assert [times["completed"] < at for at in gone] == [True] * ("completed" in times)
 
 
 def test_the_interrupted_job_ends_on_github_before_its_run_is_run_again() -> None:
@@ -144,9 +144,9 @@ def test_the_interrupted_job_ends_on_github_before_its_run_is_run_again() -> Non
 
 def test_a_machine_that_is_left_over_tells_of_its_job_and_never_of_its_end() -> None:
     for machine in (MACHINES.outlived, MACHINES.busy):
-        told = [each for each in EVENTS if each.runner_id == machine]
-        assert [each.detail.get("state", each.detail_type) for each in told] == ["runner_scheduled", "running"]
-        (job,) = {each.subject for each in told}
+        events = [each for each in EVENTS if each.runner_id == machine]
+        assert [each.detail.get("state", each.detail_type) for each in events] == ["runner_scheduled", "running"]
+        (job,) = {each.subject for each in events}
         assert {each.status for each in _known(github.Job) if each.id == job.id} == {"completed"}
 
 
@@ -156,8 +156,8 @@ def test_nobody_tells_of_machines_that_no_job_came_to() -> None:
 
 def test_github_lists_a_runner_under_the_id_and_name_that_its_jobs_tell() -> None:
     registered = {(each.id, each.name) for each in registrations(MACHINES)}
-    told = [each.payload["workflow_job"] for each in LIVES if each.event == "workflow_job"]
-    assert len(registered & {(job["runner_id"], job["runner_name"]) for job in told}) == len(registered) - 1
+    reported = [each.payload["workflow_job"] for each in LIVES if each.event == "workflow_job"]
+    assert len(registered & {(job["runner_id"], job["runner_name"]) for job in reported}) == len(registered) - 1
     idle = {each.name for each in registrations(MACHINES) if not each.busy}
     assert idle == {f"runner-{machine}" for machine in MACHINES.orphans}
 
@@ -167,7 +167,7 @@ def _in_trouble() -> set[Job]:
     by_job: dict[Job, list[BusEvent]] = {}
     for each in EVENTS:
         by_job.setdefault(each.subject, []).append(each)
-    return {job for job, told in by_job.items() if len(told) == 1 or any(_is_trouble(each) for each in told)}
+    return {job for job, events in by_job.items() if len(events) == 1 or any(_is_trouble(each) for each in events)}
 
 
 def _is_trouble(event: BusEvent) -> bool:
@@ -188,5 +188,5 @@ def _known(kind: type[Kind]) -> list[Kind]:
     return _records(kind, LIVES)
 
 
-def _records(kind: type[Kind], told: list[Delivery]) -> list[Kind]:
-    return [record for record in records(told) if isinstance(record, kind)]
+def _records(kind: type[Kind], deliveries: list[Delivery]) -> list[Kind]:
+    return [record for record in records(deliveries) if isinstance(record, kind)]

@@ -1,4 +1,4 @@
-"""A receiver of webhooks that remembers the exact bytes and answers what a test tells it to."""
+"""A receiver of webhooks that stores the exact bytes and sends the response that a test sets."""
 
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -19,8 +19,8 @@ class Work:
 
     idle_before: int
     lasts: int
-    start_heard_after: int | None
-    end_heard_after: int | None
+    start_received_after: int | None
+    end_received_after: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +72,14 @@ class Timeline:
     acts: tuple[Act, ...] = ()
 
 
-HEARD = st.sampled_from((0, 1, LONG_AFTER, NEVER))
+DELAYS = st.sampled_from((0, 1, LONG_AFTER, NEVER))
 AGES = st.lists(st.sampled_from((0, 0, 0, 1, 5, LONG_AFTER)), min_size=1, max_size=3).map(tuple)
 WORK = st.builds(
     Work,
     idle_before=st.sampled_from((0, 1, 12)),
     lasts=st.sampled_from((1, 2 * LONG_AFTER)),
-    start_heard_after=HEARD,
-    end_heard_after=HEARD,
+    start_received_after=DELAYS,
+    end_received_after=DELAYS,
 )
 
 
@@ -95,7 +95,7 @@ HONEST = Look(
 
 @st.composite
 def timelines(draw: Callable[[st.SearchStrategy[object]], object]) -> Timeline:
-    """A person does not wait, so where one looks GitHub must be faster. The last looks are told the truth."""
+    """A person does not wait, so where one looks GitHub must be faster. The last looks get current responses."""
     in_a_hurry = draw(st.booleans())
     most = GRACE_MINUTES // 2 if in_a_hurry else GRACE_MINUTES
     lives = st.builds(

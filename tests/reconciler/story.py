@@ -30,7 +30,7 @@ class Story:
     dynamodb: "DynamoDBClient"
     number: int
     life: Life
-    heard: list[Receipt] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
 
     @property
     def instance_id(self) -> str:
@@ -72,7 +72,7 @@ class Story:
             return
         self._put(busy=True)
         ran = {"started_at": self.world.clock.text()}
-        self._hear(work.start_heard_after, partial(self._webhook, IN_PROGRESS, job_id, ran))
+        self._hear(work.start_received_after, partial(self._webhook, IN_PROGRESS, job_id, ran))
         self.world.later(self.world.minute + work.lasts, partial(self._end, job_id, work, ran))
 
     def _end(self, job_id: int, work: Work, ran: dict[str, str]) -> None:
@@ -81,23 +81,23 @@ class Story:
         else:
             self._put(busy=False)
         ran = ran | {"completed_at": self.world.clock.text()}
-        self._hear(work.end_heard_after, partial(self._webhook, COMPLETED, job_id, ran))
+        self._hear(work.end_received_after, partial(self._webhook, COMPLETED, job_id, ran))
 
     def _webhook(self, step: str, job_id: int, ran: dict[str, str]) -> None:
         follow_ups = RememberedFollowUps()
-        said = ran_on(self.instance_id, self.number) | ran
-        heard = receipt(step, job_id=job_id, guid=f"{step} {job_id}", **said)
-        heard = replace(heard, received_at=self.world.clock.text())
-        self.heard.append(heard)
-        ledger_on(self.dynamodb, follow_ups=follow_ups).record(heard)
-        for job in follow_ups.lookups:
+        job = ran_on(self.instance_id, self.number) | ran
+        received = receipt(step, job_id=job_id, guid=f"{step} {job_id}", **job)
+        received = replace(received, received_at=self.world.clock.text())
+        self.receipts.append(received)
+        ledger_on(self.dynamodb, follow_ups=follow_ups).record(received)
+        for queued in follow_ups.lookups:
             task = RunnerLookup(
-                installation_id=job.installation_id,
-                job_id=job.job_id,
+                installation_id=queued.installation_id,
+                job_id=queued.job_id,
                 runner_id=self.instance_id,
                 kind="ec2",
-                repo_full_name=job.repo_full_name,
-                at=job.last_updated_at,
+                repo_full_name=queued.repo_full_name,
+                at=queued.last_updated_at,
             )
             lookups.look_up(task, runners_on(self.dynamodb), self.describe, lambda _: Price())
 
@@ -114,10 +114,10 @@ class Story:
         )
 
     def replay(self, *, guid: str) -> None:
-        """Somebody delivers the newest webhook about this machine again, under an id of their own."""
-        if self.heard:
+        """An attacker delivers the newest webhook about this machine again, under another id."""
+        if self.receipts:
             ledger_on(self.dynamodb).record(
-                replace(self.heard[-1], delivery_id=guid, received_at=self.world.clock.text())
+                replace(self.receipts[-1], delivery_id=guid, received_at=self.world.clock.text())
             )
 
     def _hear(self, after: int | None, happens: Callable[[], None]) -> None:

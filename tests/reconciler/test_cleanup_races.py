@@ -1,4 +1,4 @@
-"""Everybody at once for one orphan, two hundred times on Amazon's own engine: it is stopped by one of them."""
+"""Passes, persons and late events compete for one orphan, 200 times on DynamoDB Local: it is stopped once."""
 
 import random
 import time
@@ -60,7 +60,7 @@ class Pauses:
 
 
 class AnnouncedStops(Machines):
-    """EC2 tells on the bus what it does, while whoever asked for it goes on."""
+    """EC2 publishes its events on the bus while the caller continues."""
 
     def __init__(self, pauses: Pauses, announce: Callable[[str], None]) -> None:
         super().__init__(pauses)
@@ -96,7 +96,7 @@ class Arena:
 
     def hear(self, job_id: int, instance_id: str) -> None:
         """The end of the job again: redelivered, or for the first time by another hook, which is news of today."""
-        guid = self.dice.choice([f"completed {job_id}", f"completed {job_id}, said by another hook"])
+        guid = self.dice.choice([f"completed {job_id}", f"completed {job_id}, sent by another hook"])
         late = receipt(COMPLETED, job_id=job_id, guid=guid, **ran_on(instance_id, job_id))
         ledger_on(self.dynamodb).record(replace(late, received_at=self.clock.text()))
 
@@ -106,7 +106,7 @@ class Arena:
         if self.dice.random() < 0.5:
             aws_events.record(runner_events.instance_state("running", runner_id=instance_id), runners)
             return
-        errand = RunnerLookup(
+        lookup = RunnerLookup(
             installation_id=INSTALLATION,
             job_id=job_id,
             runner_id=instance_id,
@@ -114,7 +114,7 @@ class Arena:
             repo_full_name=REPO,
             at="2025-01-15T10:02:31.000Z",
         )
-        lookups.look_up(errand, runners, lambda *_: None, lambda _: Price())
+        lookups.look_up(lookup, runners, lambda *_: None, lambda _: Price())
 
     def _stopping(self, instance_id: str) -> None:
         event = runner_events.instance_state("shutting-down", runner_id=instance_id)

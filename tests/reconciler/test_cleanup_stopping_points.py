@@ -1,7 +1,7 @@
 """A cleaner that is killed before or after any call to AWS or GitHub: the next one finishes what it has begun.
 
-Never is a living machine stopped twice, never is one forgotten, and as long as the lease of the dead one lasts nobody
-else touches the runner.
+A live machine is never stopped twice and no machine is forgotten. While the lease of the dead cleaner lasts, no other
+cleaner changes the runner.
 """
 
 from collections.abc import Iterator
@@ -146,7 +146,7 @@ def test_the_next_pass_finishes_what_a_dead_cleaner_has_begun(scene: Scene, past
     points = leases = 0
     for death in deaths(scene, past):
         points += 1
-        leases += _nobody_comes_between(scene)
+        leases += _lease_is_respected(scene)
         scene.clock.move(seconds=LEASE_SECONDS)
         scene.check(Unwatched(), owner="the next one")
         assert scene.runner().status is RunnerStatus.CLEANED, death
@@ -160,7 +160,7 @@ def test_the_next_pass_finishes_what_a_dead_cleaner_has_begun(scene: Scene, past
 
 def test_a_busy_runner_is_left_alone_wherever_its_cleaner_dies(scene: Scene) -> None:
     for death in deaths(scene, it_has_another_job):
-        _nobody_comes_between(scene)
+        _lease_is_respected(scene)
         scene.clock.move(seconds=LEASE_SECONDS)
         scene.check(Unwatched(), owner="the next one")
         assert (scene.runner().status, scene.state_of_machine()) == (RunnerStatus.ACTIVE, "running"), death
@@ -169,13 +169,13 @@ def test_a_busy_runner_is_left_alone_wherever_its_cleaner_dies(scene: Scene) -> 
         assert JOB_ID in scene.github.state.runners, death
 
 
-def _nobody_comes_between(scene: Scene) -> bool:
-    """While the lease of the dead one lasts, if it had one."""
+def _lease_is_respected(scene: Scene) -> bool:
+    """Whether the dead cleaner had a lease; while it lasts, no other cleaner changes anything."""
     if scene.runner().status is not RunnerStatus.CLEANING:
         return False
     before, stops = dump(scene.dynamodb), len(scene.stops)
     scene.clock.move(seconds=LEASE_SECONDS - 1)
-    scene.check(Unwatched(), owner="somebody who is too early")
+    scene.check(Unwatched(), owner="a cleaner that is too early")
     assert (dump(scene.dynamodb), len(scene.stops)) == (before, stops)
     scene.clock.move(seconds=1 - LEASE_SECONDS)
     return True

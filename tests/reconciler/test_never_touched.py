@@ -67,15 +67,15 @@ class Bed:
         empty(self.dynamodb)
         wrongs: list[str] = []
         world = World(lambda each: judge(stories[each], wrongs), lambda each: judge(numbered.get(each), wrongs))
-        told = [
+        machines = [
             Story(world=world, dynamodb=self.dynamodb, number=number, life=life)
             for number, life in enumerate(timeline.lives, start=1)
         ]
-        stories, numbered = {each.instance_id: each for each in told}, {each.number: each for each in told}
-        for story in told:
+        stories, numbered = {each.instance_id: each for each in machines}, {each.number: each for each in machines}
+        for story in machines:
             story.begin()
         for number, act in enumerate(timeline.acts):
-            victim = told[number % len(told)]
+            victim = machines[number % len(machines)]
             Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
         self._calls.watch = world.tables
         registered = registered_with(world.github)
@@ -93,7 +93,7 @@ class Bed:
             if look.by_person:
                 cleanup.begin()
                 with suppress(UnavailableError):
-                    change(cleanup).clean(told[0].instance_id, owner=f"person {number}")
+                    change(cleanup).clean(machines[0].instance_id, owner=f"person {number}")
             else:
                 check_runners(change(cleanup), owner=f"pass {number}")
         return wrongs, len(world.machines.stops) - len(wrongs)
@@ -170,7 +170,7 @@ class Greedy(Fleet):
     ("change", "wrong"),
     [
         pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", id="GitHub is not asked"),
-        pytest.param(lambda cleanup: replace(cleanup, grace_seconds=0), "minutes old", id="nobody waits"),
+        pytest.param(lambda cleanup: replace(cleanup, grace_seconds=0), "minutes old", id="no grace period"),
         pytest.param(credulous, "busy", id="a claim counts as proof"),
     ],
 )

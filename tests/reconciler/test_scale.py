@@ -94,11 +94,11 @@ class Fleet:
         )
 
     def _put(self, job_id: int, run_id: int, here: str, there: str) -> None:
-        """Every machine is somebody's: of a job that is queued, it was launched for another one, long completed."""
+        """Every machine has a job: that of a queued job was launched for another one, long completed."""
         machine, at = self.machines[job_id - 1], self.clock.text(hours=1)
         there_on = ran_on(machine, job_id)
-        heard = receipt(QUEUED, job_id=job_id, run_id=run_id, created_at=at, started_at=at)
-        job = replace(Job.opened_by(replace(heard, received_at=at)).absorb(replace(heard, received_at=at)), version=0)
+        queued = receipt(QUEUED, job_id=job_id, run_id=run_id, created_at=at, started_at=at)
+        job = replace(Job.opened_by(replace(queued, received_at=at)).absorb(replace(queued, received_at=at)), version=0)
         if here == "in_progress":
             started = receipt("in_progress", job_id=job_id, run_id=run_id, created_at=at, started_at=at, **there_on)
             job = replace(job.absorb(replace(started, received_at=at)), instance_id=machine)
@@ -184,7 +184,7 @@ def test_a_pass_over_2000_jobs_and_2000_runners(
     assert report.outcome == "success"
     assert (counts[Count.RUNS_ASKED], counts[Count.RUNNERS], counts[Count.INSTANCES]) == (200, 2000, 2000)
     assert (counts[Count.HEALED], counts[Count.RUNNERS_REQUESTED]) == (2 * 100, 100)
-    assert counts[Count.DETECTED] == 2 * 100  # nobody knows the jobs that these were launched for
+    assert counts[Count.DETECTED] == 2 * 100  # the jobs that these were launched for are not recorded
     assert calls[JOBS_OF_A_RUN] == 200
     assert calls.total() <= 2 * 200 + A_FEW  # and once more for a run whose jobs are all over
 

@@ -1,4 +1,4 @@
-"""The reconciler's parts over clients of the test's choice, in a time that the test tells."""
+"""The reconciler's parts over clients of the test's choice, with a clock that the test sets."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A world in which whoever looks may see an earlier moment of it, and in which life goes on meanwhile."""
+"""A world whose readers may get an earlier state, and that changes between their calls."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -59,7 +59,7 @@ class World:
         self._ages_of_registrations = cycle(look.ages_of_registrations)
 
     def called(self) -> None:
-        """Somebody is about to ask or do something."""
+        """Before each call of the code under test."""
         if next(self._calls) in self._life_goes_on_at and self._to_come:
             self._live_on()
 

@@ -1,4 +1,4 @@
-"""What anybody can ask without a token is small, cacheable and limited, whatever else is going on."""
+"""Responses without a token are small, cacheable and rate limited, whatever the other traffic."""
 
 import base64
 import gzip

@@ -86,7 +86,7 @@ def test_a_log_line_about_a_bad_entry_contains_neither_a_hash_nor_a_token(world:
         "tokens": [
             {"name": "a", "role": "reader", "sha256": hashes[0], "instalations": "*"},
             {"name": "b", "role": "reader", "sha256": f"{hashes[1]}x", "installations": "*"},
-            # Somebody who mistook the keys for the values, and the token for its hash.
+            # An entry with keys and values swapped, and the token instead of its hash.
             {"name": "c", "role": hashes[2], "sha256": TOKENS["scoped"], "installations": "*"},
             {"name": "d", "role": "reader", hashes[2]: "sha256", "installations": "*"},
             hashes[0],

@@ -1,4 +1,4 @@
-"""The public API function has neither the GitHub App's key nor the right to write what GitHub said."""
+"""The public API function has neither the GitHub App's key nor the right to write GitHub's reports."""
 
 import io
 import json
@@ -86,7 +86,7 @@ def policy(templates: Templates, function: str) -> list[dict[str, Any]]:
 
 
 def test_the_api_may_do_exactly_this(templates: Templates) -> None:
-    """What whoever controls its code could do: read the ledger, and order what an operator may order."""
+    """An attacker who controls its code could read the ledger, and order what an operator may order."""
     of_passes = json.dumps({"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}})
     found = granted(templates, "Api")
     assert {each for each in found if each[0] == "dynamodb:UpdateItem"} == {
@@ -263,7 +263,7 @@ def test_the_function_refuses_what_is_no_request(event: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", ["refresh_run", "rerun_failed_jobs"])
 def test_the_function_calls_github_only_about_runs_of_the_ledger(world: World, app: SimulatedGitHub, kind: str) -> None:
-    """Also if the API's code were somebody else's: the repository comes from the table and not from the request."""
+    """Even if an attacker controls the API's code: the repository comes from the table, not from the request."""
     event = {"request": kind, "installation_id": INSTALLATION, "run_id": RUN, "run_attempt": 1}
     result = world.invoke("github_requests", {**event, "repo_full_name": REPO})
     assert (result["outcome"], app.state.calls) == (Outcome.NOT_FOUND, {})

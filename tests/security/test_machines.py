@@ -1,4 +1,4 @@
-"""A runner's name is a claim, not a proof: nobody gets another owner's machine stopped, taken over or described."""
+"""A runner's name is a claim, not a proof: no claim gets another owner's machine stopped, taken over or described."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Old deliveries, sent again by somebody who holds their signed bodies: headers can be changed, bodies cannot."""
+"""Old deliveries, sent again by an attacker with their signed bodies: headers can be changed, bodies can't."""
 
 import copy
 import json
@@ -33,8 +33,8 @@ from tests.support.webhooks import (
 
 TEN_O_CLOCK_MS = 1_736_935_200_123
 REPLAYS = 60
-# What changes when a report is received again: when we last heard of the thing, and how long it is kept.
-HEARD_OF = {"checked_at", "ttl", "queued_reported_at", "version"}
+# What changes when a report is received again: the time of the last report, and how long the item is kept.
+CHANGED_BY_ANY_RECEIPT = {"checked_at", "ttl", "queued_reported_at", "version"}
 
 
 class Sender:
@@ -184,7 +184,7 @@ def test_a_body_of_an_event_that_we_do_not_use_changes_no_installation(
 
 
 def timeless(found: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if name not in HEARD_OF}
+    return {name: value for name, value in found.items() if name not in CHANGED_BY_ANY_RECEIPT}
 
 
 def run(world: World) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def test_no_replayed_run_moves_the_run_back(world: World, sender: Sender) -> Non
 
 
 def test_a_run_that_completes_twice_keeps_its_last_conclusion(world: World, sender: Sender) -> None:
-    """A run of a fork completes as action_required, and once somebody approves it, as what it is, in one attempt."""
+    """A run of a fork completes as action_required, and after its approval with its own conclusion, in one attempt."""
     event, last = messages.run("completed")
     first = copy.deepcopy(last)
     first["workflow_run"] |= {"conclusion": "action_required", "updated_at": "2025-01-15T10:00:40Z"}

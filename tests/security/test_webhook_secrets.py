@@ -63,7 +63,7 @@ def status(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE) 
 def test_a_plain_secret_is_valid_for_everything(world: World) -> None:
     store(world, {"current": MINE, "previous": "old"})
     assert status(world, job()) == 202
-    assert status(world, job(None, "somebody/else"), "old") == 202
+    assert status(world, job(None, "another/repository"), "old") == 202
     assert status(world, messages.installation("created")) == 202
 
 
@@ -314,10 +314,10 @@ def test_a_malformed_entry_is_never_active_and_the_others_are(
     for installation in (INSTALLATION, None):
         assert status(world, job(installation)) == 401
     assert status(world, job(None), "of the hooks") == 202
-    told = lines(capsys.readouterr().out)
-    (ignored,) = [line for line in told if line["message"] == "webhook secret ignored"]
+    logged = lines(capsys.readouterr().out)
+    (ignored,) = [line for line in logged if line["message"] == "webhook secret ignored"]
     assert (ignored["level"], ignored["entry"], ignored["InvalidWebhookSecrets"]) == ("ERROR", "mine", 1)
-    assert MINE not in json.dumps(told)
+    assert MINE not in json.dumps(logged)
 
 
 @pytest.mark.parametrize("stored", ["{", "null", "[]", f'"{MINE}"', json.dumps([MINE])])
@@ -327,12 +327,12 @@ def test_a_document_that_is_no_object_activates_no_secret(
     store(world, stored)
     assert status(world, job()) == 401
     assert status(world, job(), "") == 401
-    told = capsys.readouterr().out
-    assert metrics(lines(told)) == {"InvalidWebhookSecrets": 1}
-    assert MINE not in told
+    logged = capsys.readouterr().out
+    assert metrics(lines(logged)) == {"InvalidWebhookSecrets": 1}
+    assert MINE not in logged
 
 
-# ---- what is told of a refusal
+# ---- what a rejection reveals
 
 
 def test_a_refusal_says_what_the_secret_is_not_valid_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:

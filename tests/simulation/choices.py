@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-CALM = (0.5, 0.8, 0.95)  # how likely dice take the ordinary option: disturbances shall not all come at the start
+CALM = (0.5, 0.8, 0.95)  # how likely dice take the ordinary option: disturbances must not all come at the start
 
 
 def seeded(seed: int | str) -> random.Random:

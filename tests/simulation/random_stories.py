@@ -46,7 +46,7 @@ class Story:
     minute: int = FIRST_MINUTE
     inputs: dict[str, Flow] = field(default_factory=dict)
 
-    def tell(self) -> None:
+    def play(self) -> None:
         for job_id in self.waiting:
             self._queue(job_id)
         for machine in self.machines:
@@ -129,11 +129,11 @@ class Story:
 
 
 def story(dice: random.Random) -> Scenario:
-    told = Story(
+    plot = Story(
         dice=dice,
         hooks=(INSTALLATION, HOOK) if dice.random() < 0.3 else (INSTALLATION,),
         machines=[Machine(each) for each in (ONE, OTHER)[: dice.randint(1, 2)]],
         waiting=[101, 202, 303][: dice.randint(2, 3)],
     )
-    told.tell()
-    return Scenario(inputs=told.inputs, jobs={}, ignored={JOBS: frozenset({"runner_name", "queued_reported_at"})})
+    plot.play()
+    return Scenario(inputs=plot.inputs, jobs={}, ignored={JOBS: frozenset({"runner_name", "queued_reported_at"})})

@@ -46,7 +46,7 @@ class Tokens:
 
     @property
     def word(self) -> str:
-        """Keywords in any case; functions are told apart by their own case."""
+        """Keywords in any case; functions are distinguished by their own case."""
         upper = self.next.upper()
         return upper if upper in KEYWORDS else self.next
 

@@ -90,7 +90,7 @@ def read(**given: object) -> Settings:
         ("runner_regions", ["eu-west-1"], r"runner_regions is \['eu-west-1'\]; it takes names of AWS regions"),
         ("ecs_event_clusters", ["ci"], r"ecs_event_clusters is \['ci'\]; it takes names of ECS clusters, with commas"),
         ("log_level", "LOUD", "log_level is 'LOUD'; it takes one of DEBUG"),
-        ("alarm_email", "nobody", "alarm_email is 'nobody'; it takes an e-mail address, or nothing"),
+        ("alarm_email", "operator", "alarm_email is 'operator'; it takes an e-mail address, or nothing"),
         ("no_webhook_alarm_minutes", 10_081, "no_webhook_alarm_minutes is 10081; it takes a whole number from 0 to"),
         ("read_capacity_min", 2000, "read_capacity_min is 2000, above read_capacity_max, which is 1000"),
         ("write_capacity_max", 1, "write_capacity_min is 5, above write_capacity_max, which is 1"),

@@ -37,7 +37,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneDepl
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is done by hand in the browser comes last, so that nobody else has to expect it."""
+    """Orders from the browser come last, so that no other test has to expect them."""
     for item in items:
         if item.nodeid.startswith(SHARE_IT):
             item.add_marker(pytest.mark.server)

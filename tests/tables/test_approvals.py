@@ -1,4 +1,4 @@
-"""Approvals reach deployments and the histories of the jobs that wait, whoever comes first."""
+"""Approvals reach deployments and the histories of the jobs that wait, in any order."""
 
 from itertools import permutations
 from typing import TYPE_CHECKING, Any

@@ -29,7 +29,7 @@ RUN, DEPLOYMENT = 1, 5
 
 @dataclass
 class Clock:
-    """Moves only when somebody waits, or a test says so."""
+    """Moves only when a caller waits, or a test moves it."""
 
     seconds: float = 1_736_935_200.0
     naps: list[float] = field(default_factory=list)

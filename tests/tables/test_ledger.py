@@ -95,7 +95,7 @@ def test_who_saves_a_job_that_has_changed_since_loses(dynamodb: "DynamoDBClient"
 
 
 def test_the_loser_of_a_race_decides_again_on_what_is_there(dynamodb: "DynamoDBClient") -> None:
-    """Between our read and our write, somebody else records `in_progress`."""
+    """Between our read and our write, another process records `in_progress`."""
     faster = [receipt(IN_PROGRESS, at=1)]
     ledger = ledger_on(dynamodb, pause=lambda _: None)
     ledger.record(receipt(QUEUED))

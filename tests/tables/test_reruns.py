@@ -1,4 +1,4 @@
-"""Jobs that were cut short are run again: by one call, whoever is told of it and however often."""
+"""Interrupted jobs are re-run with one call, however many messages report the end of the run."""
 
 import json
 import random

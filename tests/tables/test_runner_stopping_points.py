@@ -59,7 +59,7 @@ def webhook(step: str, **more: Any) -> Step:
 
 
 def lookup(_: Ledger, runners: Runners) -> None:
-    errand = RunnerLookup(
+    task = RunnerLookup(
         installation_id=INSTALLATION,
         job_id=JOB,
         runner_id=INSTANCE,
@@ -67,10 +67,10 @@ def lookup(_: Ledger, runners: Runners) -> None:
         repo_full_name=REPO,
         at="2025-01-15T10:02:31.000Z",
     )
-    lookups.look_up(errand, runners, lambda *_: FOUND, lambda _: Price())
+    lookups.look_up(task, runners, lambda *_: FOUND, lambda _: Price())
 
 
-# When the claim of whoever was stopped has ended.
+# When the claim of the stopped process has ended.
 TWO_MINUTES_LATER = SystemClock(now=lambda: time.time() + 120)
 SCHEDULED = launcher("runner_scheduled")
 FLOWS: dict[str, tuple[list[Step], Step]] = {

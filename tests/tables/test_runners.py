@@ -116,7 +116,7 @@ def test_a_death_under_a_running_job_is_an_interruption_without_a_warning(dynamo
 
 
 def test_a_runner_that_goes_after_its_job_was_not_interrupted(dynamodb: "DynamoDBClient") -> None:
-    """Also when its end is heard of before the job's."""
+    """Also if the runner's end is recorded before the job's."""
     gone = aws(runner_events.instance_state("shutting-down", minute=13))
     scheduled, started, completed = (LIFE[step] for step in ("scheduled", "in_progress", "completed"))
     for steps in ([started, scheduled, gone, completed], [scheduled, started, completed, gone]):
@@ -254,7 +254,7 @@ def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDB
 
 def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
     def claimed(_: Ledger, runners: Runners) -> None:
-        tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "somebody-else"}
+        tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "another-owner"}
         machine = Instance(runner_id=INSTANCE, kind=RunnerKind.EC2, state="running", tags=tags)
         lookup = RunnerLookup(
             installation_id=INSTALLATION,

@@ -35,8 +35,8 @@ BOOKKEEPING = {"ttl", "checked_at"}
 
 def take(ledger: Ledger, message: Message, *, guid: str, at: int) -> None:
     event, body = message
-    for said in webhooks.read(delivery(body, guid=guid, at=at, event=event)):
-        ledger.dispatch(said)
+    for record in webhooks.read(delivery(body, guid=guid, at=at, event=event)):
+        ledger.dispatch(record)
 
 
 def essence(run: dict[str, Any]) -> dict[str, Any]:

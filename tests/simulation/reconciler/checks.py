@@ -114,7 +114,7 @@ class Checks:
         return any(UNKNOWN in str(item) and str(job.job_id) in str(item) for item in history.values())
 
     def of_orphans(self) -> Iterator[str]:
-        """All that can be told to be idle are stopped by now."""
+        """All machines that are recognisably idle are stopped by now."""
         runners = self.state.runners.values()
         if set(self.state.installations) != set(ORGANISATIONS) or any("i-" not in each.name for each in runners):
             return

@@ -31,8 +31,8 @@ def simulate(seed: int, *, worlds: int | None, seconds: float, processes: int | 
             wrong = played
         if wrong or (worlds is None and time.monotonic() > until):
             break
-    told = ", ".join(f"{total:,} {name}" for name, total in totals.items())
-    print(f"seed {seed}: {number:,} worlds of the reconciler, {told}, {int(wrong is not None)} wrong")
+    counts = ", ".join(f"{total:,} {name}" for name, total in totals.items())
+    print(f"seed {seed}: {number:,} worlds of the reconciler, {counts}, {int(wrong is not None)} wrong")
     if wrong is None:
         return 0
     print(*wrong.story, sep="\n")

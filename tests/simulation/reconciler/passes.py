@@ -1,4 +1,4 @@
-"""Passes under way, and what Lambda tells their handler."""
+"""Running passes, and the context that Lambda gives their handler."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -159,6 +159,6 @@ def table(results: list[Hour]) -> list[str]:
     for number, hour in enumerate(results, start=1):
         of = hour.counts
         done = (of["runs_asked"], of["jobs_healed"], hour.behind, of["orphans_cleaned"])
-        told = " | ".join(f"{each:,}" for each in (hour.passes, hour.calls, *done))
-        rows.append(f"| {number} | {told} | {len(hour.parts)} of {len(PARTS)} |")
+        cells = " | ".join(f"{each:,}" for each in (hour.passes, hour.calls, *done))
+        rows.append(f"| {number} | {cells} | {len(hour.parts)} of {len(PARTS)} |")
     return rows

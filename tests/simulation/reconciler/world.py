@@ -175,7 +175,7 @@ class World:
         self.clock.seconds = max(self.clock.seconds, until)
 
     def _let_happen(self) -> None:
-        """What is due. Passes do not start within another one: those that shall overlap start together."""
+        """Runs what is due. Passes don't start within another one: those that overlap start together."""
         if self._happening:
             return
         waiting = []

@@ -50,7 +50,7 @@ Errors = Sequence[Mapping[str, str]]
 
 
 def to_response(error: Exception) -> Response[str]:
-    """Tells the caller only about errors that they can act on; the details of all others are only in the log."""
+    """The response describes only errors that the caller can act on; the details of all others are only in the log."""
     if isinstance(error, ApiError):
         return _api_error(error)
     if isinstance(error, RequestValidationError):

@@ -2,9 +2,9 @@
 
     active ── claim ──▶ cleaning ── it is gone ──▶ cleaned
       ▲                  │    ▲
-      └── it is alive ───┘    └── claim again, after the lease of somebody who died
+      └── it is alive ───┘    └── claim again, after the lease of a dead process
 
-Only the owner of a lease stops a machine, so of all who want to, one does.
+Only the owner of a lease stops a machine, so it is stopped once.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 LEASE_SECONDS = 300
 LEASE = ("cleaning_owner", "cleaning_since")
-# Whoever took the runner meanwhile has taken the suspicion away, and then this one is too late.
+# A job that got the runner in the meantime has removed the suspicion. Then the claim is too late.
 STILL_SUSPECTED = "#status = :active AND #suspected_at = :suspected_at"
 LEASE_RAN_OUT = "#status = :cleaning AND #cleaning_since <= :ran_out"
-# The SDK repeats a write whose answer was lost.
+# The SDK repeats a write whose response was lost.
 OWN_LEASE = "#status = :cleaning AND #cleaning_owner = :cleaning_owner AND #cleaning_since = :cleaning_since"
 
 
@@ -35,7 +35,7 @@ class CleanupLocks:
 
     @reaching("runners")
     def claim(self, runner_id: str, *, suspected_at: str, owner: str, at: str) -> bool:
-        """False if it is not suspected any more, or somebody else is cleaning it."""
+        """False if the runner is no longer suspected, or another process is cleaning it."""
         claimed = update_if(
             self._client,
             self._name,
@@ -55,7 +55,7 @@ class CleanupLocks:
 
     @reaching("runners")
     def release(self, runner_id: str, *, owner: str, acquitted: bool) -> None:
-        """It is alive after all and under no suspicion, or somebody shall try again soon."""
+        """`acquitted`: the machine is in use, and its suspicion is removed. Otherwise a later pass tries again."""
         update_if(
             self._client,
             self._name,

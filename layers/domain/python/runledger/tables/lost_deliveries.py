@@ -23,8 +23,8 @@ KEPT_DAYS = 4  # GitHub redelivers for 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """All deliveries up to `covered_to` have been read. A walk that was cut short goes on at `cursor`, down to there;
-    `newest` is what it began with.
+    """All deliveries up to `covered_to` have been read. An interrupted read continues at `cursor`, down to
+    `covered_to`; `newest` is the row with which it began.
     """
 
     covered_to: str = ""

@@ -24,17 +24,17 @@ class PassesTable:
 
     @reaching("runners")
     def note(self, pass_id: str, *, at: str, **about: Any) -> None:
-        """Adds what is known by now; the summary and findings are stored as text, for nobody asks for parts of them."""
-        told = {
+        """Adds attributes; the summary and findings are stored as text, because no query reads parts of them."""
+        attributes = {
             name: json.dumps(value) if isinstance(value, Mapping | list) else value for name, value in about.items()
         }
-        put = told | {"id": pass_id, schema.EXPIRY: times.expiry(at, KEPT_DAYS)}
+        put = attributes | {"id": pass_id, schema.EXPIRY: times.expiry(at, KEPT_DAYS)}
         update(self._client, self._name, _key(pass_id), put=put)
 
     @reaching("runners")
     def get(self, pass_id: str) -> dict[str, Any] | None:
         answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(pass_id)), ConsistentRead=True)
-        return _told(from_attributes(answer["Item"])) if "Item" in answer else None
+        return _decoded(from_attributes(answer["Item"])) if "Item" in answer else None
 
     @reaching("runners")
     def newest(self, limit: int, *, before: str | None = None) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ class PassesTable:
             ScanIndexForward=False,
             Limit=limit,
         )
-        return [_told(from_attributes(item)) for item in answer["Items"]]
+        return [_decoded(from_attributes(item)) for item in answer["Items"]]
 
     @reaching("runners")
     def begin_with(self, kind: str) -> str | None:
@@ -69,6 +69,6 @@ def _key(pass_id: str) -> dict[str, str]:
     return {schema.PARTITION: schema.PASSES, schema.SORT: pass_id}
 
 
-def _told(item: dict[str, Any]) -> dict[str, Any]:
+def _decoded(item: dict[str, Any]) -> dict[str, Any]:
     about = {name: value for name, value in item.items() if name not in (schema.PARTITION, schema.SORT, schema.EXPIRY)}
     return about | {name: json.loads(about[name]) for name in ("summary", "findings") if name in about}

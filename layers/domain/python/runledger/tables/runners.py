@@ -123,7 +123,7 @@ class RunnersTable:
 
     @reaching("runners")
     def acquit(self, runner_id: str, *, suspected_at: str) -> None:
-        """Of that suspicion only: a newer one is somebody else's."""
+        """Removes only the suspicion of that time: a newer one belongs to another pass."""
         update_if(
             self._client,
             self._name,

@@ -15,12 +15,12 @@ _EVENT_TYPES = {
 }
 
 
-def _furthest(action: str, said: object) -> Status:
+def _furthest(action: str, reported: object) -> Status:
     """GitHub writes the payload after the event: a job that was queued may be waiting by then, or further."""
     by_action = Status(action)
-    if not isinstance(said, str) or said not in _EVENT_TYPES:
+    if not isinstance(reported, str) or reported not in _EVENT_TYPES:
         return by_action
-    return max(Status(said), by_action, key=lambda status: status.rank)
+    return max(Status(reported), by_action, key=lambda status: status.rank)
 
 
 def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
@@ -48,9 +48,9 @@ def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
 
 
 def listed_status(job: Json) -> Status:
-    """The REST API knows more words for a job that nobody has begun."""
-    said = payload.text(job, "status")
-    return Status(said) if said in _EVENT_TYPES else Status.QUEUED
+    """The REST API has more statuses for a job that hasn't started."""
+    reported = payload.text(job, "status")
+    return Status(reported) if reported in _EVENT_TYPES else Status.QUEUED
 
 
 def _facts(message: Json, job: Json, status: Status) -> Facts:

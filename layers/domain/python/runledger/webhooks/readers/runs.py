@@ -50,8 +50,8 @@ def run_report(
     )
 
 
-def _further(at_least: RunStatus, said: object) -> RunStatus:
-    """GitHub knows more words for a run that has not begun (requested, waiting, pending) than we need."""
+def _further(at_least: RunStatus, reported: object) -> RunStatus:
+    """GitHub has more statuses for a run that hasn't started (requested, waiting, pending) than are stored."""
     order = tuple(RunStatus)
-    known = RunStatus(said) if isinstance(said, str) and said in order else RunStatus.QUEUED
+    known = RunStatus(reported) if isinstance(reported, str) and reported in order else RunStatus.QUEUED
     return max(at_least, known, key=order.index)
