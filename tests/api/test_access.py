@@ -153,7 +153,7 @@ def test_a_revoked_token_is_refused_within_a_minute_and_without_a_deploy(world: 
     assert tokens.caller(TOKENS["reader"]) is None
 
 
-def test_an_entry_that_was_mistyped_locks_out_nobody_else(world: World) -> None:
+def test_a_mistyped_entry_locks_out_no_other_token(world: World) -> None:
     value = stored()
     value["tokens"][0]["role"] = "king"
     value["tokens"][2]["installations"] = ["all"]

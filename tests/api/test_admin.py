@@ -50,7 +50,7 @@ def test_suspected_runners_are_listed_with_when_they_are_due(api: Client, runner
     assert (orphan["installation_id"], orphan["job_id"], orphan["kind"]) == (INSTALLATION, 1, "ec2")
 
 
-def test_orphans_of_others_are_not_told(api: Client, runners: RunnersTable) -> None:
+def test_orphans_of_other_installations_are_not_listed(api: Client, runners: RunnersTable) -> None:
     suspect(runners, INSTANCE)
     suspect(runners, "i-elsewhere", ELSEWHERE)
     found = api.with_token(TOKENS["scoped"]).get("/admin/orphans").body
@@ -91,7 +91,7 @@ def test_a_pass_is_ordered(api: Client, ordered: list[Any], body: object, kind: 
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 
 
-def test_a_finished_pass_tells_what_it_found(api: Client, world: World) -> None:
+def test_a_finished_pass_lists_its_findings(api: Client, world: World) -> None:
     passes = PassesTable(world.dynamodb, RUNNERS)
     about = {"pass": "full", "status": "finished", "summary": {"healed": 2}, "findings": ["job 1"], "text": "words"}
     passes.note("20250115T100000000Z-abc", at=AT, **about)

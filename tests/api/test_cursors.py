@@ -24,7 +24,7 @@ def cursor(api: Client, live: Live) -> str:
     return str(api.get(JOBS, repo=REPO, limit=1).body["next_cursor"])
 
 
-def test_it_tells_nothing_in_plain_text_that_the_question_does_not(cursor: str) -> None:
+def test_it_contains_nothing_in_plain_text_that_the_query_does_not(cursor: str) -> None:
     assert REPO not in cursor
     assert str(INSTALLATION) not in cursor
 
@@ -51,7 +51,7 @@ def test_another_installation_is_refused(api: Client, cursor: str) -> None:
     assert api.get(JOBS.replace(str(INSTALLATION), str(ELSEWHERE)), repo=REPO, cursor=cursor).status == 400
 
 
-def test_somebody_with_another_scope_is_refused(api: Client, cursor: str) -> None:
+def test_a_caller_with_another_scope_is_rejected(api: Client, cursor: str) -> None:
     elsewhere = JOBS.replace(str(INSTALLATION), str(ELSEWHERE))
     theirs = api.with_token(TOKENS["scoped"]).get(elsewhere, repo=REPO, limit=1).body["next_cursor"]
     assert api.with_token(TOKENS["scoped"]).get(elsewhere, repo=REPO, limit=1, cursor=theirs).status == 200
@@ -92,7 +92,7 @@ def test_with_another_key_it_ends(key: bytes) -> None:
         CURSORS.read(cursor, bound_to=["a"])
 
 
-def test_what_is_bound_and_what_is_said_cannot_be_shifted_into_one_another() -> None:
+def test_a_cursor_is_not_valid_for_a_similar_binding() -> None:
     cursor = CURSORS.write(POSITION, bound_to="ab")
     for other in ("a", "abc", json.dumps("ab")):
         with pytest.raises(InvalidParameter):

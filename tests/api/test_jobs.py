@@ -111,7 +111,7 @@ def test_the_history_of_an_unknown_job_is_404(api: Client, live: Live) -> None:
     assert api.get(f"{JOBS}/5/events").status == 404
 
 
-def test_what_is_new_is_told_once_and_oldest_first(api: Client, live: Live) -> None:
+def test_new_events_are_returned_once_and_oldest_first(api: Client, live: Live) -> None:
     live(1, until=WAITING)
     live(2, until=QUEUED)
     path = f"/v1/installations/{INSTALLATION}/events"

@@ -72,7 +72,7 @@ def test_repositories_are_those_with_jobs_in_the_range(api: Client, live: Live) 
     assert api.get(f"{HERE}/repositories", since="1h").body["items"] == []
 
 
-def test_a_pool_tells_how_busy_it_is(api: Client, world: World, ledger: Ledger, live: Live) -> None:
+def test_a_pool_shows_how_busy_it_is(api: Client, world: World, ledger: Ledger, live: Live) -> None:
     table = RunnersTable(world.dynamodb, RUNNERS, retention_days=14)
     runners = Runners(table=table, record=ledger.record, scope=SCOPE)
     for job_id in (1, 2, 3):

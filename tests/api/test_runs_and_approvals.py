@@ -82,7 +82,7 @@ def test_waiting_jobs_are_grouped_and_forgotten_ones_are_marked(api: Client, liv
     assert two_days_later.get(path).body["items"][0]["forgotten"] is True
 
 
-def test_stuck_jobs_are_told_with_advice_longest_first(api: Client, live: Live) -> None:
+def test_stuck_jobs_are_listed_with_advice_longest_first(api: Client, live: Live) -> None:
     live(1, until=QUEUED)
     live(2, until=WAITING, created_at="2025-01-13T10:00:00Z")
     live(3, until=IN_PROGRESS)

@@ -36,7 +36,7 @@ def sent(**call: Any) -> AWSRequest:
     return request
 
 
-def test_aws_is_told_who_asks() -> None:
+def test_calls_to_aws_name_the_caller() -> None:
     assert sent(TableName="jobs", Key={"PK": {"S": "1"}}).headers["User-Agent"] == b"runledger"
 
 

@@ -95,7 +95,7 @@ def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> No
     fleet(ecs=stubs.client("ecs")).stop(machine(TASK), reason="orphan")
 
 
-def test_a_task_that_is_gone_is_stopped_already_but_any_other_refusal_is_told(stubs: Stubs) -> None:
+def test_a_task_that_is_gone_counts_as_stopped_and_any_other_error_is_raised(stubs: Stubs) -> None:
     ours = fleet(ecs=stubs.client("ecs"))
     stubs.refuse("ecs", "stop_task", "InvalidParameterException", "The referenced task was not found.")
     ours.stop(machine(TASK), reason="orphan")

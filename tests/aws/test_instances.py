@@ -110,7 +110,7 @@ def test_unknown_instances_are_left_out_and_the_others_asked_again(stubs: Stubs)
     assert describe(stubs.client("ec2"), [ID, OTHER, GONE]).keys() == {ID}
 
 
-def test_when_all_are_unknown_nobody_is_asked_for_again(stubs: Stubs) -> None:
+def test_no_second_call_is_made_when_all_ids_are_unknown(stubs: Stubs) -> None:
     stubs.refuse("ec2", "describe_instances", NOT_FOUND, f"The instance ID '{GONE}' does not exist")
     assert describe(stubs.client("ec2"), [GONE]) == {}
 
@@ -119,7 +119,7 @@ def test_when_all_are_unknown_nobody_is_asked_for_again(stubs: Stubs) -> None:
     ("code", "message"),
     [(NOT_FOUND, "some do not exist"), (NOT_FOUND, f"'{GONE}' does not exist"), ("UnauthorizedOperation", ID)],
 )
-def test_a_refusal_that_names_nobody_we_asked_for_is_a_defect(stubs: Stubs, code: str, message: str) -> None:
+def test_an_error_that_names_no_requested_id_is_raised(stubs: Stubs, code: str, message: str) -> None:
     stubs.refuse("ec2", "describe_instances", code, message)
     with pytest.raises(ClientError, match=re.escape(code)):
         describe(stubs.client("ec2"), [ID])

@@ -57,7 +57,7 @@ def test_a_refusal_for_good_is_warned_of_once_and_unknown(
 
 @pytest.mark.parametrize(("ask", "service", "call"), CALLS)
 @pytest.mark.parametrize("code", ["ThrottlingException", "RequestLimitExceeded"])
-def test_trouble_that_may_pass_is_told_apart_and_remembered_for_a_minute_only(
+def test_a_temporary_error_is_recognised_and_cached_for_a_minute_only(
     desk: Desk, ask: Ask, service: str, call: str, code: str
 ) -> None:
     desk.stubs.refuse(service, call, code)

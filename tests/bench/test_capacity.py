@@ -81,7 +81,7 @@ def test_an_installation_that_is_known_is_not_registered_again(bed: Bed) -> None
     assert second.round_trips < first.round_trips
 
 
-def test_sizes_are_reckoned_as_the_engine_does(bed: Bed) -> None:
+def test_sizes_are_computed_as_the_engine_does(bed: Bed) -> None:
     for make in LIVES.values():
         bed.measure(*make(Life()))
     stored = bed.dynamodb.scan(TableName=JOBS)["Items"]

@@ -19,7 +19,7 @@ def test_cost_and_scaling_say_what_is_counted(bed: Bed) -> None:
         assert documents.updated(text, counts) == text, f"{document.name} has drifted: run `make bench-docs`"
 
 
-def test_the_documented_prices_are_those_that_are_reckoned_with() -> None:
+def test_the_documented_prices_are_those_of_the_computation() -> None:
     text = (documents.DOCS / "cost.md").read_text().partition("## Prices")[2]
     documented = {float(found) for found in re.findall(r"\d\.\d+", text)}
     per_million = {"WRITE_UNIT", "READ_UNIT", "LAMBDA_REQUEST", "HTTP_API_REQUEST", "CUSTOM_EVENT", "SQS_REQUEST"}
@@ -34,7 +34,7 @@ def test_the_documented_prices_are_those_that_are_reckoned_with() -> None:
     assert prices.AS_OF in text
 
 
-def test_an_entry_tells_its_ratio_and_how_it_was_measured() -> None:
+def test_an_entry_contains_its_ratio_and_how_it_was_measured() -> None:
     entry = Entry(key="capacity.life.units", value=20, baseline=32, unit="write units", how="by counting")
     assert entry.as_json() == {
         "value": 20,

@@ -12,7 +12,7 @@ ACME = STOREFRONT.installation_id
 LIVE_MS = 15_000  # after which the counts are loaded again
 
 
-def test_a_failed_refresh_is_told_with_the_age_of_what_is_shown(open_tab: Open, sent: list[Step]) -> None:
+def test_a_failed_refresh_is_shown_with_the_age_of_the_data(open_tab: Open, sent: list[Step]) -> None:
     assert sent
     tab = open_tab()
     tab.page.clock.install()
@@ -82,6 +82,6 @@ def test_an_empty_view_says_so(tab: Tab, view: str, text: str) -> None:
     expect(tab.show(LEGACY.installation_id, view).page.locator("main")).to_contain_text(text)
 
 
-def test_what_does_not_exist_is_said_not_to(tab: Tab) -> None:
+def test_a_missing_item_is_reported_as_missing(tab: Tab) -> None:
     expect(tab.show(ACME, "job", part=1).page.get_by_role("alert")).to_contain_text("job 1 was not found")
     expect(tab.show(ACME, "nowhere").page.locator("main")).to_contain_text("Page not found")

@@ -29,7 +29,7 @@ def finished(sent: list[Step]) -> Job:
     )
 
 
-def test_whoever_has_no_token_is_asked_for_one_and_told_when_it_is_wrong(open_tab: Open) -> None:
+def test_sign_in_asks_for_a_token_and_rejects_a_wrong_one(open_tab: Open) -> None:
     tab = open_tab()
     tab.page.goto(tab.home)
     tab.page.get_by_label("Access token").fill("not a token")
@@ -96,7 +96,7 @@ def test_a_job_is_found_by_its_id_or_a_pasted_address(tab: Tab, finished: Job, p
     expect(tab.page.get_by_role("heading", level=1)).to_have_text(finished.name)
 
 
-def test_a_link_shows_the_same_to_somebody_else(tab: Tab, open_tab: Open, finished: Job) -> None:
+def test_a_link_shows_the_same_in_another_browser(tab: Tab, open_tab: Open, finished: Job) -> None:
     address = tab.show(ACME, "jobs", repo=PAYMENTS.full_name, conclusion="failure", since="7d").page.url
     seen = tab.page.locator(".row-link").all_inner_texts()
     other = open_tab().sign_in()

@@ -48,7 +48,7 @@ def test_a_time_without_a_zone_is_in_the_zone_that_is_shown(api: CannedApi, ask:
     assert api.asked[-1].query["since"] == "2025-01-15T10:00:00.000Z"
 
 
-def test_a_job_tells_its_life_its_runner_and_its_cost(api: CannedApi, ask: Ask) -> None:
+def test_a_job_shows_its_life_its_runner_and_its_cost(api: CannedApi, ask: Ask) -> None:
     api.says(f"GET {JOBS}/{JOB}", answers.job())
     api.says(f"GET {EVENTS_OF_JOB}", {"items": EVENTS, "next_cursor": None})
     shown = ask("job", str(JOB)).stdout
@@ -133,7 +133,7 @@ def test_an_orphan_is_cleaned_by_its_whole_id(api: CannedApi, ask: Ask) -> None:
     assert api.asked[-1].path == f"/{path}"
 
 
-def test_nothing_is_cleaned_when_nobody_can_be_asked(api: CannedApi, ask: Ask) -> None:
+def test_nothing_is_cleaned_when_no_confirmation_is_possible(api: CannedApi, ask: Ask) -> None:
     refused = ask("orphans", "clean", ORPHAN)
     assert (refused.returncode, api.asked) == (2, [])
     assert "--yes" in refused.stderr

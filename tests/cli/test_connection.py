@@ -88,7 +88,7 @@ def test_an_installation_that_is_named_is_not_looked_up(api: CannedApi, ask: Ask
     assert [each.path for each in api.asked] == ["/v1/installations/8/stuck"]
 
 
-def test_a_ledger_that_knows_nobody_says_so(api: CannedApi, ask: Ask) -> None:
+def test_a_ledger_without_installations_reports_that(api: CannedApi, ask: Ask) -> None:
     api.says("GET installations", installations())
     refused = ask("stuck")
     assert (refused.returncode, refused.stderr) == (

@@ -57,6 +57,6 @@ def test_every_example_of_the_documents_is_understood(line: str) -> None:
     assert main.parser().parse_args(shlex.split(line)).run
 
 
-def test_the_version_is_said_in_one_place() -> None:
+def test_the_version_is_defined_in_one_place() -> None:
     assert re.fullmatch(r"runledger \d+\.\d+\.\d+\n", runledger("--version").stdout)
     assert "\nversion =" not in (ROOT / "pyproject.toml").read_text()

@@ -35,7 +35,7 @@ def test_colours_can_be_refused(api: CannedApi, options: list[str], variables: d
 
 
 @pytest.mark.parametrize(("answer", "cleaned"), [("y\n", True), ("\n", False), ("no\n", False)])
-def test_an_orphan_is_cleaned_only_if_somebody_agrees(api: CannedApi, answer: str, cleaned: bool) -> None:
+def test_an_orphan_is_cleaned_only_after_confirmation(api: CannedApi, answer: str, cleaned: bool) -> None:
     shown = _on_a_terminal(api, "orphans", "clean", "i-0abc", typed=answer)
     assert "Clean it up? [y/N]" in shown
     assert ("requested" in shown, "nothing was changed" in shown) == (cleaned, not cleaned)

@@ -43,7 +43,7 @@ def test_a_job_that_is_not_over_is_still_counting() -> None:
     ]
 
 
-def test_an_interruption_outlives_the_history_that_told_of_it() -> None:
+def test_an_interruption_is_shown_after_its_history_has_expired() -> None:
     assert any(line.endswith("! interrupted") for line in timeline(STYLE, job(), []))
 
 
@@ -60,7 +60,7 @@ def test_only_events_that_the_ledger_writes_are_drawn() -> None:
     assert {*MARKS_OF_EVENTS, *STEPS_OF_EVENTS} <= set(EventType)
 
 
-def test_history_tells_every_change_of_every_event() -> None:
+def test_history_shows_every_change_of_every_event() -> None:
     assert history(STYLE, EVENTS[:4]) == [
         "  2025-01-15 10:00:01.200Z  webhook_queued",
         "      status: queued",
@@ -77,7 +77,7 @@ def test_a_field_that_was_taken_back_says_so() -> None:
     assert event_line(STYLE, taken).endswith("runner_taken  instance_id: i-0abc → -")
 
 
-def test_a_cost_is_known_or_said_to_be_unknown() -> None:
+def test_a_cost_is_shown_or_marked_as_unknown() -> None:
     running = {"installation_id": 42, "job_id": 1, "status": "in_progress", "started_at": "2025-01-15T10:55:00.000Z"}
     assert job_details(STYLE, running)[-1] == "  cost    5m 00s, price unknown"
     assert job_details(STYLE, running | {"price_per_hour": 0.0357})[-1] == "  cost    5m 00s, $0.0357 an hour"

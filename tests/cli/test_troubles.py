@@ -58,7 +58,7 @@ def test_what_stands_between_us_and_the_api_is_understood(
     assert expected in refused.stderr
 
 
-def test_nobody_at_the_address_is_a_trouble_of_its_own() -> None:
+def test_an_unreachable_address_has_an_error_of_its_own() -> None:
     with CannedApi() as gone:
         pass
     refused = runledger("stuck", RUNLEDGER_API_URL=gone.url, RUNLEDGER_TOKEN=TOKEN)

@@ -36,7 +36,7 @@ def test_it_looks_again_until_the_pass_is_over(api: CannedApi) -> None:
     assert waited == [passes.POLL_SECONDS] * 3
 
 
-def test_a_pass_that_nobody_runs_is_given_up(api: CannedApi) -> None:
+def test_waiting_for_a_pass_that_never_runs_ends(api: CannedApi) -> None:
     api.says(ROUTE, {"id": PASS, "status": "requested"})
     waited: list[float] = []
     with pytest.raises(CommandError, match="still requested after 16 minutes"):

@@ -36,7 +36,7 @@ def test_dimensions_are_texts_of_the_line_and_what_it_is_about_is_none(capsys: p
     assert (directive["Namespace"], line["service"], line["kind"]) == ("Runledger", "runledger", "queued")
 
 
-def test_the_time_is_told_to_cloudwatch_and_to_people_alike(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cloudwatch_and_readers_get_the_same_time(capsys: pytest.CaptureFixture[str]) -> None:
     before = time.time_ns() // 1_000_000
     line = written(capsys, {"JobsQueued": 1}, about={})
     assert before <= line["_aws"]["Timestamp"] <= time.time_ns() // 1_000_000

@@ -111,19 +111,19 @@ def test_a_new_life_ends_the_suspicion_and_the_lease_of_the_old_one() -> None:
     assert (new.cleaning_owner, new.cleaning_since) == (None, None)
 
 
-def test_a_pass_that_finds_a_machine_gone_is_over_when_its_jobs_are_told() -> None:
+def test_a_machine_found_gone_is_cleaning_until_its_jobs_are_updated() -> None:
     known = replace(runner(plan(1, 1)), status=RunnerStatus.CLEANING).ending(ended(9))
     assert (known.status, known.after(warned(5)).status) == (RunnerStatus.CLEANING, RunnerStatus.CLEANING)
     assert (known.cleaned().status, known.after(ended(8)).status) == (RunnerStatus.CLEANED, RunnerStatus.CLEANED)
 
 
-def test_a_job_is_told_only_of_its_own_life() -> None:
+def test_a_job_gets_messages_of_its_own_life_only() -> None:
     known = in_any_order(plan(1, 1), ended(12), plan(2, 30), started(31), ended(50))
     assert messages_of(known, 1) == [("runner_terminated", clock(12))]
     assert messages_of(known, 2) == [("runner_attached", clock(31)), ("runner_terminated", clock(50))]
 
 
-def test_a_job_is_told_nothing_that_is_older_than_its_assignment() -> None:
+def test_a_job_gets_no_message_older_than_its_assignment() -> None:
     known = in_any_order(started(1), warned(4), fact(1, 5))
     assert messages_of(known, 1) == []
     assert known.interrupted_at == clock(4)
@@ -224,12 +224,12 @@ def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launch
     assert found.facts.scheduled_at == clock(scheduled)
 
 
-def test_both_copies_of_a_job_that_two_hooks_report_are_told() -> None:
+def test_both_copies_of_a_job_that_two_hooks_report_get_messages() -> None:
     known = in_any_order(plan(1, 1), fact(1, 3), fact(1, 3, installation_id=HOOK), ended(5))
     assert messages_of(known, 1) == messages_of(known, 1, HOOK) == [("runner_terminated", clock(5))]
 
 
-def test_a_hook_that_names_another_repository_is_told_nothing_and_takes_nothing() -> None:
+def test_a_hook_of_another_repository_gets_no_messages_and_takes_nothing() -> None:
     forged = fact(1, 5, installation_id=HOOK, repo="evil/x")
     known = in_any_order(plan(1, 1), fact(1, 3), forged, plan(2, 4), ended(9))
     assert messages_of(known, 1, HOOK) == []

@@ -41,7 +41,7 @@ def test_an_instance_id_anywhere_in_a_name(runner_name: str, expected: str | Non
         (r"i-[0-9a-f]+", ID),
     ],
 )
-def test_a_pattern_of_ones_own_tells_by_its_first_group_or_its_whole_match(pattern: str, expected: str | None) -> None:
+def test_a_custom_pattern_finds_its_first_group_or_its_whole_match(pattern: str, expected: str | None) -> None:
     assert instance_id_in(f"blue-{ID}", pattern) == expected
 
 

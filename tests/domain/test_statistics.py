@@ -58,7 +58,7 @@ def test_jobs_that_never_ran_count_but_measure_nothing() -> None:
     assert found["by_status"] == {"queued": 1, "completed": 2}
 
 
-def test_spot_is_told_by_what_it_saved() -> None:
+def test_spot_is_shown_with_its_savings() -> None:
     on_spot = finished(1, dollars=Decimal("0.25"), saved=Decimal("0.75"), interrupted=True)
     found = summary(on_spot, finished(2, dollars=Decimal("1")))
     assert found["spot"] == {"share": 0.5, "savings_in_dollars": Decimal("0.75")}
@@ -90,7 +90,7 @@ def test_a_job_is_in_the_hour_of_its_creation() -> None:
     assert points[2]["usage_in_dollars"] == Decimal("0.5")
 
 
-def test_the_slowest_and_the_costliest_are_told_by_name() -> None:
+def test_the_slowest_and_the_costliest_are_listed_by_name() -> None:
     lines = [
         finished(n, seconds=n, dollars=Decimal(20 - n), job_name=f"job {n}", workflow_name="CI") for n in range(20)
     ]

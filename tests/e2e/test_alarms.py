@@ -56,7 +56,7 @@ def test_every_alarm_looks_at_something_that_exists(outputs: Outputs, alarms: li
     assert [each for each in dimensions if each["Value"] not in there[each["Name"]]] == []
 
 
-def test_an_alarm_that_rings_is_heard(outputs: Outputs, subscribed: str) -> None:
+def test_an_alarm_notifies_its_subscribers(outputs: Outputs, subscribed: str) -> None:
     with closing(aws.client(outputs, "cloudwatch")) as cloudwatch, closing(aws.client(outputs, "sqs")) as sqs:
         metric = {"MetricName": "OrphanedRunnersOverdue", "Value": 1.0}
         dimensions = [{"Name": "service", "Value": "runledger"}, {"Name": "stage", "Value": "local"}]

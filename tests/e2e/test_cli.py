@@ -79,7 +79,7 @@ def test_all_pages_are_one_document(outputs: Outputs, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("wanted", [str(JOB), PAGE])
-def test_a_job_tells_its_life(ask: Ask, wanted: str) -> None:
+def test_a_job_shows_its_life(ask: Ask, wanted: str) -> None:
     shown = ask("job", wanted)
     assert shown.returncode == 0, shown.stderr
     assert "10m 15s, price unknown" in next(line for line in shown.stdout.splitlines() if line.startswith("  cost "))
@@ -118,7 +118,7 @@ def test_a_job_that_waits_since_january_is_stuck(outputs: Outputs, ask: Ask) -> 
     assert [row.split()[1] for row in rows] == ["waiting"]
 
 
-def test_a_quick_pass_runs_and_tells_what_it_did(ask: Ask) -> None:
+def test_a_quick_pass_runs_and_reports_its_result(ask: Ask) -> None:
     shown = ask("reconcile", "--quick", "--wait")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.startswith("Reconciliation (quick)")
@@ -130,13 +130,13 @@ def test_an_orphan_that_is_none_is_refused_in_one_line(ask: Ask) -> None:
     assert refused.stderr.startswith("runledger: Not Found: ")
 
 
-def test_what_the_api_does_not_take_is_said_in_one_line(ask: Ask) -> None:
+def test_a_rejected_request_is_reported_in_one_line(ask: Ask) -> None:
     refused = ask("jobs", "--status", "queued", "--since", "yesterday")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert refused.stderr.startswith("runledger: Bad Request: since ")
 
 
-def test_a_token_that_nobody_gave_is_refused(folder: Path) -> None:
+def test_an_unknown_token_is_rejected(folder: Path) -> None:
     refused = runledger("installations", "--token", "rl_stranger", folder=folder)
     assert refused.returncode == 1
     assert refused.stderr.startswith("runledger: Unauthorized: ")

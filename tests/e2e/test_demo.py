@@ -63,7 +63,7 @@ def test_a_runs_counters_are_exact(sent: list[Step], tables: Tables) -> None:
     assert [(run["run_attempt"], run["total_jobs"], run["failed_jobs"]) for run in release] == [(1, 2, 1), (2, 2, 0)]
 
 
-def test_approvals_are_as_told(sent: list[Step], tables: Tables) -> None:
+def test_approvals_are_as_sent(sent: list[Step], tables: Tables) -> None:
     ours = [tables["deployments"][key] for key in summary.deployment_keys(sent)]
     assert all(each["requires_approval"] for each in ours)
     found = sorted((each["repo_full_name"], each["environment"], each["status"]) for each in ours)
@@ -140,7 +140,7 @@ def test_a_stolen_runner_is_in_the_histories_of_both_jobs(
     assert "runner_scheduled" not in gained
 
 
-def test_what_nobody_told_of_an_instance_is_learnt_from_ec2(sent: list[Step], tables: Tables) -> None:
+def test_an_instance_without_launcher_events_is_looked_up_on_ec2(sent: list[Step], tables: Tables) -> None:
     launched = {each.runner_id for each in bus_events(sent)}
     awaited = {(each.subject, each.value) for each in sent if isinstance(each, Awaited) and each.table != "runners"}
     ((job, instance_id),) = [(job, value) for job, value in awaited if value != "requested" and value not in launched]

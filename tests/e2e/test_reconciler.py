@@ -52,7 +52,7 @@ def runner(dynamodb: "DynamoDBClient", outputs: Outputs, partition: str, sort: s
     return from_attributes(found["Item"])
 
 
-def test_a_job_whose_end_was_never_told_is_healed_from_githubs_answer(
+def test_a_job_whose_completion_webhook_was_lost_is_healed_from_githubs_response(
     outputs: Outputs, dynamodb: "DynamoDBClient", played: Played
 ) -> None:
     (lost,) = [each.subject for each in deliveries(played.steps) if each.lost and isinstance(each.subject, Job)]
@@ -122,7 +122,7 @@ def test_the_forgotten_approval_is_found_by_the_reconciler(played: Played) -> No
         assert any("approval of staging" in line and "globex/platform" in line for line in each.excerpt())
 
 
-def test_a_pass_is_stored_as_it_was_told(outputs: Outputs, dynamodb: "DynamoDBClient", played: Played) -> None:
+def test_a_pass_is_stored_as_it_was_reported(outputs: Outputs, dynamodb: "DynamoDBClient", played: Played) -> None:
     for each in played.passes:
         stored = runner(dynamodb, outputs, "passes", each.id)
         assert (stored["status"], stored["outcome"], stored["text"]) == ("finished", "success", each.text)

@@ -47,7 +47,7 @@ def set_status(scene: Scene, job_id: int, status: str) -> None:
     )
 
 
-def test_a_job_whose_end_was_never_heard_of_is_healed_with_what_changed(scene: Scene) -> None:
+def test_a_job_whose_completion_webhook_was_lost_is_healed_with_what_changed(scene: Scene) -> None:
     scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     answer = scene.reconcile()
@@ -263,7 +263,7 @@ def test_an_approval_that_came_without_our_hearing_of_it_is_healed(scene: Scene)
     assert scene.job(1)["status"] == "queued"
 
 
-def test_a_job_that_was_never_heard_of_is_taken_in_with_its_runs_counters(scene: Scene) -> None:
+def test_a_job_without_any_webhook_is_recorded_with_its_runs_counters(scene: Scene) -> None:
     scene.hear(QUEUED, 1)
     scene.on_github(1, "queued")
     scene.on_github(2, "in_progress", name="test", started_at=ago(minutes=20), runner_id=9, runner_name="a-runner")
@@ -281,7 +281,7 @@ def test_a_run_that_is_over_is_not_asked_again(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("kind", ["quick", "full"])
-def test_a_run_of_which_no_attempt_was_told_is_the_first(scene: Scene, kind: str) -> None:
+def test_a_run_without_an_attempt_number_is_the_first(scene: Scene, kind: str) -> None:
     scene.launch(1, scene.start_instance(), run_attempt=None)
     scene.on_github(1, "completed", conclusion="success", started_at=ago(minutes=50), completed_at=ago(minutes=40))
     answer = scene.reconcile(kind)

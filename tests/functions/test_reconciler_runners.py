@@ -79,7 +79,7 @@ def test_the_runner_of_another_machine_that_took_its_job_says_nothing_of_it(scen
     assert 9 in scene.github.state.runners
 
 
-def test_one_that_is_busy_under_a_name_that_we_were_never_told_is_acquitted(scene: Scene) -> None:
+def test_a_machine_that_is_busy_under_an_unrecorded_name_is_acquitted(scene: Scene) -> None:
     instance = outlived(scene)
     scene.github.state.put("runners", 10, scope=ORG, name=f"again-{instance}", busy=True)
     scene.reconcile()
@@ -87,7 +87,7 @@ def test_one_that_is_busy_under_a_name_that_we_were_never_told_is_acquitted(scen
     assert scene.state_of(instance) == "running"
 
 
-def test_a_busy_runner_whose_name_tells_no_machine_may_be_any_so_none_is_stopped(scene: Scene) -> None:
+def test_a_busy_runner_whose_name_contains_no_id_may_be_any_machine_so_none_is_stopped(scene: Scene) -> None:
     ours = scene.start_instance()
     scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=True)
     scene.hear(IN_PROGRESS, 1, **RAN, runner_name="builder-7")
@@ -180,7 +180,7 @@ def test_a_machine_that_aws_has_never_confirmed_is_not_taken_for_gone(scene: Sce
     assert scene.runner(TASK)["status"] == scene.runner("i-0fffffffffffffff0")["status"] == "active"
 
 
-def test_without_an_app_nobody_can_say_whether_a_runner_is_busy_so_it_stays(
+def test_without_an_app_no_runner_is_known_to_be_idle_so_it_stays(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instance = outlived(scene)

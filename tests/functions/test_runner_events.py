@@ -105,7 +105,7 @@ def schedule(world: World, instance_id: str, *, job_id: int) -> None:
     assert world.invoke("scheduling_events", batch(event)) == GOOD
 
 
-def test_a_runner_that_nobody_told_of_is_learnt_from_its_name_and_ec2(world: World) -> None:
+def test_a_runner_without_launcher_events_is_found_by_its_name_and_ec2(world: World) -> None:
     instance_id = launch_instance(world)
     webhook(world, QUEUED)
     webhook(world, IN_PROGRESS, runner_name=f"gh-ci-{instance_id}")

@@ -68,7 +68,7 @@ def test_the_delivery_follows_the_job_through_both_functions(world: World, capsy
     assert [line["correlation_id"] for line in logged] == ["first", "second"]
 
 
-def test_every_line_tells_its_time_in_the_same_form(
+def test_every_line_has_its_time_in_the_same_form(
     world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     event = http_event(json.dumps(payload(QUEUED)).encode())

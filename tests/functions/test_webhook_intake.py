@@ -49,7 +49,7 @@ def test_a_base64_encoded_body_is_taken(world: World) -> None:
 @pytest.mark.parametrize(
     "signature", [None, "", "sha256=", "sha1=abc", "right but not really", "sha256=" + "0" * 64, "sha256=\u00e9\ud800"]
 )
-def test_without_a_right_signature_nobody_gets_in(world: World, signature: str | None) -> None:
+def test_a_delivery_without_a_valid_signature_is_rejected(world: World, signature: str | None) -> None:
     answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), signature=signature))
     assert answer["statusCode"] == 401
     assert is_empty(world)

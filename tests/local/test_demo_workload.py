@@ -77,7 +77,7 @@ def test_every_run_begins_and_ends_only_with_its_last_job() -> None:
     assert not finished & {job.run_id for job in open_jobs}
 
 
-def test_github_knows_the_end_of_the_job_that_it_never_told_and_of_its_run() -> None:
+def test_github_has_the_end_of_the_job_whose_webhook_was_lost_and_of_its_run() -> None:
     lost = [each.subject for each in LIVES if each.lost]
     assert [type(each) for each in lost] == [Job, Run]
     (job,) = [job for job in _known(github.Job) if job.id == lost[0].id]
@@ -85,7 +85,7 @@ def test_github_knows_the_end_of_the_job_that_it_never_told_and_of_its_run() -> 
     assert (job.status, job.conclusion) == (run.status, run.conclusion) == ("completed", "failure")
 
 
-def test_github_knows_the_end_of_the_job_whose_delivery_failed_and_tells_that_of_its_run() -> None:
+def test_github_has_the_end_of_the_job_whose_delivery_failed_and_sends_that_of_its_run() -> None:
     (failed,) = [each.subject for each in LIVES if each.failed]
     assert isinstance(failed, Job)
     assert {job.status for job in _known(github.Job) if job.id == failed.id} == {"completed"}
@@ -142,7 +142,7 @@ def test_the_interrupted_job_ends_on_github_before_its_run_is_run_again() -> Non
     assert (run.run_attempt, run.status, run.conclusion) == (2, "completed", "success")
 
 
-def test_a_machine_that_is_left_over_tells_of_its_job_and_never_of_its_end() -> None:
+def test_a_machine_that_is_left_over_has_events_of_its_job_and_none_of_its_end() -> None:
     for machine in (MACHINES.outlived, MACHINES.busy):
         events = [each for each in EVENTS if each.runner_id == machine]
         assert [each.detail.get("state", each.detail_type) for each in events] == ["runner_scheduled", "running"]
@@ -150,7 +150,7 @@ def test_a_machine_that_is_left_over_tells_of_its_job_and_never_of_its_end() -> 
         assert {each.status for each in _known(github.Job) if each.id == job.id} == {"completed"}
 
 
-def test_nobody_tells_of_machines_that_no_job_came_to() -> None:
+def test_machines_without_a_job_have_no_events() -> None:
     assert not {MACHINES.unclaimed, MACHINES.foreign} & {each.runner_id for each in EVENTS}
 
 

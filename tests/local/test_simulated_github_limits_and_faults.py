@@ -127,7 +127,7 @@ def test_key_file_keeps_the_apps_key_between_starts(tmp_path: Path) -> None:
     assert key_file.stat().st_mode & 0o077 == 0
 
 
-def test_program_says_where_it_is_and_ends_when_told() -> None:
+def test_the_program_prints_its_address_and_ends_on_a_signal() -> None:
     command = [sys.executable, "-m", "local.github", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as program:
         assert program.stdout is not None

@@ -28,7 +28,7 @@ class Life:
     launched: int
     tags: Mapping[str, str]
     registers_after: int
-    launcher_tells: bool
+    launcher_reports: bool
     ephemeral: bool
     work: tuple[Work, ...]
 
@@ -103,7 +103,7 @@ def timelines(draw: Callable[[st.SearchStrategy[object]], object]) -> Timeline:
         launched=st.sampled_from((0, 0, 25)),
         tags=st.sampled_from((TAGS, TAGS, TAGS, TAGS, *FOREIGN)),
         registers_after=st.integers(0, most),
-        launcher_tells=st.booleans(),
+        launcher_reports=st.booleans(),
         ephemeral=st.booleans(),
         work=st.lists(WORK, max_size=2).map(tuple),
     )

@@ -58,7 +58,7 @@ class Story:
 
     def _launch(self) -> None:
         self.world.machines.launch(self.instance_id, at=self.world.clock.at, tags=self.life.tags)
-        if self.life.launcher_tells:
+        if self.life.launcher_reports:
             event = runner_events.launcher("runner_scheduled", job_id=10 * self.number, runner_id=self.instance_id)
             runner_events.publish(event | {"time": self.world.clock.text()}, runners_on(self.dynamodb))
 

@@ -150,7 +150,7 @@ def settle(arena: Arena) -> None:
         arena.announced.pop().result()
 
 
-def test_an_orphan_that_everybody_wants_is_stopped_once(arena: Arena, dynamodb_local: "DynamoDBClient") -> None:
+def test_an_orphan_is_stopped_once_by_concurrent_cleaners(arena: Arena, dynamodb_local: "DynamoDBClient") -> None:
     """Who hears of its job meanwhile may acquit it: then a later pass stops it, for it is an orphan after all."""
     owners: Counter[str | None] = Counter()
     for job_id in range(1, ROUNDS + 1):

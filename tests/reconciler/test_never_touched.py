@@ -124,13 +124,13 @@ def explore(bed: Bed, change: Change, *phases: Phase) -> int:
 
     @settings(max_examples=TIMELINES, report_multiple_bugs=False, phases=phases)
     @given(timelines())
-    def nobody_is_touched(timeline: Timeline) -> None:
+    def no_machine_is_touched(timeline: Timeline) -> None:
         nonlocal cleaned
         wrongs, stopped = bed.play(timeline, change)
         assert not wrongs
         cleaned += bool(stopped)
 
-    nobody_is_touched()
+    no_machine_is_touched()
     return cleaned
 
 

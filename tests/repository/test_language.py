@@ -1,4 +1,4 @@
-"""Documents use plain technical English: machines aren't persons, and idioms of this project's past stay out.
+"""Documents and code use plain technical English: machines aren't persons, and idioms of this project's past stay out.
 
 To cover more of the repository, add a folder and its suffixes to COVERED.
 """
@@ -14,13 +14,37 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 
 # Folder → suffixes of the files to check; "" is the whole repository.
+CODE = (".py", ".js", ".html")
 COVERED: dict[str, tuple[str, ...]] = {
     "": (".md",),
+    "app.py": CODE,
+    "bench/": CODE,
+    "cli/": CODE,
+    "functions/": CODE,
+    "layers/": CODE,
+    "local/": CODE,
+    "preflight/": CODE,
+    "runner/": CODE,
+    "stacks/": CODE,
+    "tests/": CODE,
+    "web/": CODE,
 }
-# Files that are still being rewritten: remove a file from here when it passes.
-PENDING: frozenset[str] = frozenset()
+# Files and folders that are still being rewritten: remove one from here when it passes.
+PENDING = (
+    "layers/domain/python/runledger/model/",
+    "layers/domain/python/runledger/reconciliation/",
+    "layers/domain/python/runledger/recording/",
+    "layers/domain/python/runledger/runners/",
+    "layers/github/python/runledger_github/registrations.py",
+    # These use names that the modules above define.
+    "layers/github/python/runledger_github/truth.py",
+    "tests/domain/test_stuck.py",
+    "tests/reconciler/test_cleanup_lease.py",
+)
+# This file has to contain the words.
+THIS_FILE = "tests/repository/test_language.py"
 
-# A regular expression → what to write instead. A space matches any white space, including a line break.
+# A regular expression → what to write instead. A space matches any white space, including a line break, and "_".
 AVOID = {
     r"said|told|tells|sayings?|heard( of)?": "the verb for what happens: reports, names, shows, contains",
     r"errands?": "task, message",
@@ -38,10 +62,25 @@ AVOID = {
     r"the hush": "suppressed output",
 }
 # Legitimate uses, by the exact text around the word. Keep this list short.
-ALLOWED: tuple[str, ...] = ("a job that was noted as cut short stays noted",)
+ALLOWED = (
+    "cut_short_job_ids",  # a stored attribute
+    "note_cut_short",  # called by PENDING modules
+    "note_not_cut_short",
+    "a job that was noted as cut short stays noted",
+    # A field of retry messages, which functions of the first release read.
+    'FIRST_NAME_OF_ENTRY = "said"',
+    'message["said"]',
+    'renamed["said"]',
+    '{"kind", "said"}',
+    # Keys of the bench's stored results.
+    '"told_by_another_hook"',
+    '"first_heard_of_when_completed"',
+)
 
+WHITE_SPACE = r"[\s_]+"
 PATTERNS = {
-    re.compile(rf"\b(?:{pattern.replace(' ', chr(92) + 's+')})\b", re.IGNORECASE): instead
+    # Not \b: a word is also found as a part of snake_case.
+    re.compile(rf"(?<![a-z])(?:{pattern.replace(' ', WHITE_SPACE)})(?![a-z])", re.IGNORECASE): instead
     for pattern, instead in AVOID.items()
 }
 
@@ -62,13 +101,20 @@ def covered_files() -> tuple[str, ...]:
         file
         for file in tracked.splitlines()
         if any(file.startswith(folder) and file.endswith(suffixes) for folder, suffixes in COVERED.items())
-        and file not in PENDING
+        and not file.startswith(PENDING)
+        and file != THIS_FILE
         and (ROOT / file).exists()
     )
 
 
-def test_every_document_is_covered() -> None:
-    assert {"README.md", "docs/operating.md", "docs/adr/README.md", "runner/README.md"} <= {*covered_files()}
+def test_documents_and_code_are_covered() -> None:
+    documents = {"README.md", "docs/operating.md", "docs/adr/README.md", "runner/README.md"}
+    code = {"app.py", "functions/api.py", "web/index.html", "tests/conftest.py"}
+    assert documents | code <= {*covered_files()}
+
+
+def test_every_pending_path_exists() -> None:
+    assert [path for path in PENDING if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("file", covered_files())
@@ -84,6 +130,8 @@ def test_a_file_uses_plain_english(file: str) -> None:
         "Jobs that were cut\nshort are run again.",
         "Only *Workflow jobs* is a must.",
         "Whoever cleans must ask first.",
+        "def test_a_job_is_told_nothing() -> None:",
+        "SOMEBODY_ELSES",
     ],
 )
 def test_an_idiom_is_found_even_across_lines(text: str) -> None:
@@ -91,4 +139,4 @@ def test_an_idiom_is_found_even_across_lines(text: str) -> None:
 
 
 def test_words_inside_names_are_not_found() -> None:
-    assert list(findings("`cut_short_job_ids`, recommended, marshalled, Swiss, revisited")) == []
+    assert list(findings("`cut_short_job_ids`, recommended, marshalled, Swiss, revisited, mendable")) == []

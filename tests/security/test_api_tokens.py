@@ -99,7 +99,7 @@ def test_a_log_line_about_a_bad_entry_contains_neither_a_hash_nor_a_token(world:
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "not JSON", '{"tokens": {}}', '{"tokens": null}', "{}"])
-def test_a_secret_that_is_no_list_of_tokens_lets_nobody_in(world: World, text: str) -> None:
+def test_a_secret_that_is_no_list_of_tokens_grants_no_access(world: World, text: str) -> None:
     tokens = tokens_from(world, text or '""')
     assert [tokens.caller(token) for token in TOKENS.values()] == [None] * 3
 

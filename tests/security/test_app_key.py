@@ -128,7 +128,7 @@ def test_the_api_has_neither_the_keys_name_nor_the_client_that_would_use_it(temp
     assert started.stdout == "[]\n"
 
 
-def test_nobody_else_invokes_the_function_that_calls_github_for_the_api(templates: Templates) -> None:
+def test_only_the_api_invokes_the_function_that_calls_github_for_it(templates: Templates) -> None:
     invoking = {
         name
         for name in functions(templates)

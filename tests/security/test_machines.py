@@ -144,9 +144,7 @@ def test_a_tag_that_names_the_owner_beats_every_claim(scene: Scene, mallory: Str
 
 
 @pytest.mark.parametrize("tags", [{}, {"Name": "database"}, {"runner": "no"}])
-def test_a_machine_that_is_no_runner_is_described_to_nobody(
-    scene: Scene, mallory: Stranger, tags: dict[str, str]
-) -> None:
+def test_a_machine_that_is_no_runner_is_never_described(scene: Scene, mallory: Stranger, tags: dict[str, str]) -> None:
     instance = scene.start_instance(tags)
     mallory.run_job_on(instance)
     assert not [name for name in DESCRIBED if name in mallory.job()]

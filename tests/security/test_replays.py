@@ -84,7 +84,7 @@ def test_sixty_replays_under_new_ids_change_nothing_of_the_job(world: World, sen
     assert sum(1 for line in items(world.dynamodb, EVENTS) if line.get("duplicate")) == REPLAYS
 
 
-def test_redelivery_retry_and_second_queued_are_told_apart_after_replays(world: World, sender: Sender) -> None:
+def test_redelivery_retry_and_second_queued_are_distinguished_after_replays(world: World, sender: Sender) -> None:
     sender.send(payload(QUEUED), guid="first queued")
     sender.send(payload(WAITING))
     for _ in range(REPLAYS):
@@ -164,7 +164,7 @@ def test_a_body_under_the_header_of_another_event_changes_nothing(world: World, 
     assert not any(dump(world.dynamodb).values())
 
 
-def test_the_sender_is_told_that_header_and_body_do_not_fit(sender: Sender) -> None:
+def test_the_response_reports_that_header_and_body_do_not_match(sender: Sender) -> None:
     answered, problem = sender.send(payload(COMPLETED), event="workflow_run")
     assert answered == 400
     assert problem == "X-GitHub-Event is workflow_run, but the body is that of a workflow_job event"

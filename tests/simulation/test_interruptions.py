@@ -25,15 +25,15 @@ FAILED_ON_ANOTHER_MACHINE = {
 }
 
 
-def cut_short(outcome: Outcome) -> set[int]:
+def interrupted_jobs(outcome: Outcome) -> set[int]:
     run = from_attributes(outcome.tables[RUNS][run_key(1), "v"])
     return set(run.get("cut_short_job_ids", ()))
 
 
-def test_a_later_plan_takes_back_that_a_job_was_cut_short() -> None:
+def test_a_later_plan_withdraws_an_interruption() -> None:
     for order in permutations(FAILED_ON_ANOTHER_MACHINE):
         outcome = undisturbed(*(FAILED_ON_ANOTHER_MACHINE[name] for name in order))
-        assert cut_short(outcome) == set(), order
+        assert interrupted_jobs(outcome) == set(), order
         assert not broken_histories(outcome.tables), order
 
 
@@ -46,15 +46,15 @@ def test_a_name_that_leads_to_another_machine_takes_it_back() -> None:
     }
     for order in permutations(inputs):
         outcome = undisturbed(*(inputs[name] for name in order))
-        assert cut_short(outcome) == set(), order
+        assert interrupted_jobs(outcome) == set(), order
 
 
 def test_a_corrected_conclusion_takes_it_back() -> None:
     """A guess may be corrected by a report."""
     inputs = [scheduled(FIRST, ONE, 1), warned(ONE, 4), completed(FIRST, ONE, 3, 8, conclusion="cancelled")]
-    assert cut_short(undisturbed(*inputs)) == {FIRST}
+    assert interrupted_jobs(undisturbed(*inputs)) == {FIRST}
     corrected = completed(FIRST, ONE, 3, 9, conclusion="success")
-    assert cut_short(undisturbed(*inputs, corrected)) == set()
+    assert interrupted_jobs(undisturbed(*inputs, corrected)) == set()
 
 
 @pytest.mark.parametrize("meeting", ["warning", "completed"])
@@ -65,7 +65,7 @@ def test_a_race_that_is_lost_leaves_no_trace(meeting: str) -> None:
     play(world, {"past": in_order(*past)})
     pair: tuple[Flow, Flow] = FAILED_ON_ANOTHER_MACHINE[meeting], FAILED_ON_ANOTHER_MACHINE["rescheduled"]
     for outcome in interleavings(world, *pair, preemptions=3, limit=400):
-        assert cut_short(outcome) == set(), outcome.story()
+        assert interrupted_jobs(outcome) == set(), outcome.story()
         assert not broken_histories(outcome.tables), outcome.story()
 
 
@@ -104,4 +104,4 @@ def test_a_job_whose_run_becomes_known_later_is_noted_then() -> None:
         completed(FIRST, ONE, 3, 8, conclusion="failure"),
     ]
     for order in permutations(inputs):
-        assert cut_short(undisturbed(*order)) == {FIRST}
+        assert interrupted_jobs(undisturbed(*order)) == {FIRST}

@@ -136,7 +136,7 @@ def test_state_before_history_is_found_by_crashes(monkeypatch: pytest.MonkeyPatc
     assert wrong_worlds()
 
 
-def test_a_story_tells_which_call_of_which_task_did_what(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_story_shows_which_call_of_which_task_did_what(monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch, UnguardedCounters)
     story = wrong_crashes(COMPLETED)[0].story()
     assert "A call 1: get_item workflow_jobs" in story

@@ -72,7 +72,7 @@ def test_any_order_of_a_story_ends_alike_and_reaches_the_jobs_history(dynamodb: 
     }
 
 
-def test_a_deployment_that_needed_nobody_is_approved_when_it_goes_on(dynamodb: "DynamoDBClient") -> None:
+def test_a_deployment_without_reviewers_is_approved_when_it_continues(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     take(ledger, messages.deployment(), guid="d", at=0)
     assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("pending", False)
@@ -80,7 +80,7 @@ def test_a_deployment_that_needed_nobody_is_approved_when_it_goes_on(dynamodb: "
     assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("approved", False)
 
 
-def test_a_review_of_another_environment_or_attempt_reaches_nobody_here(dynamodb: "DynamoDBClient") -> None:
+def test_a_review_of_another_environment_or_attempt_changes_no_job(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     take(ledger, ("workflow_job", payload(QUEUED_AGAIN)), guid="job", at=0)
     take(ledger, messages.review("approved", environment="staging"), guid="other", at=1)

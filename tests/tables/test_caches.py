@@ -97,7 +97,7 @@ def test_a_run_that_github_does_not_know_is_none_and_is_not_asked_at_once_again(
     assert asked(github, "/attempts/") == 1
 
 
-def test_while_github_is_away_the_last_answer_serves_and_without_one_it_is_said(
+def test_while_github_is_unavailable_the_last_response_is_used_and_without_one_an_error_is_raised(
     dynamodb: "DynamoDBClient", truth: Truth
 ) -> None:
     clock = Clock()

@@ -31,7 +31,7 @@ STORY = {
         (("created", "suspend", "unsuspend", "deleted"), []),
     ],
 )
-def test_suspended_and_deleted_installations_are_not_asked_in_whatever_order_it_is_heard(
+def test_suspended_and_deleted_installations_are_not_polled_in_any_order_of_webhooks(
     dynamodb: "DynamoDBClient", actions: tuple[str, ...], expected: list[int]
 ) -> None:
     for order in permutations(actions):

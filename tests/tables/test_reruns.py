@@ -82,7 +82,7 @@ def scheduled(job_id: int) -> Receipt:
     )
 
 
-def cut_short(ledger: Ledger, *job_ids: int) -> None:
+def interrupt(ledger: Ledger, *job_ids: int) -> None:
     for job_id in job_ids:
         ledger.record(scheduled(job_id))
         ledger.record(receipt(IN_PROGRESS, job_id=job_id, guid=f"started {job_id}"))
@@ -94,13 +94,13 @@ def history(dynamodb: "DynamoDBClient", job_id: int) -> list[str]:
     return [line["event_type"] for line in items(dynamodb, EVENTS) if line["job_id"] == job_id]
 
 
-def test_whoever_comes_last_the_end_of_the_run_or_the_interruption_queues_the_check(
+def test_the_later_of_the_runs_end_and_the_interruption_queues_the_check(
     dynamodb: "DynamoDBClient",
 ) -> None:
     for first in ("run", "jobs"):
         follow_ups = RememberedFollowUps()
         ledger = ledger_on(dynamodb, follow_ups=follow_ups)
-        steps = [lambda led: take(led, messages.run("completed"), guid="run", at=1), lambda led: cut_short(led, *JOBS)]
+        steps = [lambda led: take(led, messages.run("completed"), guid="run", at=1), lambda led: interrupt(led, *JOBS)]
         for step in steps if first == "run" else reversed(steps):
             assert follow_ups.reruns == []
             step(ledger)
@@ -112,7 +112,7 @@ def test_one_call_for_all_jobs_and_all_their_histories_tell(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     reruns = reruns_of(ledger, github)
     assert [reruns.consider(CHECK) for _ in range(3)] == ["requested"] * 3
     assert asked(github) == 1
@@ -125,21 +125,21 @@ def test_never_when_a_job_failed_for_its_own_reason_unless_the_setting_says_so(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS[:2])
+    interrupt(ledger, *JOBS[:2])
     assert reruns_of(ledger, github).consider(CHECK) == "failed for its own reason"
     assert asked(github) == 0
     assert reruns_of(ledger, github, own_failures_too=True).consider(CHECK) == "requested"
     assert asked(github) == 1
 
 
-def test_an_interruption_that_is_heard_of_later_is_not_too_late(
+def test_an_interruption_that_is_recorded_later_still_counts(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS[:2])
+    interrupt(ledger, *JOBS[:2])
     reruns = reruns_of(ledger, github)
     assert reruns.consider(CHECK) == "failed for its own reason"
-    cut_short(ledger, JOBS[2])
+    interrupt(ledger, JOBS[2])
     assert reruns.consider(CHECK) == "requested"
 
 
@@ -160,7 +160,7 @@ def test_a_run_that_github_has_not_finished_is_asked_for_later(
 ) -> None:
     github.state.put("runs", RUN, repository=REPO, status="in_progress")
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     with pytest.raises(UnavailableError):
         reruns_of(ledger, github).consider(CHECK)
     assert asked(github) == 0
@@ -169,7 +169,7 @@ def test_a_run_that_github_has_not_finished_is_asked_for_later(
 def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     github.state.add_fault(kind="error", status=422, path="*/rerun-failed-jobs", times=None)
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     reruns = reruns_of(ledger, github)
     results = [reruns.consider(CHECK) for _ in range(2)]
     assert results[0].startswith("refused: ")
@@ -180,24 +180,24 @@ def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", g
 def test_a_run_that_was_cancelled_is_not_run_again(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     github.state.put("runs", RUN, conclusion="cancelled")
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     assert reruns_of(ledger, github, own_failures_too=True).consider(CHECK) == "the run was cancelled"
     assert asked(github) == 0
 
 
-def test_a_job_that_was_cut_short_as_cancelled_in_a_run_that_was_not_is_run_again(
+def test_an_interrupted_job_that_ended_as_cancelled_in_a_run_that_was_not_is_rerun(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     github.state.put("jobs", JOBS[0], conclusion="cancelled")
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     assert reruns_of(ledger, github).consider(CHECK) == "requested"
 
 
 def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     github.state.add_fault(kind="error", status=403, path="*/rerun-failed-jobs", times=None)
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     for minutes in (0, 6, 12, 18):
         with pytest.raises(UnavailableError, match="cannot be run again yet"):
             reruns_of(ledger, github, time=later(minutes)).consider(CHECK)
@@ -209,7 +209,7 @@ def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBCl
 def test_a_403_that_ends_in_time_leads_to_a_rerun(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     github.state.add_fault(kind="error", status=403, path="*/rerun-failed-jobs", times=1)
     ledger = ledger_on(dynamodb)
-    cut_short(ledger, *JOBS)
+    interrupt(ledger, *JOBS)
     with pytest.raises(UnavailableError):
         reruns_of(ledger, github).consider(CHECK)
     assert reruns_of(ledger, github, time=later(6)).consider(CHECK) == "requested"
@@ -227,7 +227,7 @@ def test_many_at_once_make_one_call(
     ledger = ledger_on(client)
 
     def one(job_id: int) -> str:
-        cut_short(ledger, job_id)
+        interrupt(ledger, job_id)
         return reruns_of(ledger, github).consider(CHECK)
 
     sequence = [job_id for job_id in JOBS for _ in range(5)]

@@ -24,7 +24,7 @@ from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_events import INSTANCE, SCOPE
 from tests.support.synthesis import Templates
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
-from tests.tables.test_reruns import CHECK, JOBS, asked, cut_short, github, reruns_of
+from tests.tables.test_reruns import CHECK, JOBS, asked, interrupt, github, reruns_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -149,7 +149,7 @@ def test_a_rerun_is_asked_for_once_wherever_it_is_stopped(
         github.state.put("runs", CHECK.run_id, repository=REPO, status="completed", conclusion="failure")
         for job_id in JOBS:
             github.state.put("jobs", job_id, run_id=CHECK.run_id, status="completed", conclusion="failure")
-        cut_short(ledger_on(dynamodb), *JOBS)
+        interrupt(ledger_on(dynamodb), *JOBS)
         stopper: Any = Stopper(dynamodb, at_call=number, after=after)
         reruns = reruns_of(ledger_on(stopper), github)
         stoppable = StoppableInstallation(reruns.github(INSTALLATION), stopper)

@@ -131,7 +131,7 @@ def test_a_rebalance_recommendation_is_history_only(dynamodb: "DynamoDBClient") 
     assert history(dynamodb) == ["runner_scheduled", "runner_rebalance_recommended"]
 
 
-def test_an_instance_of_somebody_else_touches_no_job(dynamodb: "DynamoDBClient") -> None:
+def test_an_instance_without_a_job_changes_no_job(dynamodb: "DynamoDBClient") -> None:
     play(dynamodb, [LIFE["queued"], aws(runner_events.interruption(runner_id="i-0fffffffffffffff0"))])
     assert history(dynamodb) == ["webhook_queued"]
 
