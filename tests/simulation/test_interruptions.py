@@ -83,7 +83,7 @@ def test_a_warning_that_is_retried_after_a_newer_plan_leaves_no_trace() -> None:
     _, *disturbed = fault_points(world, warning, recover=recover, kinds=(*CRASHES, *ERRORS))
     for outcome in disturbed:
         if any(name.endswith("again") for name in outcome.results):
-            assert cut_short(outcome) == set(), outcome.story()
+            assert interrupted_jobs(outcome) == set(), outcome.story()
         assert not broken_histories(outcome.tables), outcome.story()
 
 

@@ -24,7 +24,7 @@ from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_events import INSTANCE, SCOPE
 from tests.support.synthesis import Templates
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
-from tests.tables.test_reruns import CHECK, JOBS, asked, interrupt, github, reruns_of
+from tests.tables.test_reruns import CHECK, JOBS, asked, github, interrupt, reruns_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
