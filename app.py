@@ -14,12 +14,13 @@ from stacks.data import DataStack
 from stacks.events import EventsStack
 from stacks.observability import ObservabilityStack
 from stacks.runner_region import RunnerRegionStack
-from stacks.settings import BadSetting, Settings
+from stacks.settings import BadSetting, Settings, reject_unknown
 
 
 def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
     """`main_region` is where `cdk` deploys to: it is needed only if there are runners in other regions."""
     settings = Settings.read(app.node.try_get_context)
+    reject_unknown(app.node.get_all_context())
     prefix = f"runledger-{settings.stage}"
     cdk.Tags.of(app).add("application", "runledger")
     cdk.Tags.of(app).add("stage", settings.stage)

@@ -14,7 +14,7 @@ import boto3
 from preflight import account, cloudformation, machine, names, tags
 from preflight.deployed import Deployed
 from preflight.results import Check, Problem, Result, Skipped, State
-from stacks.settings import BadSetting, Settings
+from stacks.settings import BadSetting, Settings, reject_unknown
 
 ROOT = Path(__file__).parent.parent
 
@@ -81,6 +81,7 @@ def _session(region: str | None) -> Any:
 
 def _settings(given: dict[str, str]) -> Settings:
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    reject_unknown(given)
     return Settings.read((context | given).get)
 
 

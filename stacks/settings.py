@@ -1,7 +1,8 @@
 """What a user may set in the context of cdk.json or with `cdk -c name=value`, checked before anything is deployed."""
 
+import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -95,7 +96,7 @@ class Settings:
         read = _Reader(context)
         for name, replacement in REPLACED.items():
             if context(name) is not None:
-                raise BadSetting(f"{name} has become {replacement}: see docs/settings.md")
+                raise BadSetting(f"{name} has become {replacement}")
         capacity = Capacity(
             read_min=read.whole("read_capacity_min", 5, at_least=1, at_most=40_000),
             read_max=read.whole("read_capacity_max", 1000, at_least=1, at_most=40_000),
@@ -187,6 +188,17 @@ class Settings:
             no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
             queue_time_alarm_minutes=read.whole("queue_time_alarm_minutes", 30, at_least=0, at_most=24 * 60),
         )
+
+
+def reject_unknown(names: Iterable[str]) -> None:
+    """A misspelled setting would silently keep its default. Names that contain `:` or `/` are CDK's own."""
+    known: set[str] = set()
+    Settings.read(known.add)  # `add` returns None, as for a setting that isn't given
+    for name in names:
+        if name not in known and not re.search("[:/]", name):
+            similar = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {similar[0]}?" if similar else "docs/settings.md lists them"
+            raise BadSetting(f"{name} is not a setting: {hint}")
 
 
 class _Reader:

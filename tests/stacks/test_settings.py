@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import aws_cdk as cdk
 import pytest
 
-from stacks.settings import REPLACED, BadSetting, Settings
+from app import build
+from stacks.settings import REPLACED, BadSetting, Settings, reject_unknown
 
 PUBLISHER = {"account": "111111111111", "source": "my.launcher", "installations": [41]}
 ROOT = Path(__file__).parent.parent.parent
@@ -116,3 +118,19 @@ def test_cdk_json_holds_exactly_the_defaults() -> None:
 
     assert Settings.read(remember) == read(**CONTEXT)
     assert asked - REPLACED.keys() == CONTEXT.keys()
+
+
+def test_a_misspelled_setting_is_rejected_with_a_suggestion() -> None:
+    with pytest.raises(BadSetting, match=r"throwaway is not a setting: did you mean throw_away\?"):
+        reject_unknown({"throwaway": "true"})
+    with pytest.raises(BadSetting, match=r"xyz is not a setting: docs/settings\.md"):
+        reject_unknown(["xyz"])
+
+
+def test_every_setting_and_cdks_own_context_are_known() -> None:
+    reject_unknown([*CONTEXT, "@aws-cdk/core:newStyleStackSynthesis", "aws:cdk:bundling-stacks"])
+
+
+def test_the_app_rejects_a_misspelled_setting() -> None:
+    with pytest.raises(BadSetting, match="orphan is not a setting"):
+        build(cdk.App(context={"orphan": "enforce"}))
