@@ -9,7 +9,7 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
-from runledger.model.job import EventType
+from runledger.model.inputs import EventType
 from runledger.model.reports import GOING, SPOT_INTERRUPTION, AwsEvent
 from runledger.runners import publishers
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from runledger.model.job import EventType
+from runledger.model.inputs import EventType
 from runledger.platform import emf
 from runledger.recording import telemetry
 

@@ -12,7 +12,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 
 from stacks.monitoring.own_metrics import OwnMetrics
 from stacks.monitoring.watched import Watched, recording_operations, throttled

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from runledger.model import times
-from runledger.model.job import Job, Status
+from runledger.model.inputs import Status
+from runledger.model.job import Job
 from runledger.tables.attributes import to_attributes
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from runledger.model.job import EventType
+from runledger.model.inputs import EventType
 from runledger_cli.rendering.history import event_line, history
 from runledger_cli.rendering.job_details import job_details
 from runledger_cli.rendering.jobs import ran_seconds

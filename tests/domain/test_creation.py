@@ -3,7 +3,8 @@
 from dataclasses import replace
 from itertools import permutations
 
-from runledger.model.job import EventType, Facts, Job, Receipt, Source
+from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.job import Job
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt

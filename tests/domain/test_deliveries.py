@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from runledger.model.errors import Malformed
-from runledger.model.job import Job, Receipt, Status
+from runledger.model.inputs import Receipt, Status
+from runledger.model.job import Job
 from runledger.webhooks.readers import webhooks
 
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, LIFE, QUEUED, REPO, delivery, payload, receipt

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from runledger.model.job import INPUTS_KEPT, EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import INPUTS_KEPT, Job
 from runledger.recording.decision import WEBHOOKS_KEPT, Decision, Outcome, decide
 
 from tests.support.runner_events import INSTANCE

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from runledger.model.job import INPUTS_KEPT, Event, EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.inputs import Event, EventType, Facts, Receipt, Source, Status
+from runledger.model.job import INPUTS_KEPT, Job
 from runledger.recording.decision import decide
 from runledger.recording.leftovers import unsaved
 

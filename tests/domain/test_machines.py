@@ -5,17 +5,15 @@ from decimal import Decimal
 from itertools import permutations
 
 import pytest
-from runledger.model.machines import (
+from runledger.model.assignments import (
     ASSIGNMENTS_KEPT,
-    CLAIMS_KEPT,
     REPORTS_KEPT,
     Assignment,
-    Happening,
     MachineFacts,
     Occurrence,
-    Runner,
-    RunnerStatus,
+    OccurrenceKind,
 )
+from runledger.model.runner import CLAIMS_KEPT, Runner, RunnerStatus
 from runledger.runners.machine_messages import description, messages
 
 OWNER, HOOK = 41, 0
@@ -26,20 +24,20 @@ def clock(minute: int) -> str:
     return f"2025-01-15T{10 + minute // 60}:{minute % 60:02}:00.000Z"
 
 
-def happened(kind: Happening, minute: int, reason: str = "") -> Occurrence:
+def happened(kind: OccurrenceKind, minute: int, reason: str = "") -> Occurrence:
     return Occurrence(clock(minute), kind, reason)
 
 
 def started(minute: int) -> Occurrence:
-    return happened(Happening.STARTED, minute)
+    return happened(OccurrenceKind.STARTED, minute)
 
 
 def ended(minute: int, reason: str = "terminated") -> Occurrence:
-    return happened(Happening.ENDED, minute, reason)
+    return happened(OccurrenceKind.ENDED, minute, reason)
 
 
 def warned(minute: int) -> Occurrence:
-    return happened(Happening.WARNED, minute)
+    return happened(OccurrenceKind.WARNED, minute)
 
 
 def plan(job_id: int, minute: int, **facts: object) -> Assignment:
@@ -177,11 +175,11 @@ def test_of_two_claims_at_the_same_time_the_one_of_the_newer_job_counts() -> Non
 
 def test_reports_of_launchers_never_push_out_what_aws_reported() -> None:
     observed = [started(1), warned(5), ended(7)]
-    own = happened(Happening.ATTACHMENT_REPORTED, 2, str(OWNER))
+    own = happened(OccurrenceKind.ATTACHMENT_REPORTED, 2, str(OWNER))
     foreign = [
         happened(kind, minute, str(OWNER + 1 + minute % 20))
         for minute in range(8, 58)
-        for kind in (Happening.ATTACHMENT_REPORTED, Happening.END_REPORTED)
+        for kind in (OccurrenceKind.ATTACHMENT_REPORTED, OccurrenceKind.END_REPORTED)
     ]
     known = runner(own, *observed, *foreign)
     assert {own, *observed} <= set(known.occurrences)
@@ -190,7 +188,7 @@ def test_reports_of_launchers_never_push_out_what_aws_reported() -> None:
 
 
 def test_of_the_reports_of_one_installation_the_newest_counts() -> None:
-    first, second = (happened(Happening.END_REPORTED, minute, str(OWNER)) for minute in (3, 5))
+    first, second = (happened(OccurrenceKind.END_REPORTED, minute, str(OWNER)) for minute in (3, 5))
     assert in_any_order(first, second).termination_reported_at == clock(5)
 
 
@@ -247,7 +245,7 @@ def test_a_claim_has_no_effect_until_its_installation_owns_the_machine() -> None
 
 def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
     """A publisher may report about a machine before its owner is known."""
-    foreign, own = (happened(Happening.END_REPORTED, 5, str(each)) for each in (OWNER + 1, OWNER))
+    foreign, own = (happened(OccurrenceKind.END_REPORTED, 5, str(each)) for each in (OWNER + 1, OWNER))
     known = runner(foreign, plan(1, 2), owner=None).owned(installation_id=OWNER)
     assert list(messages(known, (OWNER, 1))) == []
     assert known.termination_reported_at is None

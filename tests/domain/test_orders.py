@@ -7,7 +7,8 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runledger.model.job import Event, Job, Receipt
+from runledger.model.inputs import Event, Receipt
+from runledger.model.job import Job
 from runledger.recording.decision import BOOKKEEPING, Outcome, decide
 
 from tests.support.webhooks import LIFE, receipt

@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from runledger.model.job import Job, Status
-from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.inputs import Status
+from runledger.model.job import Job
 from runledger.model.reports import RunnerKind
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.recording.decision import decide
 from runledger.runners.instances import Instance

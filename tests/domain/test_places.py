@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from runledger.model.machines import Happening, Occurrence, Runner
+from runledger.model.assignments import Occurrence, OccurrenceKind
 from runledger.model.places import NOWHERE, Place, Scope, place_of, region_of
+from runledger.model.runner import Runner
 
 AT = "2025-01-15T10:00:00.000Z"
 OURS, THEIRS = "123456789012", "999999999999"
@@ -63,7 +64,7 @@ def test_the_arn_of_a_task_beats_the_report_of_its_launcher() -> None:
 
 
 def test_events_alone_make_no_machine_a_runner() -> None:
-    seen = RUNNER.confirmed(AT, HERE).after(Occurrence(AT, Happening.STARTED))
+    seen = RUNNER.confirmed(AT, HERE).after(Occurrence(AT, OccurrenceKind.STARTED))
     assert not seen.is_runner
     assert seen.owned(installation_id=1).is_runner
     assert seen.owned(suspected_at=AT).is_runner

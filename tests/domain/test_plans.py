@@ -2,7 +2,8 @@
 
 from itertools import permutations
 
-from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import Job
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, receipt

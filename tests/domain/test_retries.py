@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from runledger.model.job import Facts, Receipt
+from runledger.model.inputs import Facts, Receipt
 from runledger.webhooks import retry_queue
 
 from tests.support.webhooks import LIFE, receipt

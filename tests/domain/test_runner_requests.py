@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from runledger.model.errors import UnavailableError
-from runledger.model.job import Job, Receipt, Status
+from runledger.model.inputs import Receipt, Status
+from runledger.model.job import Job
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.recording.decision import Decision, decide
 

@@ -3,7 +3,8 @@
 from itertools import permutations, product
 
 import pytest
-from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import Job
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import IN_PROGRESS, QUEUED, QUEUED_AGAIN, WAITING, receipt

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from runledger.model.job import EventType, Facts, Job, Status
+from runledger.model.inputs import EventType, Facts, Status
+from runledger.model.job import Job
 from runledger.model.stuck import Patience, Told, Verdict, judge, request_is_due, stuck_since
 from runledger.recording.decision import decide
 

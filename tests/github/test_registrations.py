@@ -1,6 +1,6 @@
 """Which registration is a machine's."""
 
-from runledger.model.machines import Runner
+from runledger.model.runner import Runner
 from runledger_github.app import GitHubApp
 from runledger_github.registrations import Registrations
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from runledger.model.job import EventType
+from runledger.model.inputs import EventType
 from runledger.reconciliation.orphans import Reason
 
 from local.github import SimulatedGitHub

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.runners import lookups
 from runledger.runners.instances import Instance

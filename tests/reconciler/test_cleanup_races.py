@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.model.machines import RunnerStatus
 from runledger.model.reports import Price, RunnerLookup
+from runledger.model.runner import RunnerStatus
 from runledger.runners import aws_events, lookups
 
 from local.github import SimulatedGitHub

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason
 from runledger.tables.cleanups import LEASE_SECONDS
 

@@ -21,8 +21,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from runledger.model.errors import UnavailableError
 from runledger.model.job import Job
-from runledger.model.machines import Runner
 from runledger.model.ownership import Tags
+from runledger.model.runner import Runner
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.owners import Owners
 from runledger.runners.fleet import Fleet

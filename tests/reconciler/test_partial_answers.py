@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from runledger.model.errors import UnavailableError
-from runledger.model.machines import Runner
+from runledger.model.runner import Runner
 from runledger_github.errors import NotFound, Refused
 from runledger_github.registrations import PAGE_SIZE, Registrations
 

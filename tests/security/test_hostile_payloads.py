@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from runledger.model import payload
 from runledger.model.errors import Malformed
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.platform import clients
 from runledger.webhooks import retry_queue
 from runledger.webhooks.readers import webhooks

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from runledger.model.machines import Happening, Occurrence, Runner
+from runledger.model.assignments import Occurrence, OccurrenceKind
+from runledger.model.runner import Runner
 from runledger.tables.runners import RunnersTable
 
 from tests.api.client import TOKENS, Client
@@ -46,7 +47,7 @@ def of_another(runners: RunnersTable) -> None:
 
 
 def of_no_owner(runners: RunnersTable) -> None:
-    started = Occurrence(EARLIER, Happening.STARTED)
+    started = Occurrence(EARLIER, OccurrenceKind.STARTED)
     runners.change(INSTANCE, at=EARLIER, change=lambda runner: runner.after(started))
 
 

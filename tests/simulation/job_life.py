@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 
 from tests.simulation.explore import Flow, Outcome, in_order, play
 from tests.simulation.world import World

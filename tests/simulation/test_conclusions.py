@@ -4,7 +4,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.reconciliation import healing
 from runledger.tables.attributes import from_attributes
 

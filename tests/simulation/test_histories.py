@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from runledger.model.job import INPUTS_KEPT, EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import INPUTS_KEPT
 from runledger.tables.attributes import from_attributes
 
 from tests.simulation.calls import CRASHES, ERRORS

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 import pytest
-from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.tables.attributes import from_attributes
 
 from tests.simulation.calls import CRASHES, ERRORS

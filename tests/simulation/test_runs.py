@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.reports import Report
 from runledger.tables.attributes import from_attributes
 from runledger.tables.run_attempts import RunAttempts

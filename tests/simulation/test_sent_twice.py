@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from runledger.model.machines import RunnerStatus
 from runledger.model.reports import InstallationReport, InstallationStatus, RerunCheck
+from runledger.model.runner import RunnerStatus
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.installations import InstallationsRegistry

@@ -1,7 +1,8 @@
 """Runners as their table holds them, without the jobs that they work for."""
 
-from runledger.model.machines import Assignment, Runner
+from runledger.model.assignments import Assignment
 from runledger.model.ownership import Proof
+from runledger.model.runner import Runner
 from runledger.tables.runners import RunnersTable
 
 

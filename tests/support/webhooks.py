@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import webhooks
 

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from runledger.model.errors import ContendedError
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.recording.decision import BOOKKEEPING, Outcome
 from runledger.tables.jobs import JobsTable
 

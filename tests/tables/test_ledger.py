@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from runledger.model.errors import ContendedError, LostRace
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.recording.decision import Outcome, decide
 
 from tests.support.beds import items

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.queries import survey
 from runledger.tables import schema
 from runledger.tables.attributes import to_attributes

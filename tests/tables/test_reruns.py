@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from runledger.model.errors import UnavailableError
-from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.reports import RerunCheck
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
-from runledger.model.machines import RunnerStatus
+from runledger.model.runner import RunnerStatus
 from runledger.runners import aws_events
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import UNCLAIMED_RETENTION_DAYS, RunnersTable

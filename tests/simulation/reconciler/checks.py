@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from runledger.model import times
+from runledger.model.inputs import Status
 from runledger.model.job import Job as Recorded
-from runledger.model.job import Status
 from runledger.model.reports import InstallationStatus, RunStatus
 from runledger.reconciliation.healing import UNKNOWN
 

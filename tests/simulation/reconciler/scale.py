@@ -9,7 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 from runledger.model import times
-from runledger.model.job import Job, Receipt, Status
+from runledger.model.inputs import Receipt, Status
+from runledger.model.job import Job
 from runledger.model.passes import PassKind
 from runledger.model.reports import RunReport, RunStatus
 from runledger.reconciliation.passes import Reconciler

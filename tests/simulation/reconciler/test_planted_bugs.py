@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from runledger.model import stuck
 from runledger.model.errors import UnavailableError
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.reconciliation import jobs, open_runs, orphans, requests
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.runners import fleet

@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.job import Job
-from runledger.model.machines import Runner
 from runledger.model.ownership import account_of
 from runledger.model.reports import NO_INSTALLATION
+from runledger.model.runner import Runner
 from runledger.model.runner_names import is_unmistakable, machine_in, names
 
 from runledger_github.app import GitHubApp

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from runledger.model import payload, times
 from runledger.model.errors import UnavailableError
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.model.reports import NO_INSTALLATION, DeploymentReport, InstallationReport, RunReport
 from runledger.model.stuck import Told
 from runledger.webhooks.readers.deployments import approval_of

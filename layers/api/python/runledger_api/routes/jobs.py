@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.tables.pages import Partition, Span
 
 from runledger_api import parameters, wiring

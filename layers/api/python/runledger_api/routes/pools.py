@@ -3,8 +3,8 @@
 from typing import Any
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model.job import Status
-from runledger.model.machines import RunnerStatus
+from runledger.model.inputs import Status
+from runledger.model.runner import RunnerStatus
 from runledger.queries import pools
 from runledger.tables.pages import Span
 

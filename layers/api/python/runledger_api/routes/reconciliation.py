@@ -6,9 +6,9 @@ from urllib.parse import unquote
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
-from runledger.model.machines import Runner, RunnerStatus
 from runledger.model.ownership import is_visible_to
 from runledger.model.passes import LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS, PassKind
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.tables.pages import Span
 
 from runledger_api import wiring

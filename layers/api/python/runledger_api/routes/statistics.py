@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.queries import survey
 from runledger.queries.statistics import LONGEST_DAYS
 from runledger.tables.pages import Span

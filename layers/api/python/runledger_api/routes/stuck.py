@@ -4,7 +4,8 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
-from runledger.model.job import Job, Status
+from runledger.model.inputs import Status
+from runledger.model.job import Job
 from runledger.model.stuck import OPEN, stuck_since
 
 from runledger_api import wiring

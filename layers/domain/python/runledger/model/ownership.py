@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from runledger.model.machines import Assignment, Runner
+from runledger.model.assignments import Assignment
 from runledger.model.reports import NO_INSTALLATION
+from runledger.model.runner import Runner
 
 Tags = Mapping[str, str]
 

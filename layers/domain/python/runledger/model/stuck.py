@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger.model import times
-from runledger.model.job import Facts, Job, Status
+from runledger.model.inputs import Facts, Status
+from runledger.model.job import Job
 
 # GitHub's answer may be ahead of a webhook that is under way: what happened just now is left to it.
 WEBHOOKS_UNDER_WAY_SECONDS = 120

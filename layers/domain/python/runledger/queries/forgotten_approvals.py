@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from runledger.model.job import Job, Status
+from runledger.model.inputs import Status
+from runledger.model.job import Job
 from runledger.queries import urls
 from runledger.tables.jobs import JobsTable
 

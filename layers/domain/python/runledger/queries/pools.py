@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from runledger.model.job import SPOT, Status
-from runledger.model.machines import Runner
+from runledger.model.inputs import Status
+from runledger.model.job import SPOT
+from runledger.model.runner import Runner
 
 
 @dataclass(slots=True, kw_only=True)

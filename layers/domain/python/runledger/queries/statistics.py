@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from runledger.model import times
-from runledger.model.job import FAILURES, Status
+from runledger.model.inputs import Status
+from runledger.model.job import FAILURES
 from runledger.model.job_line import JobLine
 from runledger.queries.histograms import MS_PER_SECOND, Histogram, bucket
 from runledger.queries.rankings import Ranking

@@ -3,7 +3,7 @@
 from typing import Any
 
 from runledger.model import times
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.tables.event_pages import EventPages
 from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span

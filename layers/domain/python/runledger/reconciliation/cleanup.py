@@ -15,8 +15,8 @@ from typing import Protocol
 from runledger.model import times
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.job import Job
-from runledger.model.machines import Runner, RunnerStatus
 from runledger.model.ownership import is_visible_to
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.runners.fleet import Fleet

@@ -1,6 +1,7 @@
 """What the reconciler says to the ledger, in the ledger's own words."""
 
-from runledger.model.job import EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import Job
 from runledger.model.reports import RunReport, RunStatus
 from runledger.model.stuck import Told
 from runledger.reconciliation.open_runs import OpenRun

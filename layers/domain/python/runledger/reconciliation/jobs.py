@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from runledger.model.job import Job, Receipt, Status
+from runledger.model.inputs import Receipt, Status
+from runledger.model.job import Job
 from runledger.model.reports import NO_INSTALLATION, RunReport
 from runledger.model.stuck import OPEN, Patience, Told, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier

@@ -3,8 +3,9 @@
 from enum import StrEnum
 
 from runledger.model import times
-from runledger.model.job import Job, Status
-from runledger.model.machines import Runner
+from runledger.model.inputs import Status
+from runledger.model.job import Job
+from runledger.model.runner import Runner
 from runledger.runners.instances import Instance
 
 ALIVE = {"pending", "running", "provisioning", "activating"}

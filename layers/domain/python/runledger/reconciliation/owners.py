@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runledger.model.errors import UnavailableError
-from runledger.model.machines import Runner
 from runledger.model.ownership import Proof, Tags, account_of, named_owner
 from runledger.model.reports import NO_INSTALLATION
+from runledger.model.runner import Runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.model.errors import UnavailableError
-from runledger.model.job import EventType, Facts, Job, Receipt, Source
+from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.job import Job
 from runledger.platform.availability import reaching
 from runledger.recording.decision import Decision, Outcome
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from runledger.model import times
 from runledger.model.job import Job
-from runledger.model.machines import Runner, RunnerStatus
 from runledger.model.ownership import named_owner
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleaned, Cleanup
 from runledger.reconciliation.orphans import Reason, lives

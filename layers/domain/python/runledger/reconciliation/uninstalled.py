@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.model.reports import RunReport
 from runledger.model.stuck import OPEN
 from runledger.reconciliation import healing

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from runledger.model.job import EventType, Facts, Job, Receipt, Source
+from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.job import Job
 from runledger.model.reports import Approval, DeploymentReport, GateJob, Review, Waiting
 from runledger.recording.decision import Decision
 from runledger.tables.deployments import DeploymentsTable

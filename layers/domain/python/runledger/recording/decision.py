@@ -7,7 +7,8 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from runledger.model.job import FAILURES, Event, EventType, Facts, Job, Receipt, Source, Status
+from runledger.model.inputs import Event, EventType, Facts, Receipt, Source, Status
+from runledger.model.job import FAILURES, Job
 from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waiting
 
 
@@ -117,12 +118,12 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
         job=after,
         event=_event(receipt, after, changes=_changes(job, after), nth=job.inputs.count(receipt.token) if job else 0),
         effects=_effects(job, after, receipt),
-        may_be_repeated=job is not None and job.may_have_forgotten(receipt),
+        may_be_repeated=job is not None and job.may_be_repeated(receipt),
     )
 
 
 def _is_repeated(job: Job, receipt: Receipt) -> bool:
-    return not receipt.is_state_of_machine and receipt.token in (job.webhooks if receipt.body_digest else job.inputs)
+    return not receipt.is_machine_state and receipt.token in (job.webhooks if receipt.body_digest else job.inputs)
 
 
 def _is_duplicate(job: Job, receipt: Receipt) -> bool:
@@ -137,7 +138,7 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
     that advance the job are news. There are two of them at most, so they are remembered beyond the limit.
     """
     if receipt.body_digest is None:
-        return not receipt.is_state_of_machine and any(token.startswith(receipt.delivery_token) for token in job.inputs)
+        return not receipt.is_machine_state and any(token.startswith(receipt.delivery_token) for token in job.inputs)
     approved = receipt.status is Status.QUEUED and job.status is Status.WAITING
     known = receipt.delivery_token if approved else receipt.body_id
     if any(token.startswith(known) for token in job.webhooks):

@@ -22,7 +22,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from runledger.model.errors import ContendedError, LostRace
-from runledger.model.job import EventType, Job, Receipt
+from runledger.model.inputs import EventType, Receipt
+from runledger.model.job import Job
 from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
 from runledger.recording import approvals
 from runledger.recording.decision import (

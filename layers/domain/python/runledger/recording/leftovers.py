@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from runledger.model.job import INPUTS_KEPT, Event, Job, Receipt
+from runledger.model.inputs import Event, Receipt
+from runledger.model.job import INPUTS_KEPT, Job
 
 
 def unsaved(job: Job, events: Iterable[Event]) -> list[Event]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from runledger.model.job import EventType, Receipt
+from runledger.model.inputs import EventType, Receipt
 from runledger.model.reports import Report, RerunCheck
 from runledger.platform.logs import count, logger
 from runledger.recording.decision import Decision, Outcome

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from runledger.model import payload, times
 from runledger.model.errors import Malformed, NotYours
-from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.ownership import Proof, account_of, named_owner, owns
 from runledger.model.payload import Json
 from runledger.model.places import Place, region_of

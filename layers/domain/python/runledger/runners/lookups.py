@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from runledger.model.assignments import Assignment, MachineFacts
 from runledger.model.errors import UnavailableError
-from runledger.model.machines import Assignment, MachineFacts
 from runledger.model.ownership import Ruling
 from runledger.model.reports import FindPrice, Price, RunnerKind, RunnerLookup, Wanted
 from runledger.runners.instances import Instance

@@ -8,27 +8,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from runledger.model.job import EventType, Facts, Receipt, Source
-from runledger.model.machines import (
-    BEFORE_ALL,
-    Assignment,
-    Happening,
-    Life,
-    MachineFacts,
-    Occurrence,
-    Runner,
-    machine_of,
-    plan_before,
-)
+from runledger.model.assignments import BEFORE_ALL, Assignment, Life, MachineFacts, Occurrence, OccurrenceKind
+from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.runner import Runner, machine_of, plan_before
 
 REPORTED = "reported by the launcher"
 RETURNED = "returned to the job"
-EVERYTHING = frozenset(Happening)
+EVERYTHING = frozenset(OccurrenceKind)
 CAUSES = {
-    EventType.RUNNER_ATTACHED: frozenset({Happening.STARTED, Happening.ATTACHMENT_REPORTED}),
-    EventType.RUNNER_REBALANCE_RECOMMENDED: frozenset({Happening.REBALANCE_RECOMMENDED}),
-    EventType.RUNNER_INTERRUPTED: frozenset({Happening.WARNED}),
-    EventType.RUNNER_TERMINATED: frozenset({Happening.ENDED}),
+    EventType.RUNNER_ATTACHED: frozenset({OccurrenceKind.STARTED, OccurrenceKind.ATTACHMENT_REPORTED}),
+    EventType.RUNNER_REBALANCE_RECOMMENDED: frozenset({OccurrenceKind.REBALANCE_RECOMMENDED}),
+    EventType.RUNNER_INTERRUPTED: frozenset({OccurrenceKind.WARNED}),
+    EventType.RUNNER_TERMINATED: frozenset({OccurrenceKind.ENDED}),
 }
 Job = tuple[int, int]
 """An installation and a job id."""
@@ -135,7 +126,7 @@ def _scheduled(runner: Runner, fact: Assignment, *, stolen: bool) -> str:
 
 def described_anew(runner: Runner, occurrence: Occurrence) -> list[Job]:
     """Jobs whose description may change: an end or a start before the job began shows that its life is another one."""
-    if occurrence.kind not in (Happening.STARTED, Happening.ENDED):
+    if occurrence.kind not in (OccurrenceKind.STARTED, OccurrenceKind.ENDED):
         return []
     return [
         job
@@ -144,7 +135,7 @@ def described_anew(runner: Runner, occurrence: Occurrence) -> list[Job]:
     ]
 
 
-def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING) -> Iterator[Receipt]:
+def messages(runner: Runner, job: Job, kinds: frozenset[OccurrenceKind] = EVERYTHING) -> Iterator[Receipt]:
     """Of these kinds. Whether the job has the machine comes first: if it has lost it, it ignores the rest."""
     placement = placements(runner).get(job)
     if placement is None:
@@ -166,8 +157,8 @@ def messages(runner: Runner, job: Job, kinds: frozenset[Happening] = EVERYTHING)
                 terminated_at=at if event_type is EventType.RUNNER_TERMINATED else None,
             )
             yield _message(runner, placement, event_type, at, facts)
-    reported_at = runner.first(Happening.END_REPORTED, life=placement.life, since=placement.since)
-    if reported_at and Happening.END_REPORTED in kinds and placement.life.end is None:
+    reported_at = runner.first(OccurrenceKind.END_REPORTED, life=placement.life, since=placement.since)
+    if reported_at and OccurrenceKind.END_REPORTED in kinds and placement.life.end is None:
         yield _message(runner, placement, EventType.RUNNER_TERMINATED, reported_at, here, action=REPORTED)
 
 

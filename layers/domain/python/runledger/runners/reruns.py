@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from runledger.model.errors import UnavailableError
-from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.reports import RerunCheck
 from runledger.platform.clock import SystemClock
 from runledger.recording.decision import CUT_SHORT, Decision

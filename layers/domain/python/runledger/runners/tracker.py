@@ -12,10 +12,10 @@ so whichever of two flows adds to the runner last tells a job that knows the mac
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from runledger.model.assignments import Assignment, MachineFacts, Occurrence, OccurrenceKind
 from runledger.model.errors import NotYours
-from runledger.model.job import EventType, Facts, Receipt, Source
+from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.job import Job as RecordedJob
-from runledger.model.machines import Assignment, Happening, MachineFacts, Occurrence, Runner
 from runledger.model.ownership import (
     Claim,
     Proof,
@@ -28,6 +28,7 @@ from runledger.model.ownership import (
     rule,
 )
 from runledger.model.places import NOWHERE, Place, Scope
+from runledger.model.runner import Runner
 from runledger.recording.decision import Decision
 from runledger.runners.instances import Instance
 from runledger.runners.machine_messages import (
@@ -120,30 +121,30 @@ class Runners:
         return ruling
 
     def attached(self, runner_id: str, *, at: str, place: Place) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.STARTED), place)
+        self._happen(runner_id, Occurrence(at, OccurrenceKind.STARTED), place)
 
     def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
         """By a launcher. NotYours if the machine is proven to belong to another installation."""
-        report = Occurrence(at, Happening.ATTACHMENT_REPORTED, str(installation_id))
+        report = Occurrence(at, OccurrenceKind.ATTACHMENT_REPORTED, str(installation_id))
         self._report(runner_id, report, installation_id=installation_id)
 
     def reported_terminated(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
         """By a launcher. Only EC2 and ECS can tell that a machine is gone: until then nothing follows from it."""
-        report = Occurrence(at, Happening.END_REPORTED, str(installation_id))
+        report = Occurrence(at, OccurrenceKind.END_REPORTED, str(installation_id))
         runner = self._report(runner_id, report, installation_id=installation_id)
         if machine.is_gone if machine else self.is_in_scope(runner):
             self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
     def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.REBALANCE_RECOMMENDED), place)
+        self._happen(runner_id, Occurrence(at, OccurrenceKind.REBALANCE_RECOMMENDED), place)
 
     def interrupted(self, runner_id: str, *, at: str, place: Place) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.WARNED), place)
+        self._happen(runner_id, Occurrence(at, OccurrenceKind.WARNED), place)
 
     def terminated(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
-        self._happen(runner_id, Occurrence(at, Happening.ENDED, reason or ""), place)
+        self._happen(runner_id, Occurrence(at, OccurrenceKind.ENDED, reason or ""), place)
 
     def is_in_scope(self, runner: Runner) -> bool:
         """EC2 or ECS has confirmed the machine, and is still asked there: if it is unknown now, it is gone."""
@@ -151,7 +152,7 @@ class Runners:
 
     def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
         """As terminated, by a pass, which isn't repeated: no pass looks at a cleaned runner, so its jobs come first."""
-        end = Occurrence(at, Happening.ENDED, reason)
+        end = Occurrence(at, OccurrenceKind.ENDED, reason)
         runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
         self._settle(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
@@ -196,9 +197,9 @@ class Runners:
 
         One that is late may also show that two jobs ran in different lives, so that neither took the other's machine.
         """
-        kinds = EVERYTHING if occurrence.kind is Happening.STARTED else frozenset({occurrence.kind})
+        kinds = EVERYTHING if occurrence.kind is OccurrenceKind.STARTED else frozenset({occurrence.kind})
         runner = self._describe(runner, described_anew(runner, occurrence))
-        splits = occurrence.kind in (Happening.STARTED, Happening.ENDED)
+        splits = occurrence.kind in (OccurrenceKind.STARTED, OccurrenceKind.ENDED)
         is_late = any(each.since >= occurrence.at for each in runner.effective)
         for job, placement in placements(runner).items():
             if placement.life.spans(occurrence.at):
@@ -233,7 +234,7 @@ class Runners:
                 runner = self.table.get(runner.runner_id) or runner
         return runner
 
-    def _tell(self, runner: Runner, job: Job, kinds: frozenset[Happening]) -> None:
+    def _tell(self, runner: Runner, job: Job, kinds: frozenset[OccurrenceKind]) -> None:
         for receipt in messages(runner, job, kinds):
             known = self.record(receipt).job
             if receipt.releases and known.runs_on(runner.runner_id):

@@ -10,7 +10,7 @@ Only the owner of a lease stops a machine, so it is stopped once.
 from typing import TYPE_CHECKING
 
 from runledger.model import times
-from runledger.model.machines import RunnerStatus
+from runledger.model.runner import RunnerStatus
 from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.runners import CHANGED, SUSPICION

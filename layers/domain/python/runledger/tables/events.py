@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from runledger.model import times
-from runledger.model.job import MACHINE_MESSAGES, Event, EventType, Job, Source, Status
+from runledger.model.inputs import MACHINE_MESSAGES, Event, EventType, Source, Status
+from runledger.model.job import Job
 from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes

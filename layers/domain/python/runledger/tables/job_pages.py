@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from runledger.model.job import Status
+from runledger.model.inputs import Status
 from runledger.model.job_line import JobLine
 from runledger.platform.availability import reaching
 from runledger.tables import schema

@@ -9,7 +9,8 @@ from botocore.exceptions import ClientError
 
 from runledger.model import times
 from runledger.model.errors import LostRace
-from runledger.model.job import INPUT_TOKEN_LENGTH, WEBHOOK_TOKEN_LENGTH, Job, Status
+from runledger.model.inputs import INPUT_TOKEN_LENGTH, WEBHOOK_TOKEN_LENGTH, Status
+from runledger.model.job import Job
 from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes

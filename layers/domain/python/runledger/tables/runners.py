@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.machines import Assignment, Happening, MachineFacts, Occurrence, Runner, RunnerStatus
+from runledger.model.assignments import Assignment, MachineFacts, Occurrence, OccurrenceKind
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
@@ -180,7 +181,7 @@ def _text(occurrence: Occurrence) -> str:
 
 def _occurrence(text: str) -> Occurrence:
     at, kind, *reason = text.split(" ", 2)
-    return Occurrence(at, Happening(kind), *reason)
+    return Occurrence(at, OccurrenceKind(kind), *reason)
 
 
 def _plain(assignment: Assignment) -> dict[str, Any]:

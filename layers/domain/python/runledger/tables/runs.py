@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.job import Job, Status
+from runledger.model.inputs import Status
+from runledger.model.job import Job
 from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
 from runledger.platform.availability import reaching
 from runledger.tables import schema

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger.model.errors import Malformed, OutOfScope, TooLarge, UnavailableError
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.model.reports import InstallationReport, Report
 from runledger.recording import telemetry
 from runledger.recording.ledger import Ledger

@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 from runledger.model import message_format
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport
 from runledger.platform import logs
 from runledger.platform.availability import reaching

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 from functools import cache
 
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.model.runner_names import TASK_ID
 from runledger.platform import logs
 from runledger.platform.clients import client, rarely

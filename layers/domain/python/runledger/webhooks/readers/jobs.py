@@ -3,7 +3,7 @@
 from typing import Any
 
 from runledger.model import payload
-from runledger.model.job import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.payload import Json
 from runledger.webhooks.delivery import Delivery, installation_id
 

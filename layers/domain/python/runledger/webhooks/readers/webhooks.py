@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
-from runledger.model.job import Receipt
+from runledger.model.inputs import Receipt
 from runledger.model.payload import Json
 from runledger.model.reports import Report
 from runledger.webhooks.delivery import Delivery
