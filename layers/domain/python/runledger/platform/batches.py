@@ -9,14 +9,12 @@ and the others get one message at a time.
 from collections.abc import Callable
 from typing import Any
 
-from runledger.platform import logs, retries
-
-from runledger.model import times  # isort: skip - it decides how Powertools is loaded
-
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
+from runledger.model import times
 from runledger.model.errors import NewerMessage, Refusal
+from runledger.platform import logs, retries
 
 # What one message may take: two calls of DynamoDB that hang, each tried twice, and what follows them.
 MESSAGE_SECONDS = 20

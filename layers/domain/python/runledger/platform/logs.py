@@ -1,15 +1,9 @@
 """The log, as JSON lines: people follow a delivery in it, and CloudWatch extracts metrics from it."""
 
-import importlib.util
 import json
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any
-
-if "aws_lambda_powertools" not in sys.modules and (_spec := importlib.util.find_spec("aws_lambda_powertools")):
-    # Powertools' package file imports its Tracer, which isn't used: load the package without running that file.
-    sys.modules["aws_lambda_powertools"] = importlib.util.module_from_spec(_spec)
 
 from aws_lambda_powertools.logging import Logger
 
