@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.model.errors import UnavailableError
-from runledger.model.reports import Price, Wanted
+from runledger.model.reports import Price, PriceQuery
 from runledger.runners.prices import TROUBLE_FRESH_SECONDS, Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, Ask, Desk, on_demand, spot
@@ -80,7 +80,7 @@ def test_a_price_service_that_cannot_be_reached_is_trouble_that_may_pass() -> No
 
 def test_a_job_is_recorded_without_a_price_rather_than_later(desk: Desk) -> None:
     desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
-    wanted = Wanted(
+    wanted = PriceQuery(
         instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at="2025-01-15T10:00:00.000Z"
     )
     found = desk.prices.find(wanted)
@@ -90,7 +90,7 @@ def test_a_job_is_recorded_without_a_price_rather_than_later(desk: Desk) -> None
 
 
 def test_after_trouble_other_jobs_do_not_wait_for_the_same_time_out_but_later_ones_ask_again(desk: Desk) -> None:
-    wanted = Wanted(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT)
+    wanted = PriceQuery(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT)
     desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
     assert desk.prices.find(wanted).trouble
     assert desk.prices.find(wanted).trouble  # from memory: the stub expects one call

@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
-from runledger.model.reports import Price, Wanted
+from runledger.model.reports import Price, PriceQuery
 from runledger.runners.prices import Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, ZONE, Desk, on_demand, spot
@@ -143,19 +143,19 @@ def test_what_an_instance_costs_follows_from_how_it_is_paid(
     desk: Desk, lifecycle: str | None, zone: str | None, expected: Decimal | None
 ) -> None:
     desk.list(product("0.4"))
-    wanted = Wanted(instance_type=TYPE, instance_lifecycle=lifecycle, availability_zone=zone, at=AT)
+    wanted = PriceQuery(instance_type=TYPE, instance_lifecycle=lifecycle, availability_zone=zone, at=AT)
     assert desk.prices.find(wanted) == Price(per_hour=expected, on_demand_per_hour=Decimal("0.4"))
 
 
 def test_a_spot_instance_has_its_own_price_beside_that_which_it_saves(desk: Desk) -> None:
     desk.list(product("0.4"))
     desk.charge((HOUR, "0.1"))
-    wanted = Wanted(instance_type=TYPE, instance_lifecycle="spot", availability_zone=ZONE, at=AT)
+    wanted = PriceQuery(instance_type=TYPE, instance_lifecycle="spot", availability_zone=ZONE, at=AT)
     assert desk.prices.find(wanted) == Price(per_hour=Decimal("0.1"), on_demand_per_hour=Decimal("0.4"))
 
 
 def test_a_task_on_fargate_has_no_price_and_none_is_asked_for(desk: Desk) -> None:
-    wanted = Wanted(instance_type=None, instance_lifecycle="spot", availability_zone=ZONE, at=AT)
+    wanted = PriceQuery(instance_type=None, instance_lifecycle="spot", availability_zone=ZONE, at=AT)
     assert desk.prices.find(wanted) == Price()
 
 

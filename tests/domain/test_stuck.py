@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from runledger.model.inputs import EventType, Facts, Status
 from runledger.model.job import Job
-from runledger.model.stuck import Patience, Told, Verdict, judge, request_is_due, stuck_since
+from runledger.model.stuck import GitHubJob, Patience, Verdict, judge, request_is_due, stuck_since
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import QUEUED, receipt
@@ -21,11 +21,11 @@ def job(status: Status, *, since: str = LONG_AGO, **about: Any) -> Job:
     return replace(decide(None, receipt(QUEUED)).job, status=status, **times | about)
 
 
-def told(status: Status, *, since: str = LONG_AGO, conclusion: str | None = None) -> Told:
-    return Told(job_id=1, status=status, since=since, facts=Facts(conclusion=conclusion))
+def told(status: Status, *, since: str = LONG_AGO, conclusion: str | None = None) -> GitHubJob:
+    return GitHubJob(job_id=1, status=status, since=since, facts=Facts(conclusion=conclusion))
 
 
-def verdict(of: Job, said: Told | None, *, runner_lives: bool | None = None) -> Verdict:
+def verdict(of: Job, said: GitHubJob | None, *, runner_lives: bool | None = None) -> Verdict:
     return judge(of, said, runner_lives=runner_lives, now=NOW, patience=PATIENCE)
 
 

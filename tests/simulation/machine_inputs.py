@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from runledger.model.reports import Price, RunnerKind, Wanted
+from runledger.model.reports import Price, PriceQuery, RunnerKind
 from runledger.recording import follow_up
 from runledger.runners import aws_events, lookups
 from runledger.runners.instances import Instance, Lifecycle
@@ -119,5 +119,5 @@ def _describe(runner_id: str, _: RunnerKind) -> Instance | None:
     )
 
 
-def _price(_: Wanted) -> Price:
+def _price(_: PriceQuery) -> Price:
     return AWS_PRICES

@@ -1,1 +1,1 @@
-"""Runledger's domain: what a job is, how inputs change it, and where that is kept."""
+"""Runledger's domain: jobs and machines, how inputs change them, and how they are stored."""

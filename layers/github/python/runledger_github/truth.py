@@ -8,7 +8,7 @@ from runledger.model import payload, times
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Status
 from runledger.model.reports import NO_INSTALLATION, DeploymentReport, InstallationReport, RunReport
-from runledger.model.stuck import Told
+from runledger.model.stuck import GitHubJob
 from runledger.webhooks.readers.deployments import approval_of
 from runledger.webhooks.readers.installations import listed_installation
 from runledger.webhooks.readers.jobs import job_facts, listed_status
@@ -38,14 +38,14 @@ class Truth:
             return None
         return run_report(found, installation_id=installation_id, repo_full_name=repo_full_name, at=self._now())
 
-    def jobs(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> list[Told] | None:
+    def jobs(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> list[GitHubJob] | None:
         try:
             listed = list(self.app.installation(installation_id).run_jobs(repo_full_name, run_id, run_attempt))
         except NotFound:
             return None
         return [_job_state(job, repo_full_name) for job in listed]
 
-    def job(self, installation_id: int, repo_full_name: str, job_id: int) -> Told | None:
+    def job(self, installation_id: int, repo_full_name: str, job_id: int) -> GitHubJob | None:
         try:
             return _job_state(self.app.installation(installation_id).job(repo_full_name, job_id), repo_full_name)
         except NotFound:
@@ -99,11 +99,11 @@ class Truth:
         return times.from_epoch_ms(round(self.clock() * times.MS_PER_SECOND))
 
 
-def _job_state(job: Json, repo_full_name: str) -> Told:
+def _job_state(job: Json, repo_full_name: str) -> GitHubJob:
     status = listed_status(job)
     facts = job_facts(job, status, repo_full_name=repo_full_name, org_name=repo_full_name.partition("/")[0])
     changed_at = {Status.COMPLETED: facts.completed_at, Status.IN_PROGRESS: facts.started_at}.get(status)
     job_id = payload.identifier(job, "job.id")
     awaits_runner = payload.text(job, "status") == Status.QUEUED
     since = changed_at or facts.created_at or ""
-    return Told(job_id=job_id, status=status, since=since, facts=facts, awaits_runner=awaits_runner)
+    return GitHubJob(job_id=job_id, status=status, since=since, facts=facts, awaits_runner=awaits_runner)

@@ -1,1 +1,1 @@
-"""What is true of jobs, machines, runs and approvals, and the rules that change it. Pure: the standard library only."""
+"""Jobs, machines, runs and approvals, and the rules that change them. Pure: the standard library only."""

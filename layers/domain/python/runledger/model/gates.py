@@ -1,7 +1,7 @@
-"""A gate: one environment of one attempt of a run, the jobs that wait there, and the reviews. Pure.
+"""A gate: one environment of one attempt of a run, with its waiting jobs and its reviews. Pure.
 
-GitHub asks for an approval for each job that reaches an environment. A decision names the environment but no job, so it
-counts for the jobs that were created before it, unless an earlier decision did. A request names one job.
+GitHub requests an approval for each job that reaches an environment, and a request names its job. A decision names only
+the environment. So it applies to each job that was created before it and has no earlier decision.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ class Gate:
 
     def reviews_of(self, job: GateJob) -> list[Review]:
         """The requests that name the job, and the decision on it."""
-        requests = [each for each in self.reviews if each.status is Approval.PENDING and _asks_for(each, job)]
+        requests = [each for each in self.reviews if each.status is Approval.PENDING and _is_for(each, job)]
         decision = _decision(self.reviews, job)
         return requests + ([decision] if decision else [])
 
     def reached_by(self, review: Review) -> list[GateJob]:
         if review.status is Approval.PENDING:
-            return [job for job in self.jobs if _asks_for(review, job)]
-        # The gate keeps the first delivery of a review, and this may be another one of the same.
+            return [job for job in self.jobs if _is_for(review, job)]
+        # The gate stores the first delivery of a review, and `review` may be a later delivery of the same body.
         return [
             job
             for job in self.jobs
@@ -32,12 +32,12 @@ class Gate:
         ]
 
 
-def _asks_for(request: Review, job: GateJob) -> bool:
-    """A request without a name is one for each job that is there."""
+def _is_for(request: Review, job: GateJob) -> bool:
+    """A request without a job name is for every job at the gate."""
     return request.job_name in (None, job.job_name) and job.created_at <= request.reviewed_at
 
 
 def _decision(reviews: Iterable[Review], job: GateJob) -> Review | None:
-    """The first after the job was created. Of two at the same time, the rejection."""
+    """The first decision after the job was created. At the same time, a rejection comes first."""
     later = [each for each in reviews if each.status is not Approval.PENDING and job.created_at <= each.reviewed_at]
     return min(later, key=lambda each: (each.reviewed_at, each.status is not Approval.REJECTED), default=None)

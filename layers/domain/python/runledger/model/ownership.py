@@ -1,11 +1,11 @@
-"""Whose machine it is, and who is told about it. Pure: no clock, no network, only the standard library.
+"""Which installation owns a machine, and which jobs may see it. Pure: no clock, no network, only the standard library.
 
-A runner's name is chosen by whoever registers the runner, so a webhook that names a machine is only a *claim*. Tags and
-launcher events are written with AWS credentials: they are *proof*.
+Anyone who registers a runner chooses its name, so a webhook that names a machine is only a *claim*. Tags and launcher
+events are written with AWS credentials: they are *proof*.
 
     proof                    a launcher's tag that names the owner, or a scheduling event of an allowed publisher
-    claim, no proof yet      the first claimant is the provisional owner
-    claim by a second owner  the machine is contested: shown, never stopped, and described to neither claimant
+    claim without proof      the first claimant is the provisional owner
+    claim by a second owner  the machine is contested: it is shown and never stopped, and no claimant's job describes it
 """
 
 from collections.abc import Mapping
@@ -19,27 +19,27 @@ from runledger.model.runner import Runner
 
 Tags = Mapping[str, str]
 
-# Tags by which well-known launchers mark their machines; see docs/security.md.
+# Tags that well-known launchers set on their machines; see docs/security.md.
 LAUNCHER_TAGS = (
     ("ghr:Application", "github-action-runner"),  # terraform-aws-github-runner
     ("GitHubRunners:*", "*"),  # cdk-github-runners
     ("runs-on-*", "*"),  # RunsOn
 )
 OWNER_TAG = "ghr:Owner"  # an organisation, or the repository that the runner is registered with
-# The repository that asked for the runner. The runner may be registered with its organisation and serve others.
+# The repository that requested the runner. The runner may be registered with the organisation and serve others too.
 REQUESTER_TAG = "GitHubRunners:Repo"
 KEEP_TAG = "ghr:bypass-removal"
 
 
 class Proof(StrEnum):
     EVENT = "launcher_event"
-    SCOPED_EVENT = "scoped_launcher_event"  # of a publisher that may report about some installations only
+    SCOPED_EVENT = "scoped_launcher_event"  # from a publisher that is limited to some installations
     TAG = "launcher_tag"
 
 
 class Ruling(StrEnum):
-    ASSIGN = "assign"  # the machine now works for the claimant's job
-    DESCRIBE = "describe"  # the claimant's job runs there too, through another hook; the record stays as it is
+    ASSIGN = "assign"  # the machine is assigned to the claimant's job
+    DESCRIBE = "describe"  # another hook reported the same job: describe the machine to it, and keep the owner
     CONTEST = "contest"
     REJECT = "reject"
 
@@ -54,12 +54,12 @@ class Claim:
 
 
 def has_tags(tags: Tags, wanted: Tags) -> bool:
-    """All of them; `*` in a value matches any text."""
+    """Whether all wanted tags are present. `*` in a value matches any text."""
     return all(name in tags and fnmatchcase(tags[name], pattern) for name, pattern in wanted.items())
 
 
 def is_runner(tags: Tags, runner_tags: Tags) -> bool:
-    """Without tags of your own, the tags of any well-known launcher count."""
+    """If `runner_tags` is empty, the tags of any well-known launcher count."""
     if runner_tags:
         return has_tags(tags, runner_tags)
     return any(
@@ -70,14 +70,14 @@ def is_runner(tags: Tags, runner_tags: Tags) -> bool:
 
 
 def must_stay(tags: Tags, keep_tags: Tags) -> bool:
-    """A machine that is never an orphan: the launcher's mark, whose every value but `false` counts, or one of yours."""
+    """Whether a machine is never an orphan: one of `keep_tags`, or the launcher's tag with any value but `false`."""
     if tags.get(KEEP_TAG, "false").strip().lower() != "false":
         return True
     return any(name in tags and fnmatchcase(tags[name], pattern) for name, pattern in keep_tags.items())
 
 
 def named_owner(tags: Tags) -> str | None:
-    """An account (`acme`) or a repository (`acme/web`), where a tag names one."""
+    """The account (`acme`) or repository (`acme/web`) that a tag names, if any."""
     if owner := tags.get(OWNER_TAG):
         return owner.lower()
     account, slash, _ = tags.get(REQUESTER_TAG, "").partition("/")
@@ -94,14 +94,14 @@ def account_of(name: str) -> str:
 
 
 def is_known(runner: Runner) -> bool:
-    """EC2 or ECS has confirmed the machine, or a publisher without limits has reported it."""
+    """EC2 or ECS has confirmed the machine, or an unlimited publisher has reported it."""
     return runner.confirmed_at is not None or runner.proven_by == Proof.EVENT
 
 
 def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
-    """Neither a claim nor a limited publisher's report lets a limited caller see or clean a machine.
+    """Whether a caller who is limited to `installations` may see and clean the machine. None means all installations.
 
-    None stands for all installations.
+    Neither a claim nor the report of a limited publisher is enough.
     """
     if installations is None:
         return True
@@ -110,12 +110,12 @@ def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
 
 
 def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags: Tags) -> Ruling:
-    """`tags` is None for a machine that EC2 or ECS does not know, or no longer knows."""
+    """`tags` is None if EC2 and ECS do not find the machine."""
     owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
     if owner is not None:
         return _rule_by_owner(claim, runner) if owns(owner, claim.repo_full_name) else Ruling.REJECT
     if runner is not None and runner.proven_by:
-        # A publisher that is limited to some installations may report about a machine that is not theirs.
+        # A limited publisher can name any machine, including another owner's.
         stranger = Ruling.CONTEST if runner.proven_by == Proof.SCOPED_EVENT else Ruling.REJECT
         return _rule_by_installation(claim, runner, stranger=stranger)
     assigned = runner is not None and runner.installation_id is not None
@@ -127,11 +127,11 @@ def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags:
 
 
 def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
-    """The tag names the claimant's account. A login may change hands, so a second installation is still a stranger."""
+    """The tag names the claimant's account. A login can be reassigned, so a second installation is still a stranger."""
     if runner is None or runner.installation_id is None or not runner.proven_by:
         return Ruling.ASSIGN
     if NO_INSTALLATION in (claim.installation_id, runner.installation_id):
-        # An organisation's own hook reports the same jobs as the App. The App's installation can be queried: keep it.
+        # An organisation's own hook reports the same jobs as the App. The App is kept: its installation can be queried.
         takes_over = claim.installation_id != NO_INSTALLATION and runner.proven_by != Proof.EVENT
         same = claim.installation_id == runner.installation_id
         return Ruling.ASSIGN if same or takes_over else Ruling.DESCRIBE
@@ -142,7 +142,7 @@ def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
 
 
 def _rule_by_installation(claim: Claim, runner: Runner, *, stranger: Ruling) -> Ruling:
-    """A hook without an App is weaker than an App: whoever holds its secret can name any repository."""
+    """A hook without an App is weaker than an App: the holder of its secret can name any repository."""
     if runner.contested_at:
         return Ruling.REJECT
     if claim.installation_id == runner.installation_id:
@@ -156,10 +156,10 @@ def _rule_by_installation(claim: Claim, runner: Runner, *, stranger: Ruling) -> 
     return stranger
 
 
-def is_remembered(claim: Claim, runner: Runner | None, tags: Tags | None) -> bool:
-    """A rejected claim on a machine without an owner, or of a second hook that reports the same jobs.
+def is_kept(claim: Claim, runner: Runner | None, tags: Tags | None) -> bool:
+    """Whether a rejected claim is stored: the machine has no owner, or a second hook reports the same jobs.
 
-    It has no effect until the machine proves to be the claimant's, or the owner reports the same job.
+    The claim takes effect when the machine proves to be the claimant's, or when the owner reports the same job.
     """
     owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
     if owner is not None and not owns(owner, claim.repo_full_name):
@@ -170,11 +170,11 @@ def is_remembered(claim: Claim, runner: Runner | None, tags: Tags | None) -> boo
 
 
 def gives_way(runner: Runner, plan: Assignment, proof: Proof) -> bool:
-    """Whether a launcher's event may assign the machine: always its owner's, and a provisional owner gives way.
+    """Whether a launcher's event may assign the machine to the installation of its plan.
 
-    So does an owner that a tag names if the event is about the same account, and an owner that a publisher with a
-    limited scope has named. To a publisher with a limited scope, no other owner gives way: it may report about a
-    machine that is not theirs.
+    An event about the owner's installation always may. An event of an unlimited publisher also replaces a provisional
+    owner, an owner that a limited publisher named, and an owner that a tag names if both belong to the same account.
+    An event of a limited publisher replaces no owner, because it can name any machine.
     """
     if runner.installation_id in (None, plan.installation_id) and not runner.contested_at:
         return True
@@ -188,13 +188,13 @@ def gives_way(runner: Runner, plan: Assignment, proof: Proof) -> bool:
 
 
 def is_contest(runner: Runner, proof: Proof) -> bool:
-    """Two parties that may each be right: neither has more than a claim, or a report within its own scope."""
+    """Whether both sides may be right: each has only a claim, or the report of a limited publisher."""
     weak = runner.proven_by in (None, Proof.SCOPED_EVENT)
     return proof is Proof.SCOPED_EVENT and weak and not runner.contested_at
 
 
 def owner_after(runner: Runner, plan: Assignment, proof: Proof) -> dict[str, object]:
-    """Proof settles every contest. An event of a publisher without limits stays the better proof."""
+    """Proof ends every contest. The event of an unlimited publisher remains the stronger proof."""
     kept = runner.proven_by == Proof.EVENT and runner.installation_id == plan.installation_id
     return {
         "installation_id": plan.installation_id,

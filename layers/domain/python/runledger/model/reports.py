@@ -172,7 +172,7 @@ class RerunCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class PriceQuery:
     """The attributes of a runner that determine its price."""
 
     instance_type: str | None
@@ -190,7 +190,7 @@ class Price:
     trouble: str | None = None
 
 
-FindPrice = Callable[[Wanted], Price]
+FindPrice = Callable[[PriceQuery], Price]
 
 
 Report = RunReport | DeploymentReport | Review | InstallationReport

@@ -1,9 +1,9 @@
-"""How launchers name runners, and tag the pools that they come from. Both are settings, because launchers differ."""
+"""How launchers name runners and tag their pools. Both are settings, because launchers differ."""
 
 import re
 
-# A launcher may put a prefix directly in front of 17 digits. Eight digits need a boundary there: `ci-1a2b3c4d` is the
-# prefix `ci-` and a random suffix.
+# A prefix may directly precede an id of 17 digits. An id of eight digits needs a boundary before it: `ci-1a2b3c4d` is
+# the prefix `ci-` and a random suffix.
 INSTANCE_ID = r"(?:i-[0-9a-f]{17}|(?<![0-9A-Za-z])i-[0-9a-f]{8})(?![0-9a-zA-Z])"
 TASK_ID = (
     r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:[\w-]+/)?[0-9a-f]{32}(?![0-9a-zA-Z])"
@@ -15,12 +15,12 @@ POOL_TAGS = ("runs-on-pool-name", "ghr:environment", "pool")
 
 
 def instance_id_in(runner_name: str, pattern: str = INSTANCE_ID) -> str | None:
-    """The pattern's first group, or all of its match. A name may look like an id by chance: only EC2 knows."""
+    """The pattern's first group, or its whole match. Only EC2 can confirm it: a name may match by chance."""
     return _found_in(runner_name, pattern)
 
 
 def task_id_in(runner_name: str, pattern: str = TASK_ID) -> str | None:
-    """A task's id, or its ARN where the name holds it whole."""
+    """A task's id, or its ARN if the name contains the whole ARN."""
     return _found_in(runner_name, pattern)
 
 
@@ -30,16 +30,16 @@ def _found_in(runner_name: str, pattern: str) -> str | None:
 
 
 def machine_in(runner_name: str) -> str | None:
-    """An instance's id, or a task's, that the name contains, or something that looks like one."""
+    """The text in the name that looks like the id of an instance or a task."""
     return instance_id_in(runner_name) or task_id_in(runner_name)
 
 
 def names(runner_name: str, machine_id: str) -> bool:
-    """Whether the name contains this machine's id, under the same boundaries as `machine_in`."""
+    """Whether the name contains this machine's id, with the same boundaries as in `machine_in`."""
     front = "" if is_unmistakable(machine_id) else r"(?<![0-9a-zA-Z])"
     return re.search(rf"{front}{re.escape(machine_id)}(?![0-9a-zA-Z])", runner_name) is not None
 
 
 def is_unmistakable(machine_id: str) -> bool:
-    """Seventeen digits after `i-` are an instance's id. Eight of them, or 32 without it, may be part of any GUID."""
+    """17 digits after `i-` are always an instance's id. Eight digits, or a task's 32, may be part of any GUID."""
     return UNMISTAKABLE.fullmatch(machine_id) is not None

@@ -1,4 +1,4 @@
-"""When a job is stuck, and what follows from what GitHub and AWS say of it. Pure."""
+"""When a job is stuck, and what to do about it, given its state on GitHub and AWS. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,13 +7,13 @@ from runledger.model import times
 from runledger.model.inputs import Facts, Status
 from runledger.model.job import Job
 
-# GitHub's answer may be ahead of a webhook that is under way: what happened just now is left to it.
+# GitHub's API may be ahead of a webhook that is still on its way: leave recent changes to the webhook.
 WEBHOOKS_UNDER_WAY_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a job may be in a status, and how often a runner is asked for."""
+    """How long a job may be in a status, and how often a runner is requested for it."""
 
     queued_minutes: int = 10
     scheduled_minutes: int = 10
@@ -22,7 +22,7 @@ class Patience:
     runner_requests_at_most: int = 5
 
     def least_seconds(self, status: Status) -> int:
-        """No job is stuck in a status before: one that has lost its runner is, much earlier than one that works."""
+        """The shortest time after which a job may be stuck. Without its runner, a running job is stuck much earlier."""
         return self.seconds(Status.SCHEDULED if status is Status.IN_PROGRESS else status)
 
     def seconds(self, status: Status) -> int:
@@ -38,10 +38,10 @@ OPEN = (Status.QUEUED, Status.SCHEDULED, Status.IN_PROGRESS, Status.WAITING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What GitHub reports about a job now; `since` is when that became true.
+class GitHubJob:
+    """The state of a job in GitHub's API, and since when it has it.
 
-    A job that is held back, as by its concurrency group, is queued as well, but awaits no runner yet.
+    A job that its concurrency group holds back is also queued, but awaits no runner yet.
     """
 
     job_id: int
@@ -53,19 +53,20 @@ class Told:
 
 class Verdict(StrEnum):
     LEAVE = "leave"
-    HEAL = "heal"  # GitHub is further than we are
-    CLOSE = "close"  # GitHub knows no such job
+    HEAL = "heal"  # GitHub has a later status
+    CLOSE = "close"  # GitHub has no such job
     REQUEST_RUNNER = "request a runner"
     LONG_RUNNING = "long-running"
 
 
 def stuck_since(job: Job, *, now: str, patience: Patience) -> str | None:
-    """Since when a job has been where it is, if that is too long."""
+    """Since when the job has had its status, if that is too long; else None."""
     if job.status is Status.IN_PROGRESS and job.terminated_at:
         lost = times.earlier(now, seconds=patience.least_seconds(job.status))
         return job.terminated_at if job.terminated_at <= lost else None
     since = {
-        # A job that a runner was asked for is stuck until it has one; an approval may have come days after it was made.
+        # After a request for a runner, the job is stuck until it has one. Before, its age does not count: an approval
+        # can queue a job days after it was created.
         Status.QUEUED: job.created_at if job.runner_requests else job.last_updated_at,
         Status.SCHEDULED: job.scheduled_at or job.last_updated_at,
         Status.IN_PROGRESS: job.started_at or job.last_updated_at,
@@ -76,21 +77,21 @@ def stuck_since(job: Job, *, now: str, patience: Patience) -> str | None:
     return since
 
 
-def judge(job: Job, told: Told | None, *, runner_lives: bool | None, now: str, patience: Patience) -> Verdict:
-    """`told` is None for a job that GitHub does not know; `runner_lives` is None where that cannot be said."""
+def judge(job: Job, reported: GitHubJob | None, *, runner_lives: bool | None, now: str, patience: Patience) -> Verdict:
+    """`reported` is None if GitHub has no such job; `runner_lives` is None if that is unknown."""
     is_stuck = stuck_since(job, now=now, patience=patience) is not None
     if job.status is Status.COMPLETED:
         return Verdict.LEAVE
-    if told is None:
+    if reported is None:
         return Verdict.CLOSE if is_stuck else Verdict.LEAVE
-    if _is_news(told, job, now):
+    if _is_news(reported, job, now):
         return Verdict.HEAL
     if not is_stuck:
         return Verdict.LEAVE
     without = job.instance_id is None or runner_lives is False
     if (
-        told.status is Status.QUEUED
-        and told.awaits_runner
+        reported.status is Status.QUEUED
+        and reported.awaits_runner
         and without
         and request_is_due(job, now=now, patience=patience)
     ):
@@ -99,7 +100,7 @@ def judge(job: Job, told: Told | None, *, runner_lives: bool | None, now: str, p
 
 
 def request_is_due(job: Job, *, now: str, patience: Patience) -> bool:
-    """Each pause is twice as long as the one before, and there is an end to it."""
+    """Each pause is twice as long as the one before, and the number of requests is limited."""
     requests = job.runner_requests or 0
     if job.status not in (Status.QUEUED, Status.SCHEDULED) or requests >= patience.runner_requests_at_most:
         return False
@@ -107,9 +108,11 @@ def request_is_due(job: Job, *, now: str, patience: Patience) -> bool:
     return job.runner_requested_at is None or job.runner_requested_at <= times.earlier(now, seconds=pause)
 
 
-def is_settled(told: Told, *, now: str) -> bool:
-    return told.since <= times.earlier(now, seconds=WEBHOOKS_UNDER_WAY_SECONDS)
+def is_settled(reported: GitHubJob, *, now: str) -> bool:
+    return reported.since <= times.earlier(now, seconds=WEBHOOKS_UNDER_WAY_SECONDS)
 
 
-def _is_news(told: Told, job: Job, now: str) -> bool:
-    return is_settled(told, now=now) and told.status is not job.status and told.status.rank >= job.status.rank
+def _is_news(reported: GitHubJob, job: Job, now: str) -> bool:
+    return (
+        is_settled(reported, now=now) and reported.status is not job.status and reported.status.rank >= job.status.rank
+    )

@@ -1,1 +1,1 @@
-"""AWS clients, the metric format, and batches of queue messages."""
+"""AWS clients, logs, metrics, and batches of queue messages."""

@@ -1,5 +1,5 @@
-"""Finding and healing what nobody told us of: stuck jobs, orphaned runners, lost webhooks.
+"""Finds and repairs what webhooks and events missed: stuck jobs, orphaned runners, lost webhooks.
 
-What is true is asked of GitHub and AWS; what follows from it is decided by pure functions (`stuck`, `orphans`) and
-written through the same ledger as everything else, so that any number of passes may run at the same time.
+A pass reads the state from GitHub and AWS. Pure functions (`stuck`, `orphans`) decide what to do, and the ledger
+records it like any other input. So any number of passes can run at the same time.
 """

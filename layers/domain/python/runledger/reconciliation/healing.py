@@ -3,7 +3,7 @@
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.job import Job
 from runledger.model.reports import RunReport, RunStatus
-from runledger.model.stuck import Told
+from runledger.model.stuck import GitHubJob
 from runledger.reconciliation.open_runs import OpenRun
 
 UNKNOWN = "unknown to GitHub"
@@ -12,11 +12,11 @@ NO_REPOSITORY = "its repository is unknown"
 CANCELLED = "cancelled"
 
 
-def said(told: Told) -> str:
+def said(told: GitHubJob) -> str:
     return f"{told.status} ({told.facts.conclusion})" if told.facts.conclusion else str(told.status)
 
 
-def healed(installation_id: int, told: Told, *, version: int, now: str) -> Receipt:
+def healed(installation_id: int, told: GitHubJob, *, version: int, now: str) -> Receipt:
     """The id follows from GitHub's answer and the job's version: of two passes at the same time, one changes the job,
     and a job that needs the same correction again gets it.
     """

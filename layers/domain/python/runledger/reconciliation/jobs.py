@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from runledger.model.inputs import Receipt, Status
 from runledger.model.job import Job
 from runledger.model.reports import NO_INSTALLATION, RunReport
-from runledger.model.stuck import OPEN, Patience, Told, Verdict, is_settled, judge, stuck_since
+from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier
 from runledger.reconciliation import healing
 from runledger.reconciliation.bounds import Bounds
@@ -32,8 +32,10 @@ STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 class GitHub(Protocol):
     """As runledger_github has it; it lives in a layer that this one must not know. None where it knows of nothing."""
 
-    def jobs(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> list[Told] | None: ...
-    def job(self, installation_id: int, repo_full_name: str, job_id: int) -> Told | None: ...
+    def jobs(
+        self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int
+    ) -> list[GitHubJob] | None: ...
+    def job(self, installation_id: int, repo_full_name: str, job_id: int) -> GitHubJob | None: ...
     def run(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> RunReport | None: ...
 
 
@@ -140,7 +142,7 @@ class JobCheck:
             self._forget({job_key(job.installation_id, job.job_id)}, sweep)
         self._settle(job, answer, sweep)
 
-    def _compare(self, run: OpenRun, told: list[Told] | None, sweep: "Sweep") -> bool:
+    def _compare(self, run: OpenRun, told: list[GitHubJob] | None, sweep: "Sweep") -> bool:
         """False if one of its jobs failed."""
         by_id = {each.job_id: each for each in told or ()}
         keys = {job_id: (run.installation_id, job_id) for job_id in {*by_id, *run.suspects}}
@@ -162,7 +164,7 @@ class JobCheck:
                 compared += 1
         return compared == len(keys)
 
-    def _settle(self, job: Job, told: Told | None, sweep: "Sweep") -> None:
+    def _settle(self, job: Job, told: GitHubJob | None, sweep: "Sweep") -> None:
         now, tally = sweep.now, sweep.tally
         alive = sweep.alive.get(job.instance_id) if job.instance_id else None
         about = f"job {job.job_id} of {job.repo_full_name}"
@@ -212,12 +214,12 @@ class JobCheck:
             found = f"{about}: {job.status}, and {why}; runner requested ({number})"
             sweep.tally.find(Count.RUNNERS_REQUESTED, found)
 
-    def _discover(self, run: OpenRun, told: Told, sweep: "Sweep") -> None:
+    def _discover(self, run: OpenRun, told: GitHubJob, sweep: "Sweep") -> None:
         """Some webhooks are never sent."""
         self.record(healing.healed(run.installation_id, told, version=0, now=sweep.now))
         sweep.tally.find(Count.DISCOVERED, f"job {told.job_id} of {run.repo_full_name}: never heard of; taken in")
 
-    def _note(self, run: OpenRun, told: list[Told] | None, sweep: "Sweep") -> None:
+    def _note(self, run: OpenRun, told: list[GitHubJob] | None, sweep: "Sweep") -> None:
         if told and not all(each.status is Status.COMPLETED for each in told):
             self.runs.note_checked(*run.key, at=sweep.now)
             return

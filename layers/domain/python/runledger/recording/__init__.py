@@ -1,1 +1,1 @@
-"""The write protocol: decide what an input means, write the history, apply the effects, save the job."""
+"""The write protocol: decide what an input changes, write the history, apply the effects, save the job."""

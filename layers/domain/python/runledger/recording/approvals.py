@@ -1,4 +1,4 @@
-"""Deployments that need an approval. A review is recorded on the jobs at its gate, and on jobs that join it later."""
+"""Reviews of deployments: each is recorded on the jobs at its gate, and on jobs that reach the gate later."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,9 +12,9 @@ from runledger.tables.gates import Gates, job_from, job_text
 
 Record = Callable[[Receipt], Decision]
 
-# Each job takes four calls, and intake must answer within seconds.
+# Each job takes four calls, and intake must respond within seconds.
 JOBS_IN_A_PART = 10
-LINES = {
+EVENT_TYPES = {
     Approval.PENDING: EventType.DEPLOYMENT_REQUESTED,
     Approval.APPROVED: EventType.DEPLOYMENT_APPROVED,
     Approval.REJECTED: EventType.DEPLOYMENT_REJECTED,
@@ -22,7 +22,7 @@ LINES = {
 
 
 def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: Record) -> Job | None:
-    """Records earlier reviews on the job, and returns the job as it is then; None if there were no reviews."""
+    """Records earlier reviews on the job and returns the changed job, or None if there are no reviews."""
     gate = gates.join(waiting)
     deployments.absorb(
         DeploymentReport(
@@ -40,7 +40,7 @@ def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: 
 
 
 def parts(review: Review, gates: Gates) -> Iterator[Review]:
-    """Stores the review at the gate. Returns its jobs in parts, each of which can be applied on its own."""
+    """Stores the review at the gate, and splits it into parts that can be applied separately."""
     reached = gates.review(review).reached_by(review)
     for start in range(0, len(reached), JOBS_IN_A_PART):
         yield replace(review, jobs=tuple(map(job_text, reached[start : start + JOBS_IN_A_PART])))
@@ -65,16 +65,16 @@ def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: 
             job_created_at=job.created_at,
         )
     )
-    return record(_line(review, job.job_id))
+    return record(_receipt(review, job.job_id))
 
 
-def _line(review: Review, job_id: int) -> Receipt:
+def _receipt(review: Review, job_id: int) -> Receipt:
     return Receipt(
         installation_id=review.installation_id,
         job_id=job_id,
         delivery_id=review.delivery_id,
         received_at=review.reported_at,
-        event_type=LINES[review.status],
+        event_type=EVENT_TYPES[review.status],
         source=Source.GITHUB_WEBHOOK,
         body_digest=review.body_digest,
         facts=Facts(run_id=review.run_id, run_attempt=review.run_attempt, repo_full_name=review.repo_full_name),

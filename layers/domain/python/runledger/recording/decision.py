@@ -1,4 +1,4 @@
-"""The one pure function through which every input goes: what is known, what is said, what follows."""
+"""`decide`: the pure function that turns a job and an input into the new job, its history line and its effects."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waitin
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # it was received before: a line of history, and at most a newer time of the same status
-    REPEATED = "repeated"  # we retried what was already done: nothing at all
-    IGNORED = "ignored"  # about a machine that the job doesn't have, or already knew: nothing at all
+    DUPLICATE = "duplicate"  # received before: adds a line of history, and at most a newer time of the same status
+    REPEATED = "repeated"  # our own retry of a recorded input: changes nothing
+    IGNORED = "ignored"  # about a machine that the job doesn't have, or no news about it: changes nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
-    """The reconciler must know whom to ask about, and statistics of an installation which repositories it has."""
+    """Lists the repository of an installation, for the reconciler and for statistics."""
 
     installation_id: int
     org_name: str | None
@@ -31,8 +31,11 @@ class Register:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountJob:
-    """In the counters of its run: when it is first seen, when it completes, and when a report corrects its conclusion
-    or shows that it is older. A run is as old as its oldest job."""
+    """Updates the counters of the job's run.
+
+    That happens for the first input, at completion, and when an input corrects the job's conclusion or shows that the
+    job is older. A run is as old as its oldest job.
+    """
 
     job: Job
     first: bool
@@ -41,34 +44,36 @@ class CountJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRun:
-    """The run was first counted from a launcher's plan, which names neither its branch nor its workflow."""
+    """Adds the names of a run whose first input, a launcher's plan, contained neither branch nor workflow."""
 
     job: Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerNamed:
-    """GitHub names the runner of a job. The name may lead to a machine that no launcher reported, or to a later life
-    of the machine that the job was planned for."""
+    """GitHub has named the job's runner.
+
+    The name may contain the id of a machine that no launcher reported, or of the planned machine in a later life.
+    """
 
     job: Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CutShort:
-    """A job did not succeed and its runner was interrupted: once the run is over, it may be run again."""
+class Interrupted:
+    """The job failed and its runner was interrupted. When the run has completed, the job can be re-run."""
 
     job: Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotCutShort:
-    """A later input shows that the job was not interrupted, or that it succeeded: a re-run must not count it."""
+class NotInterrupted:
+    """A later input shows that the job was not interrupted, or that it succeeded: no re-run because of it."""
 
     job: Job
 
 
-Effect = Register | CountJob | NameRun | Waiting | RunnerNamed | CutShort | NotCutShort
+Effect = Register | CountJob | NameRun | Waiting | RunnerNamed | Interrupted | NotInterrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,25 +82,25 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
-    may_be_repeated: bool = False  # its line of history may exist, from a time that the job no longer remembers
+    may_be_repeated: bool = False  # its line of history may exist already: the job may have dropped its token
 
     @property
     def is_news(self) -> bool:
         return self.outcome is Outcome.RECORDED
 
 
-# Who a job is never changes in its life, and what we keep for ourselves says nothing: history repeats neither.
+# The history omits the identity of a job, which never changes, and bookkeeping, which means nothing to users.
 IDENTITY = {
     *("installation_id", "job_id", "run_id", "run_attempt", "org_name", "repo_full_name", "repo_is_private"),
     *("workflow_id", "workflow_name", "job_name", "head_sha", "head_branch", "default_branch", "job_html_url"),
     *("labels", "custom_properties", "environment"),
 }
-CUT_SHORT = {*FAILURES, "cancelled"}  # what "re-run failed jobs" runs again
+RERUN_CONCLUSIONS = {*FAILURES, "cancelled"}  # of the jobs that "re-run failed jobs" runs again
 BOOKKEEPING = {
     *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
     *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed"),
 }
-# A job has at most five webhooks from each hook, and two for each approval; see `_is_duplicate` for what follows them.
+# A job gets at most five webhooks from each hook, and two for each approval. For more, see `_is_duplicate`.
 WEBHOOKS_KEPT = 50
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
 NOTHING = (None,) * len(TRACKED)
@@ -103,8 +108,8 @@ _tracked = attrgetter(*TRACKED)
 
 
 def decide(job: Job | None, receipt: Receipt) -> Decision:
-    if receipt.is_about_machine and not (known := job or Job.opened_by(receipt)).is_changed_by(receipt):
-        return Decision(outcome=Outcome.IGNORED, job=known, event=_event(receipt, known))
+    if receipt.is_about_machine and not (before := job or Job.opened_by(receipt)).is_changed_by(receipt):
+        return Decision(outcome=Outcome.IGNORED, job=before, event=_event(receipt, before))
     if job is not None and _is_repeated(job, receipt):
         return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
     if job is not None and _is_duplicate(job, receipt):
@@ -127,29 +132,29 @@ def _is_repeated(job: Job, receipt: Receipt) -> bool:
 
 
 def _is_duplicate(job: Job, receipt: Receipt) -> bool:
-    """A webhook is known by its signed body, whatever its delivery id; an internal input by its id.
+    """A webhook is identified by its signed body, whatever its delivery id. An internal input is identified by its id.
 
-    GitHub sends a job that waits for an approval as `queued` again, and that body can be the same as the first: while
-    the job waits, only the same delivery is a duplicate. A replay can use this once for each `waiting` webhook, because
-    that moves the job to `queued` and no replayed `waiting` moves it back. If the second `queued` overtakes `waiting`,
-    it is a duplicate whose time counts: see `_may_follow_an_approval`.
+    After an approval GitHub sends `queued` again, and its body can be the same as the first. So while the job waits,
+    only the same delivery is a duplicate. A replay can exploit this once for each `waiting` webhook: it moves the job
+    to `queued`, and no replayed `waiting` moves it back. If the second `queued` overtakes `waiting`, it is a duplicate
+    whose time counts: see `_may_follow_an_approval`.
 
-    Duplicates are not remembered, so replays cannot fill the memory. Should distinct bodies fill it, then only those
-    that advance the job are news. There are two of them at most, so they are remembered beyond the limit.
+    The tokens of duplicates are not stored, so replays cannot fill the list. If distinct bodies fill it, only webhooks
+    that advance the job are recorded. There are at most two of them, and their tokens are stored beyond the limit.
     """
     if receipt.body_digest is None:
         return not receipt.is_machine_state and any(token.startswith(receipt.delivery_token) for token in job.inputs)
     approved = receipt.status is Status.QUEUED and job.status is Status.WAITING
-    known = receipt.delivery_token if approved else receipt.body_id
-    if any(token.startswith(known) for token in job.webhooks):
+    prefix = receipt.delivery_token if approved else receipt.body_id
+    if any(token.startswith(prefix) for token in job.webhooks):
         return True
     return len(job.webhooks) >= WEBHOOKS_KEPT and not _advances(job, receipt)
 
 
 def _may_follow_an_approval(job: Job, receipt: Receipt) -> bool:
-    """Whether a duplicate `queued` may be the one after an approval, whose `waiting` has not arrived yet.
+    """Whether a duplicate `queued` may be the one after an approval, received before its `waiting`.
 
-    Nothing but the time of that report changes, so a replay gains nothing: a true `waiting` is received after it.
+    Only the time of the report changes. A replay has no effect, because a genuine `waiting` is received after it.
     """
     if receipt.body_digest is None or receipt.status is not Status.QUEUED or job.status is not Status.QUEUED:
         return False
@@ -178,7 +183,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
         effects.append(NameRun(job=after))
     if _names_runner(before, after, receipt) or _begins_later_life(before, after):
         effects.append(RunnerNamed(job=after))
-    if _was_cut_short(after) != (before is not None and _was_cut_short(before)):
+    if _was_interrupted(after) != (before is not None and _was_interrupted(before)):
         effects.append(interruption_of(after))
     if (waiting := _waiting(after)) and (before is None or not _waits_at(waiting, before)):
         effects.append(waiting)
@@ -186,7 +191,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
 
 
 def _changes(before: Job | None, after: Job) -> Mapping[str, Mapping[str, Any]]:
-    """Absent is absent: a field that was not there has no `from`."""
+    """There are no nulls: a new field has no `from`, and a removed one has no `to`."""
     changes = {}
     for name, old, new in zip(TRACKED, _tracked(before) if before else NOTHING, _tracked(after), strict=True):
         if old != new:
@@ -202,7 +207,7 @@ def _event(
     duplicate: bool | None = None,
     nth: int = 0,
 ) -> Event:
-    """A job may lose a machine and get it back: the `nth` time that this is news, it has a line of its own."""
+    """A job can lose a machine and get it back several times. `nth` gives each time a line of its own."""
     return Event(
         installation_id=receipt.installation_id,
         job_id=receipt.job_id,
@@ -221,30 +226,30 @@ def _event(
 
 
 def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
-    known = before.runner_name if before else None
+    previous = before.runner_name if before else None
     if after.carried_over:
         return False
-    githubs_word = receipt.source is Source.GITHUB_WEBHOOK or receipt.event_type is EventType.JOB_RECONCILED
-    return githubs_word and after.runner_name not in (None, known)
+    is_from_github = receipt.source is Source.GITHUB_WEBHOOK or receipt.event_type is EventType.JOB_RECONCILED
+    return is_from_github and after.runner_name not in (None, previous)
 
 
 def _begins_later_life(before: Job | None, after: Job) -> bool:
-    """Either the start or the earlier end is news. An end that is recorded again is news again."""
+    """The start of the job, or the earlier end of its machine, is new. An end that is recorded again counts again."""
     return after.outlived_its_end and not (before is not None and before.outlived_its_end)
 
 
-def interruption_of(job: Job) -> CutShort | NotCutShort:
-    return CutShort(job=job) if _was_cut_short(job) else NotCutShort(job=job)
+def interruption_of(job: Job) -> Interrupted | NotInterrupted:
+    return Interrupted(job=job) if _was_interrupted(job) else NotInterrupted(job=job)
 
 
-def _was_cut_short(job: Job) -> bool:
-    """Its run may be run again because of it."""
-    ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in CUT_SHORT
+def _was_interrupted(job: Job) -> bool:
+    """Whether the run can be re-run because of this job."""
+    ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in RERUN_CONCLUSIONS
     return ended and bool(job.was_interrupted)
 
 
 def _names_owner(before: Job, facts: Facts) -> bool:
-    """A launcher may be first, without an organisation, and a repository may be renamed while its job runs."""
+    """The first input may be a launcher's plan, without an organisation. A repository may be renamed during a job."""
     org_is_news = before.org_name is None and facts.org_name is not None
     return org_is_news or facts.repo_full_name not in (None, before.repo_full_name)
 
@@ -281,8 +286,8 @@ def _waiting(job: Job) -> Waiting | None:
 
 
 def _waits_at(waiting: Waiting, before: Job) -> bool:
-    known = _waiting(before)
-    return known is not None and (known.job, known.environment) == (waiting.job, waiting.environment)
+    previous = _waiting(before)
+    return previous is not None and (previous.job, previous.environment) == (waiting.job, waiting.environment)
 
 
 def _registration(receipt: Receipt) -> Register:

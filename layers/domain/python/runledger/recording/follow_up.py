@@ -1,4 +1,4 @@
-"""Work that follows from an input but takes too long for it, because it calls EC2 or GitHub: it is queued."""
+"""Queued tasks that follow from an input. They call EC2 or GitHub, which takes too long for the input itself."""
 
 import json
 from dataclasses import asdict
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FollowUps:
-    """Sending a task twice does no harm: its function finds it done."""
+    """A task may be sent twice: the second one has no effect."""
 
     def __init__(
         self, client: "SQSClient", *, lookups_url: str, reruns_url: str, instance_pattern: str, task_pattern: str
@@ -28,7 +28,7 @@ class FollowUps:
         self._task_pattern = task_pattern
 
     def look_up_runner(self, job: Job) -> None:
-        """Does nothing without a machine's id in the name, or if a launcher planned the job for that life of it."""
+        """Does nothing if the name contains no machine's id, or if a launcher planned the job for that life of it."""
         name = job.runner_name or ""
         instance_id = instance_id_in(name, self._instance_pattern)
         runner_id = instance_id or task_id_in(name, self._task_pattern)

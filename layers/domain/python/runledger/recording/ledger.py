@@ -28,11 +28,11 @@ from runledger.model.reports import DeploymentReport, InstallationReport, Report
 from runledger.recording import approvals
 from runledger.recording.decision import (
     CountJob,
-    CutShort,
     Decision,
     Effect,
+    Interrupted,
     NameRun,
-    NotCutShort,
+    NotInterrupted,
     Outcome,
     Register,
     RunnerNamed,
@@ -170,7 +170,7 @@ class Ledger:
         saved_by_another = now.job.inputs.count(receipt.token) >= lost.job.inputs.count(receipt.token)
         if now.outcome is Outcome.IGNORED and not saved_by_another:
             self.events.put(replace(now.event, short_id=lost.event.short_id))
-        if any(isinstance(each, CutShort | NotCutShort) for each in lost.effects):
+        if any(isinstance(each, Interrupted | NotInterrupted) for each in lost.effects):
             self._apply(interruption_of(now.job))
 
     def take_back_leftovers(self, installation_id: int, job_id: int) -> None:
@@ -223,10 +223,10 @@ class Ledger:
                 self.runs.name(effect.job)
             case RunnerNamed():
                 self.follow_ups.look_up_runner(effect.job)
-            case CutShort():
+            case Interrupted():
                 if self.runs.note_cut_short(effect.job).may_be_rerun:
                     self.follow_ups.consider_rerun(effect.job)
-            case NotCutShort():
+            case NotInterrupted():
                 self.runs.note_not_cut_short(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:

@@ -1,4 +1,4 @@
-"""Logs and counts what was recorded. The ledger calls `recorded` once for each input, after it was recorded."""
+"""Logs and metrics of recorded inputs. The ledger calls `recorded` once for each input."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -33,7 +33,7 @@ DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"
 
 
 def recorded(entry: Receipt | Report, decision: Decision | None) -> None:
-    """Reports are only logged: metrics count what happens to jobs."""
+    """Reports are only logged: the metrics are about jobs."""
     if decision:
         _job_event(decision)
     else:
@@ -70,7 +70,7 @@ def considered(check: RerunCheck, result: str) -> None:
 
 
 def _about(entry: Receipt | Report) -> dict[str, Any]:
-    """The ids and the status of an input, where it has them."""
+    """The ids and the status that the input contains."""
     names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
     found = {name: getattr(entry, name, None) for name in names} | {"kind": type(entry).__name__}
     return {name: value for name, value in found.items() if value is not None}
@@ -89,7 +89,7 @@ def _measured(decision: Decision) -> dict[str, float]:
 
 
 def _dollars(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """The difference to before, because a price may be found or corrected after the job has completed."""
+    """The change of each amount, because a price may be found or corrected after the job has completed."""
     return {
         metric: float(change.get("to", 0) - change.get("from", 0))
         for name, metric in DOLLAR_METRICS.items()

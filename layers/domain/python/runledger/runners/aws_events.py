@@ -1,4 +1,4 @@
-"""Events of EC2 and ECS about the machines themselves. Their owners are in the runners table."""
+"""Events of EC2 and ECS about machines. They contain no owner: that is in the runners table."""
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
@@ -9,9 +9,9 @@ from runledger.runners.tracker import Runners
 
 
 def record(event: Json, runners: Runners) -> None:
-    """One event of EventBridge; warnings are best effort, so an end without one has the same effect.
+    """Records one event of EventBridge. Warnings are best effort, so an end without a warning has the same effect.
 
-    A bus may also carry events of other accounts and regions. They are ignored: nothing could confirm them.
+    Events of accounts and regions out of scope are ignored, because EC2 and ECS can't be called there to confirm them.
     """
     kind = payload.required_text(event, "detail-type")
     detail = payload.section(event, "detail")
@@ -24,14 +24,14 @@ def record(event: Json, runners: Runners) -> None:
     elif kind == AwsEvent.REBALANCE:
         runners.rebalance_recommended(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.INSTANCE_STATE:
-        _take_instance(detail, runners, at=at, place=place)
+        _record_instance_state(detail, runners, at=at, place=place)
     elif kind == AwsEvent.TASK_STATE:
-        _take_task(detail, runners, at=at, place=place)
+        _record_task_state(detail, runners, at=at, place=place)
     else:
         raise Malformed("detail-type", f"is {kind}, which is not an event of a runner")
 
 
-def _take_instance(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
+def _record_instance_state(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
     state = payload.required_text(detail, "detail.state")
     if state == "running":
         runners.attached(_instance_id(detail), at=at, place=place)
@@ -39,7 +39,7 @@ def _take_instance(detail: Json, runners: Runners, *, at: str, place: Place) -> 
         runners.terminated(_instance_id(detail), at=at, place=place, reason=state)
 
 
-def _take_task(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
+def _record_task_state(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
     task = payload.required_text(detail, "detail.taskArn")
     stopping = payload.instant(detail, "stoppingAt") or at
     if detail.get("stopCode") == SPOT_INTERRUPTION:

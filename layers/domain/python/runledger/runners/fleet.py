@@ -1,4 +1,4 @@
-"""Machines on EC2 and ECS: which exist, which of them are runners of this deployment, and how one is stopped."""
+"""The machines on EC2 and ECS: describes them, finds the runners of this deployment, and stops them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,9 +26,9 @@ def _ignore(_trouble: UnavailableError) -> None:
 class Fleet:
     """Machines of one account, in the regions of `scope`.
 
-    `tags` decides what is ours: a machine that lacks one of them is never touched, and without tags none is.
-    A machine with one of `keep_tags`, of a launcher's idle pool or a static runner, is not touched either.
-    `client` gives the client of a service in a region; `postponed` is called when EC2 or ECS does not answer.
+    Only machines with all of `tags` are stopped; if `tags` is empty, none is. A machine with one of `keep_tags` is not
+    stopped either: it belongs to a launcher's idle pool, or is a static runner.
+    `client` returns the client of a service in a region. `postponed` is called when EC2 or ECS does not respond.
     """
 
     client: Callable[[str, str], Any]
@@ -47,7 +47,7 @@ class Fleet:
             return self._instances(ids - tasks) | self._tasks(tasks)
 
     def find(self, runner_id: str, kind: RunnerKind) -> Instance | None:
-        """One machine. A task without a cluster in its id is looked for in the cluster of the settings."""
+        """One machine. If a task's id contains no cluster, the cluster in the settings is used."""
         with self._counted():
             found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
         return next(iter(found.values()), None)
@@ -66,11 +66,11 @@ class Fleet:
         return bool(self.tags) and has_tags(instance.tags, self.tags)
 
     def is_ours(self, instance: Instance) -> bool:
-        """A machine that is marked to be kept is not ours to stop."""
+        """Whether this deployment may stop the machine."""
         return self.is_runner(instance) and not must_stay(instance.tags, self.keep_tags)
 
     def stop(self, instance: Instance, *, reason: str) -> None:
-        """A machine that is gone counts as stopped. A machine out of scope is a defect of the caller."""
+        """Succeeds if the machine is already gone. Raises ValueError if it is out of scope: a defect of the caller."""
         if not self.scope.covers(instance.place):
             raise ValueError(f"runner {instance.runner_id} is not in an account and region of this deployment")
         assert instance.region is not None
@@ -87,7 +87,7 @@ class Fleet:
                 raise
 
     def _instances(self, ids: set[str]) -> dict[str, Instance]:
-        """An instance's id names no region, so ids that are absent in one region are looked for in the next."""
+        """An instance's id contains no region, so ids that are missing in one region are looked up in the next."""
         found: dict[str, Instance] = {}
         for region in self.scope.regions:
             if left := ids - found.keys():
@@ -113,7 +113,7 @@ class Fleet:
 
 
 def _is_gone(error: ClientError) -> bool:
-    """ECS has one code for every wrong parameter, so the message must be compared."""
+    """ECS has one error code for all invalid parameters, so this compares the message."""
     code, message = error.response["Error"]["Code"], error.response["Error"]["Message"]
     return code == NO_SUCH_INSTANCE or NO_SUCH_TASK in message
 
@@ -123,6 +123,6 @@ def kind_of(runner_id: str) -> RunnerKind:
 
 
 def cluster_of(task_arn: str) -> str:
-    """A task's ARN names its cluster between its kind and its id."""
+    """In a task's ARN the cluster is between `task/` and the id. Old ARNs contain none."""
     parts = task_arn.rpartition(":task/")[2].split("/")
     return parts[0] if len(parts) > 1 else "default"

@@ -1,4 +1,4 @@
-"""Where no launcher tells: which instance or task a runner is, from its name, and what EC2 and ECS know of it."""
+"""Descriptions of instances and tasks from EC2 and ECS, for machines that no launcher reported."""
 
 import re
 from collections import defaultdict
@@ -15,9 +15,9 @@ from runledger.model.reports import RunnerKind
 from runledger.model.runner_names import POOL_TAGS
 from runledger.platform.availability import reaching
 
-# EC2 takes a thousand, but describes them for longer than a client waits.
-MOST_INSTANCES_A_CALL = 100
-MOST_TASKS_A_CALL = 100
+# EC2 accepts a thousand, but then takes longer than a client waits.
+MAX_INSTANCES_PER_CALL = 100
+MAX_TASKS_PER_CALL = 100
 
 GONE = {
     RunnerKind.EC2: {"shutting-down", "terminated"},
@@ -25,7 +25,7 @@ GONE = {
 }
 FLEET_TAGS = ("aws:ec2:fleet-id", "aws:ec2spot:fleet-request-id")
 
-# EC2 and ECS refuse a whole batch for one id that cannot be one.
+# EC2 and ECS reject a whole batch if one id is malformed.
 _INSTANCE = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
 _TASK = re.compile(
     r"(?:arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:(?P<cluster>[\w-]+)/)?)?"
@@ -40,7 +40,7 @@ class Lifecycle(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """An EC2 instance or an ECS task, as AWS describes it; `state` is AWS's own word in lower case."""
+    """An EC2 instance or an ECS task, as AWS describes it; `state` is AWS's value in lower case."""
 
     runner_id: str
     kind: RunnerKind
@@ -61,7 +61,7 @@ class Instance:
 
     @property
     def is_gone(self) -> bool:
-        """Gone for good, or about to be. A stopped instance may be started again."""
+        """Terminated or about to be. A stopped instance may be started again."""
         return self.state in GONE[self.kind]
 
 
@@ -70,7 +70,7 @@ def describe(ec2: Any, instance_ids: Collection[str], *, pool_tags: Sequence[str
     ids = sorted(filter(_INSTANCE.fullmatch, set(instance_ids)))
     return {
         each.runner_id: each
-        for batch in _batches(ids, MOST_INSTANCES_A_CALL)
+        for batch in _batches(ids, MAX_INSTANCES_PER_CALL)
         for each in _instances(ec2, batch, pool_tags)
     }
 
@@ -78,38 +78,38 @@ def describe(ec2: Any, instance_ids: Collection[str], *, pool_tags: Sequence[str
 def describe_tasks(
     ecs: Any, cluster: str, task_ids: Collection[str], *, pool_tags: Sequence[str] = POOL_TAGS
 ) -> dict[str, Instance]:
-    """By what was asked, a task's id or its ARN, which names its own cluster; who is not there is left out."""
-    matches = {asked: match for asked in task_ids if (match := _TASK.fullmatch(asked))}
+    """By task id or ARN, as requested. An ARN contains its own cluster. Missing tasks are omitted."""
+    matches = {requested: match for requested in task_ids if (match := _TASK.fullmatch(requested))}
     ids = defaultdict(set)
     for match in matches.values():
         ids[match["cluster"] or cluster].add(match["id"])
     found = {
-        answer["taskArn"].rpartition("/")[2]: _task(answer, pool_tags)
-        for home, members in ids.items()
-        for batch in _batches(sorted(members), MOST_TASKS_A_CALL)
-        for answer in _tasks(ecs, home, batch)
+        response["taskArn"].rpartition("/")[2]: _task(response, pool_tags)
+        for cluster_name, members in ids.items()
+        for batch in _batches(sorted(members), MAX_TASKS_PER_CALL)
+        for response in _tasks(ecs, cluster_name, batch)
     }
     # An ARN of another account or region may end with the same id: it is another task.
     return {
-        asked: task
-        for asked, match in matches.items()
-        if (task := found.get(match["id"])) and asked in (match["id"], task.runner_id)
+        requested: task
+        for requested, match in matches.items()
+        if (task := found.get(match["id"])) and requested in (match["id"], task.runner_id)
     }
 
 
 def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
-    """Every instance that has all these tags and is not gone; `*` is any value."""
+    """Every instance that has all these tags and is not gone; `*` matches any value."""
     filters = [{"Name": f"tag:{name}", "Values": [value]} for name, value in tags.items()]
     filters.append({"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]})
     with reaching("ec2"):
         pages = ec2.get_paginator("describe_instances").paginate(
-            Filters=filters, PaginationConfig={"PageSize": MOST_INSTANCES_A_CALL}
+            Filters=filters, PaginationConfig={"PageSize": MAX_INSTANCES_PER_CALL}
         )
         return {each.runner_id: each for each in _reserved(pages, ec2, pool_tags)}
 
 
 def running_tasks(ecs: Any, cluster: str, *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
-    """Every task of the cluster that shall run, by its ARN; none where there is no such cluster."""
+    """Every task of the cluster whose desired status is RUNNING, by ARN. Empty if the cluster doesn't exist."""
     try:
         with reaching("ecs"):
             pages = ecs.get_paginator("list_tasks").paginate(cluster=cluster, desiredStatus="RUNNING")
@@ -132,7 +132,7 @@ def _instances(ec2: Any, ids: list[str], pool_tags: Sequence[str]) -> list[Insta
                 pages = ec2.get_paginator("describe_instances").paginate(InstanceIds=ids)
                 return list(_reserved(pages, ec2, pool_tags))
         except ClientError as error:
-            ids = _without_unknown(ids, error)
+            ids = _without_missing(ids, error)
     return []
 
 
@@ -143,12 +143,12 @@ def _reserved(pages: Iterable[Mapping[str, Any]], ec2: Any, pool_tags: Sequence[
             yield from (_instance(each, place, pool_tags) for each in group["Instances"])
 
 
-def _without_unknown(ids: list[str], error: ClientError) -> list[str]:
-    """EC2 answers nothing at all when one instance is unknown, but says which."""
+def _without_missing(ids: list[str], error: ClientError) -> list[str]:
+    """If one instance doesn't exist, EC2 describes none, and lists the missing ids in its error."""
     if error.response["Error"]["Code"] != "InvalidInstanceID.NotFound":
         raise error
-    unknown = set(_INSTANCE.findall(error.response["Error"]["Message"]))
-    left = [each for each in ids if each not in unknown]
+    missing = set(_INSTANCE.findall(error.response["Error"]["Message"]))
+    left = [each for each in ids if each not in missing]
     if len(left) == len(ids):
         raise error
     return left
@@ -157,61 +157,61 @@ def _without_unknown(ids: list[str], error: ClientError) -> list[str]:
 def _tasks(ecs: Any, cluster: str, ids: list[str]) -> list[dict[str, Any]]:
     try:
         with reaching("ecs"):
-            answer = ecs.describe_tasks(cluster=cluster, tasks=ids, include=["TAGS"])
+            response = ecs.describe_tasks(cluster=cluster, tasks=ids, include=["TAGS"])
     except ClientError as error:
         if error.response["Error"]["Code"] == "ClusterNotFoundException":
-            return []  # it has no tasks any more
+            return []  # a deleted cluster has no tasks
         raise
-    return list(answer["tasks"])
+    return list(response["tasks"])
 
 
-def _instance(answer: Mapping[str, Any], place: Place, pool_tags: Sequence[str]) -> Instance:
-    tags = {tag["Key"]: tag["Value"] for tag in answer.get("Tags", [])}
-    # Absent for an on-demand instance; any other word is a way to pay that we have no price for.
-    lifecycle = {None: Lifecycle.ON_DEMAND, "spot": Lifecycle.SPOT}.get(answer.get("InstanceLifecycle"))
+def _instance(response: Mapping[str, Any], place: Place, pool_tags: Sequence[str]) -> Instance:
+    tags = {tag["Key"]: tag["Value"] for tag in response.get("Tags", [])}
+    # Absent for an on-demand instance. Any other value is a pricing model that has no price here.
+    lifecycle = {None: Lifecycle.ON_DEMAND, "spot": Lifecycle.SPOT}.get(response.get("InstanceLifecycle"))
     return Instance(
-        runner_id=answer["InstanceId"],
+        runner_id=response["InstanceId"],
         kind=RunnerKind.EC2,
-        state=answer["State"]["Name"],
-        instance_type=answer.get("InstanceType"),
+        state=response["State"]["Name"],
+        instance_type=response.get("InstanceType"),
         lifecycle=lifecycle,
         fleet_id=_first(tags, FLEET_TAGS),
         pool_name=_first(tags, pool_tags),
-        availability_zone=answer.get("Placement", {}).get("AvailabilityZone"),
-        launched_at=_instant(answer, "LaunchTime"),
+        availability_zone=response.get("Placement", {}).get("AvailabilityZone"),
+        launched_at=_instant(response, "LaunchTime"),
         account_id=place.account_id,
         region=place.region,
         tags=tags,
     )
 
 
-def _task(answer: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
-    tags = {tag["key"]: tag["value"] for tag in answer.get("tags", [])}
-    place = place_of(answer["taskArn"])
+def _task(response: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
+    tags = {tag["key"]: tag["value"] for tag in response.get("tags", [])}
+    place = place_of(response["taskArn"])
     return Instance(
-        runner_id=answer["taskArn"],
+        runner_id=response["taskArn"],
         kind=RunnerKind.ECS,
-        state=answer["lastStatus"].lower(),
-        lifecycle=_task_lifecycle(answer),
+        state=response["lastStatus"].lower(),
+        lifecycle=_task_lifecycle(response),
         pool_name=_first(tags, pool_tags),
-        availability_zone=answer.get("availabilityZone"),
-        launched_at=_instant(answer, "createdAt"),
+        availability_zone=response.get("availabilityZone"),
+        launched_at=_instant(response, "createdAt"),
         account_id=place.account_id,
         region=place.region,
         tags=tags,
     )
 
 
-def _task_lifecycle(answer: Mapping[str, Any]) -> Lifecycle | None:
-    """A task on EC2 lives as its container instance does, which is not asked for."""
-    if answer.get("capacityProviderName") == "FARGATE_SPOT":
+def _task_lifecycle(response: Mapping[str, Any]) -> Lifecycle | None:
+    """None for a task on EC2: its lifecycle is that of its container instance, which is not described."""
+    if response.get("capacityProviderName") == "FARGATE_SPOT":
         return Lifecycle.SPOT
-    return Lifecycle.ON_DEMAND if answer.get("launchType") == "FARGATE" else None
+    return Lifecycle.ON_DEMAND if response.get("launchType") == "FARGATE" else None
 
 
 def _first(tags: Mapping[str, str], names: Sequence[str]) -> str | None:
     return next((tags[name] for name in names if tags.get(name)), None)
 
 
-def _instant(answer: Mapping[str, Any], name: str) -> str | None:
-    return times.normalised(answer[name].isoformat()) if name in answer else None
+def _instant(response: Mapping[str, Any], name: str) -> str | None:
+    return times.normalised(response[name].isoformat()) if name in response else None

@@ -1,4 +1,4 @@
-"""What launchers publish on the bus: which machine they started for which job, and what became of it."""
+"""Events that launchers publish: a machine was started for a job, attached or terminated."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.ownership import Proof, account_of, named_owner, owns
 from runledger.model.payload import Json
 from runledger.model.places import Place, region_of
-from runledger.model.reports import NO_INSTALLATION, FindPrice, RunnerKind, Wanted
+from runledger.model.reports import NO_INSTALLATION, FindPrice, PriceQuery, RunnerKind
 from runledger.runners.lookups import Describe
 from runledger.runners.publishers import Publisher, Publishers
 from runledger.runners.tracker import Runners
@@ -22,14 +22,14 @@ RUNNER_IDS = {
     RunnerKind.EC2: re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
     RunnerKind.ECS: re.compile(r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/\S+"),
 }
-# A launcher's clock may be wrong, but not by more: times decide which of two reports is newer.
-FURTHEST_FROM_ENVELOPE_MS = 24 * times.MS_PER_HOUR
-HIGHEST_PRICE_PER_HOUR = 1000
+# The largest error of a launcher's clock that is accepted: times decide which of two reports is newer.
+MAX_CLOCK_ERROR_MS = 24 * times.MS_PER_HOUR
+MAX_PRICE_PER_HOUR = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LauncherEvents:
-    """`account` gives the account of an installation, as GitHub's webhooks name it; None if none has arrived."""
+    """`account` returns the account of an installation from GitHub's webhooks, or None before the first webhook."""
 
     runners: Runners
     publishers: Publishers
@@ -38,10 +38,10 @@ class LauncherEvents:
     account: Callable[[int], str | None]
 
     def record(self, event: Json, *, sent_at: str | None = None) -> None:
-        """One event of EventBridge; `sent_at` is when EventBridge put it on our queue.
+        """Records one event of EventBridge. `sent_at` is when EventBridge put it on the queue.
 
-        Malformed if its detail does not fit docs/scheduling-event.v1.schema.json; NotYours if the publisher may not
-        report about that installation, or the machine is proven to belong to another one.
+        Raises Malformed if its detail does not match docs/scheduling-event.v1.schema.json. Raises NotYours if the
+        publisher may not report about that installation, or if the machine is proven to belong to another one.
         """
         detail_type = payload.required_text(event, "detail-type")
         detail = payload.section(event, "detail")
@@ -73,7 +73,7 @@ class LauncherEvents:
                 raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
 
     def _ensure_not_tagged_for_another(self, runner_id: str, kind: RunnerKind, detail: Json) -> None:
-        """A limited publisher can name any machine, and any repository: only the installation's id is checked."""
+        """A limited publisher can name any machine and repository: so far only the installation's id is checked."""
         machine = self.describe(runner_id, kind)
         owner = named_owner(machine.tags) if machine else None
         if owner is None:
@@ -99,13 +99,13 @@ class LauncherEvents:
 
 def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, find_price: FindPrice) -> Receipt:
     scheduled_at = _instant(event, detail, "scheduled_at") or at
-    wanted = Wanted(
+    query = PriceQuery(
         instance_type=payload.text(detail, "instance_type"),
         instance_lifecycle=_one_of(detail, "instance_lifecycle", LIFECYCLES),
         availability_zone=payload.text(detail, "availability_zone"),
         at=scheduled_at,
     )
-    found = find_price(wanted)
+    found = find_price(query)
     return Receipt(
         installation_id=payload.identifier(detail, "detail.installation_id"),
         job_id=payload.identifier(detail, "detail.job_id"),
@@ -121,8 +121,8 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, fin
             runner_name=payload.text(detail, "runner_name"),
             scheduled_at=scheduled_at,
             instance_id=_runner_id(detail),
-            instance_type=wanted.instance_type,
-            instance_lifecycle=wanted.instance_lifecycle,
+            instance_type=query.instance_type,
+            instance_lifecycle=query.instance_lifecycle,
             fleet_id=payload.text(detail, "fleet_id"),
             pool_name=payload.text(detail, "pool_name"),
             price_per_hour=_dollars(detail, "price_per_hour") or found.per_hour,
@@ -132,7 +132,7 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, fin
 
 
 def _place(event: Json, detail: Json) -> Place:
-    """Where the launcher has probably started the machine, until EC2 or ECS confirms it."""
+    """The likely place of the machine, until EC2 or ECS confirms it."""
     zone = payload.text(detail, "availability_zone")
     return Place(account_id=payload.text(event, "account"), region=region_of(zone))
 
@@ -158,17 +158,17 @@ def _runner_id(detail: Json) -> str:
 
 
 def _dated(event: Json, sent_at: str | None) -> Json:
-    """The publisher chooses the envelope's time, too, but nothing is reported after it was sent."""
+    """The publisher also chooses the envelope's time. It can't be later than `sent_at`."""
     time = payload.required_instant(event, "time")
     return {**event, "time": min(time, sent_at or time)}
 
 
 def _instant(event: Json, detail: Json, name: str) -> str | None:
-    """Nothing that a launcher reports happens after its report."""
+    """At most the time of the event: a launcher reports nothing in advance."""
     if detail.get(name) is None:
         return None
     instant, reported_at = payload.required_instant(detail, f"detail.{name}"), payload.required_instant(event, "time")
-    if abs(times.ms_between(reported_at, instant)) > FURTHEST_FROM_ENVELOPE_MS:
+    if abs(times.ms_between(reported_at, instant)) > MAX_CLOCK_ERROR_MS:
         raise Malformed(f"detail.{name}", "must be within 24 hours of the event's own time")
     return min(instant, reported_at)
 
@@ -184,6 +184,6 @@ def _dollars(detail: Json, name: str) -> Decimal | None:
     found = detail.get(name)
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= HIGHEST_PRICE_PER_HOUR:
-        raise Malformed(f"detail.{name}", f"must be a price in dollars above 0 and at most {HIGHEST_PRICE_PER_HOUR}")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= MAX_PRICE_PER_HOUR:
+        raise Malformed(f"detail.{name}", f"must be a price in dollars above 0 and at most {MAX_PRICE_PER_HOUR}")
     return Decimal(str(found))

@@ -1,11 +1,11 @@
-"""Machines that no launcher reported: a runner's name leads to one, and EC2 or ECS describes it."""
+"""Machines that no launcher reported: a runner's name contains the id, and EC2 or ECS describes the machine."""
 
 from collections.abc import Callable
 
 from runledger.model.assignments import Assignment, MachineFacts
 from runledger.model.errors import UnavailableError
 from runledger.model.ownership import Ruling
-from runledger.model.reports import FindPrice, Price, RunnerKind, RunnerLookup, Wanted
+from runledger.model.reports import FindPrice, Price, PriceQuery, RunnerKind, RunnerLookup
 from runledger.runners.instances import Instance
 from runledger.runners.tracker import Runners
 
@@ -13,14 +13,14 @@ Describe = Callable[[str, RunnerKind], Instance | None]
 
 
 def look_up(lookup: RunnerLookup, runners: Runners, describe: Describe, find_price: FindPrice) -> Ruling:
-    """The name is a claim. The job learns about the machine only if it is a runner, and not another owner's.
+    """The name is a claim. The job gets the machine only if it is a runner and has no other owner.
 
-    UnavailableError if AWS could not be asked about the machine, or about its price. In the second case the job has its
-    machine by then, and the next try adds the price.
+    Raises UnavailableError if AWS does not respond with the machine or with its price. In the second case the job
+    already has its machine, and the next try adds the price.
     """
     kind = RunnerKind(lookup.kind)
     machine = describe(lookup.runner_id, kind)
-    price = find_price(_wanted(machine, lookup.at)) if machine else Price()
+    price = find_price(_price_query(machine, lookup.at)) if machine else Price()
     runner_id = machine.runner_id if machine else lookup.runner_id
     fact = Assignment(
         installation_id=lookup.installation_id,
@@ -48,8 +48,8 @@ def _described(machine: Instance, price: Price) -> MachineFacts:
     )
 
 
-def _wanted(machine: Instance, at: str) -> Wanted:
-    return Wanted(
+def _price_query(machine: Instance, at: str) -> PriceQuery:
+    return PriceQuery(
         instance_type=machine.instance_type,
         instance_lifecycle=machine.lifecycle,
         availability_zone=machine.availability_zone,

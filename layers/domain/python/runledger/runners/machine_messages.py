@@ -1,7 +1,7 @@
-"""What the jobs of a machine are told about it. Pure.
+"""The messages to jobs about their machine. Pure.
 
-A job is told only what happened at or after the start of its assignment, in the life that contains the assignment.
-Each message names its machine and follows from the runner alone, so a job that has heard it changes nothing.
+A job gets only what happened at or after the start of its assignment, in the life that contains the assignment. Each
+message names its machine and is derived from the runner alone, so a repeated message does not change the job.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from runledger.model.runner import Runner, machine_of, plan_before
 
 REPORTED = "reported by the launcher"
 RETURNED = "returned to the job"
-EVERYTHING = frozenset(OccurrenceKind)
+ALL_KINDS = frozenset(OccurrenceKind)
 CAUSES = {
     EventType.RUNNER_ATTACHED: frozenset({OccurrenceKind.STARTED, OccurrenceKind.ATTACHMENT_REPORTED}),
     EventType.RUNNER_REBALANCE_RECOMMENDED: frozenset({OccurrenceKind.REBALANCE_RECOMMENDED}),
@@ -45,12 +45,12 @@ class Placement:
 
 
 def placements(runner: Runner) -> dict[Job, Placement]:
-    """None while two owners contest the machine, or while it has no owner."""
+    """Empty while two owners contest the machine, or while it has no owner."""
     if runner.contested_at or runner.installation_id is None:
         return {}
     placed: dict[Job, Placement] = {}
     for job in dict.fromkeys(each.job for each in runner.effective):
-        # Two hooks may report one job; the launcher's plan is about both copies.
+        # Two hooks may report one job. The launcher's plan applies to both copies.
         own = [each for each in runner.effective if each.job_id == job[1]]
         plan = next((each for each in own if each.is_plan), None)
         fact = next((each for each in own if each.job == job and not each.is_plan), None)
@@ -62,7 +62,7 @@ def placements(runner: Runner) -> dict[Job, Placement]:
 
 
 def description(runner: Runner, job: Job, *, at: str | None = None) -> Receipt | None:
-    """The machine of a job that GitHub reports to run there. None for any other job."""
+    """Describes the machine to a job that runs on it according to GitHub. None for any other job."""
     placement = placements(runner).get(job)
     if placement is None or placement.fact is None:
         return None
@@ -70,9 +70,9 @@ def description(runner: Runner, job: Job, *, at: str | None = None) -> Receipt |
 
 
 def is_described_by(runner: Runner, job: Job, other: Job) -> bool:
-    """Whether the description of a job may change with an assignment of another job.
+    """Whether an assignment of the other job may change the machine's description for this job.
 
-    That is so if its own claim has only now taken effect, or if the other job's plan led to its machine.
+    It may if this job's claim has just taken effect, or if the machine was planned for the other job.
     """
     fact = placements(runner)[job].fact
     if fact is None:
@@ -95,14 +95,14 @@ def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, a
         facts=Facts(
             repo_full_name=fact.repo_full_name,
             instance_id=runner.runner_id,
-            scheduled_at=plan.since if plan else _scheduled(runner, fact, stolen=before is not None),
-            **_named(machine),
+            scheduled_at=plan.since if plan else _scheduled(runner, fact, taken=before is not None),
+            **_facts_of(machine),
         ),
     )
 
 
-def _named(machine: MachineFacts) -> dict[str, Any]:
-    """As a job names them."""
+def _facts_of(machine: MachineFacts) -> dict[str, Any]:
+    """The names of these facts in a job."""
     return {
         "instance_type": machine.instance_type,
         "instance_lifecycle": machine.instance_lifecycle,
@@ -113,19 +113,19 @@ def _named(machine: MachineFacts) -> dict[str, Any]:
     }
 
 
-def _scheduled(runner: Runner, fact: Assignment, *, stolen: bool) -> str:
-    """A job that took another job's runner was scheduled at that moment, not when the machine was launched.
+def _scheduled(runner: Runner, fact: Assignment, *, taken: bool) -> str:
+    """The launch of the machine, or the start of the job if the machine was not launched for it.
 
-    The same holds for a job of a later life than the one in which the machine was launched.
+    That is so for a job that took another job's runner, and for a job in a later life of the machine.
     """
     launched_at = fact.machine.launched_at
-    if not launched_at or stolen or launched_at > fact.since:
+    if not launched_at or taken or launched_at > fact.since:
         return fact.since
     return launched_at if runner.life_of(launched_at) == runner.life_of(fact.since) else fact.since
 
 
-def described_anew(runner: Runner, occurrence: Occurrence) -> list[Job]:
-    """Jobs whose description may change: an end or a start before the job began shows that its life is another one."""
+def jobs_to_describe_again(runner: Runner, occurrence: Occurrence) -> list[Job]:
+    """Jobs whose description may change: an end or a start before the job began can put it into another life."""
     if occurrence.kind not in (OccurrenceKind.STARTED, OccurrenceKind.ENDED):
         return []
     return [
@@ -135,18 +135,18 @@ def described_anew(runner: Runner, occurrence: Occurrence) -> list[Job]:
     ]
 
 
-def messages(runner: Runner, job: Job, kinds: frozenset[OccurrenceKind] = EVERYTHING) -> Iterator[Receipt]:
-    """Of these kinds. Whether the job has the machine comes first: if it has lost it, it ignores the rest."""
+def messages(runner: Runner, job: Job, kinds: frozenset[OccurrenceKind] = ALL_KINDS) -> Iterator[Receipt]:
+    """Messages of these kinds. A lost machine comes first, because the job then ignores the other messages."""
     placement = placements(runner).get(job)
     if placement is None:
         return
-    if (thief := _thief(runner, placement)) is not None:
+    if (taker := _taker(runner, placement)) is not None:
         assert placement.plan is not None
         facts = Facts(instance_id=runner.runner_id, scheduled_at=placement.plan.since)
-        yield _message(runner, placement, EventType.RUNNER_TAKEN, thief.since, facts)
+        yield _message(runner, placement, EventType.RUNNER_TAKEN, taker.since, facts)
     elif (returned := _returned(runner, placement)) is not None:
         yield returned
-        kinds = EVERYTHING
+        kinds = ALL_KINDS
     here = Facts(instance_id=runner.runner_id)
     for event_type, causes in CAUSES.items():
         at = runner.first(*causes, life=placement.life, since=placement.since)
@@ -162,8 +162,11 @@ def messages(runner: Runner, job: Job, kinds: frozenset[OccurrenceKind] = EVERYT
         yield _message(runner, placement, EventType.RUNNER_TERMINATED, reported_at, here, action=REPORTED)
 
 
-def _thief(runner: Runner, placement: Placement) -> Assignment | None:
-    """The job that runs on a machine that was launched for another one. A job with a plan of its own reuses it."""
+def _taker(runner: Runner, placement: Placement) -> Assignment | None:
+    """The job that runs on the machine although it was launched for this job.
+
+    A job with a plan of its own does not take the machine: it reuses it.
+    """
     plan = placement.plan
     if plan is None:
         return None
@@ -173,7 +176,7 @@ def _thief(runner: Runner, placement: Placement) -> Assignment | None:
 
 
 def _others_since(runner: Runner, placement: Placement) -> list[Assignment]:
-    """Jobs that ran on the machine after it was planned for a job that didn't."""
+    """Jobs that ran on the machine after it was planned for this job, which did not run there."""
     plan = placement.plan
     if plan is None or placement.fact is not None:
         return []
@@ -182,11 +185,14 @@ def _others_since(runner: Runner, placement: Placement) -> list[Assignment]:
 
 
 def _returned(runner: Runner, placement: Placement) -> Receipt | None:
-    """The job may have lost its plan to a job whose own plan, or whose life of the machine, was not known then."""
+    """Returns the machine to a job that has lost it to another job.
+
+    When it was lost, the other job's own plan, or its other life of the machine, was not yet reported.
+    """
     plan, others = placement.plan, _others_since(runner, placement)
     if plan is None or not others:
         return None
-    facts = Facts(instance_id=runner.runner_id, scheduled_at=plan.since, **_named(plan.machine))
+    facts = Facts(instance_id=runner.runner_id, scheduled_at=plan.since, **_facts_of(plan.machine))
     at = others[0].since
     message = _message(runner, placement, EventType.RUNNER_ATTACHED, at, facts, action=RETURNED)
     return replace(message, returns=runner.runner_id)

@@ -1,4 +1,4 @@
-"""Hourly prices of EC2 instances in dollars, as AWS publishes them. An unknown price is None, and never 0.
+"""Hourly prices of EC2 instances in dollars, as AWS publishes them. An unknown price is None, never 0.
 
 A Fargate task has no instance type and is billed by CPU and memory: its price is known only if its launcher reports it.
 """
@@ -15,14 +15,14 @@ from botocore.exceptions import ClientError
 
 from runledger.model.errors import UnavailableError
 from runledger.model.places import region_of
-from runledger.model.reports import Price, Wanted
+from runledger.model.reports import Price, PriceQuery
 from runledger.platform.availability import reaching
 
 ON_DEMAND_FRESH_SECONDS = 24 * 3600.0
 SPOT_FRESH_SECONDS = 3600.0
-# Short enough for a new instance type or permission, and long enough not to ask again for each job.
+# Short, because a new instance type or permission may add the price. Long enough to avoid a call for each job.
 UNKNOWN_FRESH_SECONDS = 300.0
-# After a call that failed: other jobs must not wait for the same time-out.
+# After a failed call: other jobs must not wait for the same time-out.
 TROUBLE_FRESH_SECONDS = 60.0
 
 # Raised by a response that doesn't have the documented form.
@@ -32,14 +32,14 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _CachedPrice:
     price: Decimal | None
     until: float
     trouble: UnavailableError | None = None
 
 
 class Prices:
-    """Temporary trouble is an UnavailableError. A request that AWS rejects is logged, and the price is unknown."""
+    """A temporary failure raises UnavailableError. If AWS rejects a request, it is logged and the price is unknown."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class Prices:
         warn: Callable[[str], None] = _log.warning,
         postponed: Callable[[UnavailableError], None] = lambda _: None,
     ) -> None:
-        """`ec2` gives the client of one of `regions`; an instance without an availability zone is in the first of them.
+        """`ec2` returns the client of one of `regions`. An instance without an availability zone counts for the first.
 
-        `pricing` is in few regions only (us-east-1 is one), and has the prices of all.
+        `pricing` exists in few regions, for example us-east-1, and has the prices of all regions.
         """
         self._ec2 = ec2
         self._pricing = pricing
@@ -61,37 +61,37 @@ class Prices:
         self._clock = clock
         self._warn = warn
         self._postponed = postponed
-        self._answers: dict[tuple[str, ...], _Answer] = {}
+        self._cache: dict[tuple[str, ...], _CachedPrice] = {}
 
-    def find(self, wanted: Wanted) -> Price:
-        """Never raises: a job's machine must be recorded even without its price. Trouble is in the result."""
+    def find(self, query: PriceQuery) -> Price:
+        """Never raises: a job's machine is recorded even without its price. The result contains the failure."""
         try:
-            return self._found(wanted)
+            return self._found(query)
         except UnavailableError as trouble:
-            self._warn(f"the price of {wanted.instance_type} is unknown: {trouble}")
+            self._warn(f"the price of {query.instance_type} is unknown: {trouble}")
             self._postponed(trouble)
             return Price(trouble=str(trouble))
 
-    def _found(self, wanted: Wanted) -> Price:
-        """A spot instance also gets its on-demand price, from which the saving follows."""
-        if wanted.instance_type is None:
+    def _found(self, query: PriceQuery) -> Price:
+        """A spot instance also gets its on-demand price, to compute the saving."""
+        if query.instance_type is None:
             return Price()
-        on_demand = self.on_demand(wanted.instance_type, wanted.availability_zone)
-        match wanted.instance_lifecycle, wanted.availability_zone:
+        on_demand = self.on_demand(query.instance_type, query.availability_zone)
+        match query.instance_lifecycle, query.availability_zone:
             case "on-demand", _:
                 per_hour = on_demand
             case "spot", str(zone):
-                per_hour = self.spot(wanted.instance_type, zone, wanted.at)
+                per_hour = self.spot(query.instance_type, zone, query.at)
             case _:
                 per_hour = None
         return Price(per_hour=per_hour, on_demand_per_hour=on_demand)
 
     def on_demand(self, instance_type: str, availability_zone: str | None = None) -> Decimal | None:
         region = region_of(availability_zone) or self._regions[0]
-        return self._remembered(
+        return self._cached(
             (instance_type, "on-demand", region),
             ON_DEMAND_FRESH_SECONDS,
-            lambda: self._listed(instance_type, region),
+            lambda: self._list_price(instance_type, region),
         )
 
     def spot(self, instance_type: str, availability_zone: str, at: str) -> Decimal | None:
@@ -103,42 +103,44 @@ class Prices:
         if region is None or region not in self._regions:
             return None
         hour = at[: len("2025-01-15T10")] + ":00:00.000Z"
-        return self._remembered(
+        return self._cached(
             (instance_type, "spot", availability_zone, hour),
             SPOT_FRESH_SECONDS,
-            lambda: self._charged(self._ec2(region), instance_type, availability_zone, hour),
+            lambda: self._spot_price(self._ec2(region), instance_type, availability_zone, hour),
         )
 
-    def _remembered(
-        self, what: tuple[str, ...], fresh_seconds: float, ask: Callable[[], Decimal | None]
+    def _cached(
+        self, key: tuple[str, ...], fresh_seconds: float, fetch: Callable[[], Decimal | None]
     ) -> Decimal | None:
         now = self._clock()
-        known = self._answers.get(what)
-        if known is None or known.until <= now:
-            known = self._answer(what, fresh_seconds, ask)
-            self._answers = {each: kept for each, kept in self._answers.items() if kept.until > now} | {what: known}
-        if known.trouble:
-            raise known.trouble
-        return known.price
+        cached = self._cache.get(key)
+        if cached is None or cached.until <= now:
+            cached = self._looked_up(key, fresh_seconds, fetch)
+            self._cache = {each: kept for each, kept in self._cache.items() if kept.until > now} | {key: cached}
+        if cached.trouble:
+            raise cached.trouble
+        return cached.price
 
-    def _answer(self, what: tuple[str, ...], fresh_seconds: float, ask: Callable[[], Decimal | None]) -> _Answer:
+    def _looked_up(
+        self, key: tuple[str, ...], fresh_seconds: float, fetch: Callable[[], Decimal | None]
+    ) -> _CachedPrice:
         now = self._clock()
         try:
-            price = self._asked(what, ask)
+            price = self._fetched(key, fetch)
         except UnavailableError as trouble:
-            return _Answer(price=None, until=now + TROUBLE_FRESH_SECONDS, trouble=trouble)
-        return _Answer(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
+            return _CachedPrice(price=None, until=now + TROUBLE_FRESH_SECONDS, trouble=trouble)
+        return _CachedPrice(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
 
-    def _asked(self, what: tuple[str, ...], ask: Callable[[], Decimal | None]) -> Decimal | None:
+    def _fetched(self, key: tuple[str, ...], fetch: Callable[[], Decimal | None]) -> Decimal | None:
         try:
             with reaching("prices"):
-                return ask()
+                return fetch()
         except (ClientError, *UNREADABLE) as problem:
-            self._warn(f"the price of {' '.join(what)} is unknown: {problem!r}")
+            self._warn(f"the price of {' '.join(key)} is unknown: {problem!r}")
             return None
 
-    def _listed(self, instance_type: str, region: str) -> Decimal | None:
-        wanted = {
+    def _list_price(self, instance_type: str, region: str) -> Decimal | None:
+        query = {
             "instanceType": instance_type,
             "regionCode": region,
             "operatingSystem": "Linux",
@@ -149,20 +151,20 @@ class Prices:
         pages = self._pricing.get_paginator("get_products").paginate(
             ServiceCode="AmazonEC2",
             FormatVersion="aws_v1",
-            Filters=[{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()],
+            Filters=[{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in query.items()],
         )
         listed = {price for page in pages for product in page["PriceList"] for price in _hourly(product)}
         if len(listed) > 1:
             raise ValueError(f"AWS lists {len(listed)} prices, and none is certain")
         return next(iter(listed), None)
 
-    def _charged(self, ec2: Any, instance_type: str, availability_zone: str, hour: str) -> Decimal | None:
+    def _spot_price(self, ec2: Any, instance_type: str, availability_zone: str, hour: str) -> Decimal | None:
         moment = datetime.fromisoformat(hour)
         pages = ec2.get_paginator("describe_spot_price_history").paginate(
             InstanceTypes=[instance_type],
             AvailabilityZone=availability_zone,
             ProductDescriptions=["Linux/UNIX"],
-            # An empty span brings the last change before it, which is the price in force.
+            # For an empty time span, EC2 returns the last change before it: the current price.
             StartTime=moment,
             EndTime=moment,
         )
@@ -172,7 +174,7 @@ class Prices:
 
 
 def _hourly(product: str) -> Iterator[Decimal]:
-    """A price of 0 is skipped: such an offer is paid for in another way, for example as a capacity block."""
+    """Skips prices of 0, which are offers with another form of payment, for example capacity blocks."""
     for term in json.loads(product)["terms"].get("OnDemand", {}).values():
         for dimension in term["priceDimensions"].values():
             if dimension["unit"] == "Hrs" and (price := _price(dimension["pricePerUnit"].get("USD", "0"))):

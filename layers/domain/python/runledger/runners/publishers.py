@@ -1,7 +1,7 @@
-"""Which publishers on the bus may report about which installations. Pure.
+"""Which publishers on the event bus may report about which installations. Pure.
 
-EventBridge itself sets an event's `account`, so it can be relied on. The publisher chooses the `source`: within one
-account, IAM decides who may use which (`events:source`).
+EventBridge sets the `account` of an event, so it can be trusted. The publisher chooses the `source`: within one
+account, IAM policies limit it (`events:source`).
 """
 
 import json
@@ -30,13 +30,16 @@ class Publisher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publishers:
-    """Without an entry for the own account, its publishers may report about every installation; no others may."""
+    """Without an entry for the own account, its publishers may report about every installation.
+
+    A publisher of another account needs an entry.
+    """
 
     own_account: str
     entries: tuple[Publisher, ...] = ()
 
     def allowing(self, *, account: str, source: str, installation_id: int) -> Publisher | None:
-        """The entry that allows it; of several, one that is not limited to some installations."""
+        """The entry that allows the report. Prefers an entry for all installations."""
         entries = self.entries
         if all(each.account != self.own_account for each in entries):
             entries = (*entries, Publisher(account=self.own_account, source=ALL, installations=None))

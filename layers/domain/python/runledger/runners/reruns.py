@@ -1,9 +1,9 @@
-"""Jobs that were cut short are run again: one "re-run failed jobs" for the run, asked exactly once.
+"""Interrupted jobs are re-run: one "re-run failed jobs" request for the run, exactly once.
 
-    claim the run ── is there a newer attempt? ── which jobs failed? ── ask GitHub ── history ── write the result
-                             │ yes: it was asked already, by us before a crash or by a person
+    claim the run ── is there a newer attempt? ── which jobs failed? ── call GitHub ── history ── store the result
+                             │ yes: requested already, by us before a crash or by a person
 
-GitHub itself is the memory of whether it was asked: a call whose answer was lost is looked up and not made again.
+GitHub's newest attempt shows whether the request was made. So a request whose response was lost is not repeated.
 """
 
 import uuid
@@ -15,18 +15,18 @@ from runledger.model.errors import UnavailableError
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.reports import RerunCheck
 from runledger.platform.clock import SystemClock
-from runledger.recording.decision import CUT_SHORT, Decision
+from runledger.recording.decision import RERUN_CONCLUSIONS, Decision
 from runledger.tables.rerun_claims import Rerun, RerunClaims
 
 CLAIM_SECONDS = 60
 CANCELLED = "cancelled"
 FORBIDDEN = 403
-# The queue tries five times, six minutes apart: the last of them takes GitHub's word for it.
+# The queue tries five times, six minutes apart. Before the last try, a 403 may mean that the run is not finished.
 FORBIDDEN_FOR_SECONDS = 20 * 60
 
 
 class GitHub(Protocol):
-    """An installation's client, as runledger_github has it; it lives in a layer that this one must not know."""
+    """The client of an installation. It is in runledger_github, a layer that this one must not import."""
 
     def run(self, repo: str, run_id: int, attempt: int | None = None) -> Mapping[str, Any]: ...
     def run_jobs(self, repo: str, run_id: int, attempt: int) -> Iterable[Mapping[str, Any]]: ...
@@ -45,7 +45,7 @@ class Reruns:
     new_owner: Callable[[], str] = lambda: uuid.uuid4().hex
 
     def consider(self, check: RerunCheck) -> str:
-        """What came of it, in a word for the log."""
+        """The result, for the log."""
         if check.run_attempt > self.at_most:
             return "enough"
         until = self.time.text(seconds_from_now=CLAIM_SECONDS)
@@ -54,18 +54,18 @@ class Reruns:
         if rerun.result:
             return rerun.result
         if not rerun.claimed:
-            return "being considered"  # by somebody who looks again before letting go
-        while (result := self._ask(check, rerun)) is None:
+            return "being considered"  # by another process, which checks for new jobs before it releases the claim
+        while (result := self._request(check, rerun)) is None:
             more = self.claims.release(check, seen=rerun, owner=owner)
             if more is None:
                 return "failed for its own reason"
             rerun = more
-        self._tell(check, rerun, result)
+        self._record_result(check, rerun, result)
         self.claims.finish(check, result=result)
         return result
 
-    def _ask(self, check: RerunCheck, rerun: Rerun) -> str | None:
-        """None where a job failed for its own reason, as far as is known by now."""
+    def _request(self, check: RerunCheck, rerun: Rerun) -> str | None:
+        """None if a job failed for its own reason, as far as the recorded inputs show."""
         github = self.github(check.installation_id)
         now = github.run(check.repo_full_name, check.run_id)
         if int(now.get("run_attempt") or 1) > check.run_attempt:
@@ -73,16 +73,16 @@ class Reruns:
         if now.get("status") != "completed":
             raise UnavailableError(f"run {check.run_id} is not finished yet on GitHub")
         if now.get("conclusion") == CANCELLED:
-            return "the run was cancelled"  # GitHub does not tell who did it, and a person may have
+            return "the run was cancelled"  # possibly by a person: GitHub does not report by whom
         jobs = github.run_jobs(check.repo_full_name, check.run_id, check.run_attempt)
-        failed = {int(job["id"]) for job in jobs if job.get("conclusion") in CUT_SHORT}
+        failed = {int(job["id"]) for job in jobs if job.get("conclusion") in RERUN_CONCLUSIONS}
         if not self.own_failures_too and failed - rerun.cut_short_job_ids:
             return None
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
         except self.refusals as refusal:
             if getattr(refusal, "status", None) == FORBIDDEN and not self._was_tried_long(rerun):
-                # Also the answer while GitHub still finishes the run.
+                # GitHub also responds with 403 while it finishes the run.
                 raise UnavailableError(f"run {check.run_id} cannot be run again yet: {refusal}") from refusal
             return f"refused: {refusal}"
         return "requested"
@@ -90,7 +90,7 @@ class Reruns:
     def _was_tried_long(self, rerun: Rerun) -> bool:
         return rerun.first_claimed_at <= self.time.text(seconds_from_now=-FORBIDDEN_FOR_SECONDS)
 
-    def _tell(self, check: RerunCheck, rerun: Rerun, result: str) -> None:
+    def _record_result(self, check: RerunCheck, rerun: Rerun, result: str) -> None:
         event_type = EventType.RERUN_REQUESTED if result == "requested" else EventType.RERUN_REFUSED
         for job_id in sorted(rerun.cut_short_job_ids):
             self.record(

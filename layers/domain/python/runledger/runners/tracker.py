@@ -1,12 +1,12 @@
-"""What happens to a machine reaches the jobs that it was assigned to, whichever is reported first.
+"""Records occurrences of a machine on the jobs that it was assigned to, in any order of arrival.
 
-    assign:  check the owner ── record on the job ── add to the runner ── settle
-                  ▲                                      │
-                  └────────── the runner changed ◄───────┘
-    happen:  add to the runner ── settle
+    assignment:  check the owner ── record on the job ── add to the runner ── settle
+                      ▲                                      │
+                      └────────── the runner changed ◄───────┘
+    occurrence:  add to the runner ── settle
 
-To settle is to record on the jobs what happened to their machine. A job has its assignment before the runner lists it,
-so whichever of two flows adds to the runner last tells a job that knows the machine.
+To settle is to record on the jobs what happened to their machine. The job gets its assignment before the runner does.
+So if an assignment and an occurrence arrive together, the later write to the runner finds both and notifies the job.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ from runledger.model.ownership import (
     Ruling,
     gives_way,
     is_contest,
-    is_remembered,
+    is_kept,
     named_owner,
     owner_after,
     rule,
@@ -32,11 +32,11 @@ from runledger.model.runner import Runner
 from runledger.recording.decision import Decision
 from runledger.runners.instances import Instance
 from runledger.runners.machine_messages import (
-    EVERYTHING,
+    ALL_KINDS,
     Job,
-    described_anew,
     description,
     is_described_by,
+    jobs_to_describe_again,
     messages,
     placements,
 )
@@ -47,9 +47,10 @@ Record = Callable[[Receipt], Decision]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runners:
-    """`runner_tags` are the tags of machines that are runners; without any, those of well-known launchers count.
+    """`runner_tags` are the tags of runners; if empty, those of well-known launchers count.
 
-    `scope` is where EC2 and ECS are asked: a machine elsewhere is recorded as launchers report it, and never judged.
+    `scope` is where EC2 and ECS are called. A machine elsewhere is recorded as launchers report it, and is never
+    considered gone.
     """
 
     table: RunnersTable
@@ -59,9 +60,9 @@ class Runners:
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
     def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = NOWHERE) -> Decision:
-        """A launcher has started a machine for a job; by now the machine may work for another job.
+        """A launcher has started a machine for a job. Meanwhile the machine may run another job.
 
-        NotYours if it is proven to belong to another installation.
+        Raises NotYours if the machine is proven to belong to another installation.
         """
         plan, decision = _plan(receipt), None
         assert receipt.facts.instance_id is not None
@@ -87,7 +88,7 @@ class Runners:
         return decision
 
     def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
-        """GitHub reports that a job runs there. Whether that is recorded depends on whose machine it is."""
+        """GitHub reports that a job runs on the machine. It is recorded if the ruling on the owner allows it."""
         claim = Claim(installation_id=fact.installation_id, repo_full_name=fact.repo_full_name, job_id=fact.job_id)
         tags = machine.tags if machine else None
         recorded = news = False
@@ -111,7 +112,7 @@ class Runners:
                 if ruling is Ruling.CONTEST:
                     contest = {"contested_at": at, "contested_by": claim.installation_id}
                     after = before.owned(**contest, suspected_at=None, suspected_reason=None)
-                elif is_remembered(claim, seen, tags):
+                elif is_kept(claim, seen, tags):
                     after = before.claimed(fact)
             if after is before or self.table.save(seen, after):
                 break
@@ -121,37 +122,37 @@ class Runners:
         return ruling
 
     def attached(self, runner_id: str, *, at: str, place: Place) -> None:
-        self._happen(runner_id, Occurrence(at, OccurrenceKind.STARTED), place)
+        self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.STARTED), place)
 
     def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
-        """By a launcher. NotYours if the machine is proven to belong to another installation."""
+        """By a launcher. Raises NotYours if the machine is proven to belong to another installation."""
         report = Occurrence(at, OccurrenceKind.ATTACHMENT_REPORTED, str(installation_id))
         self._report(runner_id, report, installation_id=installation_id)
 
     def reported_terminated(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
-        """By a launcher. Only EC2 and ECS can tell that a machine is gone: until then nothing follows from it."""
+        """By a launcher. The machine counts as terminated only if EC2 or ECS confirms it."""
         report = Occurrence(at, OccurrenceKind.END_REPORTED, str(installation_id))
         runner = self._report(runner_id, report, installation_id=installation_id)
         if machine.is_gone if machine else self.is_in_scope(runner):
             self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
     def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:
-        self._happen(runner_id, Occurrence(at, OccurrenceKind.REBALANCE_RECOMMENDED), place)
+        self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.REBALANCE_RECOMMENDED), place)
 
     def interrupted(self, runner_id: str, *, at: str, place: Place) -> None:
-        self._happen(runner_id, Occurrence(at, OccurrenceKind.WARNED), place)
+        self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.WARNED), place)
 
     def terminated(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
-        self._happen(runner_id, Occurrence(at, OccurrenceKind.ENDED, reason or ""), place)
+        self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.ENDED, reason or ""), place)
 
     def is_in_scope(self, runner: Runner) -> bool:
-        """EC2 or ECS has confirmed the machine, and is still asked there: if it is unknown now, it is gone."""
+        """EC2 or ECS has confirmed the machine, and its place is in scope. So if they don't find it now, it is gone."""
         return runner.confirmed_at is not None and self.scope.covers(runner.place)
 
     def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
-        """As terminated, by a pass, which isn't repeated: no pass looks at a cleaned runner, so its jobs come first."""
+        """A pass has found the end. The jobs are notified first, because no later pass looks at a cleaned runner."""
         end = Occurrence(at, OccurrenceKind.ENDED, reason)
         runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
         self._settle(runner, end)
@@ -162,7 +163,7 @@ class Runners:
         self.table.change(machine.runner_id, at=at, change=lambda runner: runner.confirmed(at, machine.place))
 
     def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
-        """By a tag that names the owner. A machine that has an owner keeps it; a remembered claim takes effect."""
+        """By a tag that names the owner. Claims of that installation take effect. An existing owner is kept."""
         proven = {"installation_id": installation_id, "owner_name": owner_name, "proven_by": Proof.TAG}
         after = self.table.change(
             runner_id,
@@ -174,12 +175,13 @@ class Runners:
         claimants = [each.job for each in after.claims if each.installation_id == installation_id]
         after = self._describe(after, claimants)
         for job in claimants:
-            self._tell(after, job, EVERYTHING)
+            self._notify(after, job, ALL_KINDS)
 
-    def _happen(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
-        """As EC2 or ECS reports."""
-        change = lambda each: each.confirmed(occurrence.at, place).after(occurrence)  # noqa: E731
-        runner = self.table.change(runner_id, at=occurrence.at, change=change)
+    def _record_occurrence(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
+        """Records what EC2 or ECS reports."""
+        at = occurrence.at
+        change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
+        runner = self.table.change(runner_id, at=at, change=change)
         self._settle(runner, occurrence)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
@@ -193,31 +195,31 @@ class Runners:
         return runner
 
     def _settle(self, runner: Runner, occurrence: Occurrence) -> None:
-        """A start may show that an end belongs to a new life: then the jobs of that life are told everything.
+        """A start may show that an end belongs to a new life: then the jobs of that life get all messages.
 
-        One that is late may also show that two jobs ran in different lives, so that neither took the other's machine.
+        A late start or end may also show that two jobs ran in different lives: then neither took the other's machine.
         """
-        kinds = EVERYTHING if occurrence.kind is OccurrenceKind.STARTED else frozenset({occurrence.kind})
-        runner = self._describe(runner, described_anew(runner, occurrence))
+        kinds = ALL_KINDS if occurrence.kind is OccurrenceKind.STARTED else frozenset({occurrence.kind})
+        runner = self._describe(runner, jobs_to_describe_again(runner, occurrence))
         splits = occurrence.kind in (OccurrenceKind.STARTED, OccurrenceKind.ENDED)
         is_late = any(each.since >= occurrence.at for each in runner.effective)
         for job, placement in placements(runner).items():
             if placement.life.spans(occurrence.at):
-                self._tell(runner, job, kinds)
+                self._notify(runner, job, kinds)
             elif splits and is_late:
-                self._tell(runner, job, frozenset())
+                self._notify(runner, job, frozenset())
         self._finish(runner)
 
     def _settle_assigned(self, runner: Runner, job: Job, *, news: bool) -> None:
-        """The job is told everything. Others lose the machine to it, or share its launcher's facts."""
+        """The job gets all messages. Others in the same life lose the machine to it, or share its launcher's facts."""
         placed = placements(runner)
         life = placed[job].life if job in placed else None
         beside = [each for each in placed if each != job and placed[each].life == life]
         described = [each for each in beside if is_described_by(runner, each, job)]
         runner = self._describe(runner, [job, *described] if news else described)
         for each in beside:
-            self._tell(runner, each, EVERYTHING if each in described else frozenset())
-        self._tell(runner, job, EVERYTHING)
+            self._notify(runner, each, ALL_KINDS if each in described else frozenset())
+        self._notify(runner, job, ALL_KINDS)
 
     def _finish(self, runner: Runner, *jobs: Job) -> None:
         """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
@@ -225,7 +227,7 @@ class Runners:
             self.settled(job)
 
     def _describe(self, runner: Runner, jobs: Iterable[Job]) -> Runner:
-        """Tell jobs which machine they run on. What was recorded may be out of date by then: so look again."""
+        """Describes the machine to jobs that run on it. The runner may change meanwhile, so it is read again."""
         jobs, stale = list(jobs), True
         while stale:
             receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
@@ -234,14 +236,14 @@ class Runners:
                 runner = self.table.get(runner.runner_id) or runner
         return runner
 
-    def _tell(self, runner: Runner, job: Job, kinds: frozenset[OccurrenceKind]) -> None:
+    def _notify(self, runner: Runner, job: Job, kinds: frozenset[OccurrenceKind]) -> None:
         for receipt in messages(runner, job, kinds):
-            known = self.record(receipt).job
-            if receipt.releases and known.runs_on(runner.runner_id):
-                self._keep(runner.runner_id, known)
+            recorded = self.record(receipt).job
+            if receipt.releases and recorded.runs_on(runner.runner_id):
+                self._keep(runner.runner_id, recorded)
 
     def _keep(self, runner_id: str, job: RecordedJob) -> None:
-        """Another job ran on the machine, but GitHub names it for this one, too: its plan has become a fact."""
+        """Another job ran on the machine, but GitHub names it for this job too. So its plan becomes a fact."""
         assert job.started_at is not None
         fact = Assignment(
             installation_id=job.installation_id,
@@ -251,7 +253,9 @@ class Runners:
             repo_full_name=job.repo_full_name,
         )
         after = self.table.change(runner_id, at=fact.since, change=lambda runner: runner.assigned(fact))
-        if any(each.job == fact.job and not each.is_plan for each in after.assignments):  # and none too old to be kept
+        if any(
+            each.job == fact.job and not each.is_plan for each in after.assignments
+        ):  # unless it is too old to be kept
             self._settle_assigned(after, fact.job, news=True)
 
 
@@ -276,7 +280,7 @@ def _plan(receipt: Receipt) -> Assignment:
 
 
 def _claimant(runner: Runner, claim: Claim, owner_name: str | None) -> dict[str, object]:
-    """The owner after an accepted claim. A tag that names the owner proves it, and settles a contest."""
+    """The owner after an accepted claim. A tag that names the owner is proof, and ends a contest."""
     owner: dict[str, object] = {"installation_id": claim.installation_id}
     if owner_name:
         owner["owner_name"] = owner_name

@@ -1,1 +1,1 @@
-"""One module per table; `schema` is what the stacks deploy and these modules read and write."""
+"""One module per table. `schema` defines what the stacks deploy and these modules use."""

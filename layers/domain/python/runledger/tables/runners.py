@@ -1,4 +1,4 @@
-"""runners: what happened to each machine, whose it is, and which jobs it was assigned to."""
+"""The `runners` table: the occurrences, the owner and the assignments of each machine."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, fields
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 SUSPICION = ("suspected_at", "suspected_reason")
-# It is not known to be a runner and has not ended, or it is active and was suspected for the same reason or not at all.
+# Either it is not a known runner and has not ended, or it is active and not suspected for another reason.
 SUSPECTED_FOR_THIS = (
     "(attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR (#status = :active AND "
     "(attribute_not_exists(#suspected_at) OR #suspected_reason = :suspected_reason))"
@@ -27,10 +27,10 @@ SUSPECTED_FOR_THIS = (
 ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "#version = :version_read"
 CHANGED = {"version": 1}
-# A machine that EC2 or ECS confirmed is active until they report its end, or a pass finds it gone.
+# A confirmed machine stays active until EC2 or ECS reports its end, or a pass finds that it is gone.
 ACTIVE_RETENTION_DAYS = 90
-# Events of a machine that is not known to be a runner wait for a claim or a launcher's event. A webhook may be
-# redelivered for as long.
+# Events of a machine that is not a known runner are kept for a claim or a launcher's event. GitHub allows the
+# redelivery of webhooks for the same time.
 UNCLAIMED_RETENTION_DAYS = 3
 FIELDS = tuple(each.name for each in fields(Runner))
 LISTS = ("occurrences", "assignments", "claims")
@@ -49,7 +49,7 @@ class RunnersTable:
         return _runner(from_attributes(answer["Item"])) if "Item" in answer else None
 
     def change(self, runner_id: str, *, at: str, change: Callable[[Runner], Runner]) -> Runner:
-        """Reads, changes and saves, again and again until nothing changed in between."""
+        """Reads, changes and saves the runner. Repeats this if the runner changed in between."""
         while True:
             seen = self.get(runner_id)
             after = change(seen or Runner(runner_id=runner_id, created_at=at))
@@ -58,9 +58,9 @@ class RunnersTable:
 
     @reaching("runners")
     def save(self, before: Runner | None, after: Runner) -> bool:
-        """False if the runner is no longer the one that was read. Without a change nothing is written.
+        """False if the stored runner changed since it was read. Without a change nothing is written.
 
-        Items are compared rather than runners: the status of a machine that is not known to be a runner isn't stored.
+        Compares items instead of runners, because the status of a machine that is not a known runner isn't stored.
         """
         was, becomes = self._item(before) if before else {}, self._item(after)
         if was == becomes:
@@ -78,28 +78,28 @@ class RunnersTable:
         return changed is not None
 
     def in_status(self, status: RunnerStatus) -> Iterator[Runner]:
-        """Oldest first; the index may be behind."""
+        """Oldest first. The index is eventually consistent."""
         with reaching("runners"):
             for page in indexed(self._client, self._name, schema.RUNNERS_BY_STATUS, status):
                 yield from (runner for item in page if (runner := _runner(from_attributes(item))).status is status)
 
     @reaching("runners")
     def among(self, runner_ids: Iterable[str]) -> dict[str, Runner]:
-        """By id. Machines that are not known to be runners are omitted."""
+        """By id. Machines that are not known runners are omitted."""
         found = by_key(self._client, self._name, [(each, schema.ONLY) for each in runner_ids])
         return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
     @reaching("runners")
-    def suspect(self, runner_id: str, *, at: str, reason: str, **born: Any) -> Runner | None:
-        """None if it is being cleaned, or gone. The first suspicion counts, unless its reason was another one."""
-        born = {"runner_id": runner_id, "created_at": at, **born}
-        # It may have been no runner until now, whose record is kept for a few days only.
+    def suspect(self, runner_id: str, *, at: str, reason: str, **new: Any) -> Runner | None:
+        """None if the runner is being cleaned or is gone. The first suspicion counts, unless it had another reason."""
+        new = {"runner_id": runner_id, "created_at": at, **new}
+        # If it was not a known runner before, its item would expire after a few days.
         kept = self._expiry(at, days=max(ACTIVE_RETENTION_DAYS, self._retention_days))
         same = update_if(
             self._client,
             self._name,
             _key(runner_id),
-            fill=born | {"status": RunnerStatus.ACTIVE, "suspected_at": at},
+            fill=new | {"status": RunnerStatus.ACTIVE, "suspected_at": at},
             put={"suspected_reason": reason, **kept},
             add=CHANGED,
             condition=SUSPECTED_FOR_THIS,
@@ -124,7 +124,7 @@ class RunnersTable:
 
     @reaching("runners")
     def acquit(self, runner_id: str, *, suspected_at: str) -> None:
-        """Removes only the suspicion of that time: a newer one belongs to another pass."""
+        """Removes this suspicion only: another process may have recorded a newer one."""
         update_if(
             self._client,
             self._name,
@@ -137,7 +137,7 @@ class RunnersTable:
         )
 
     def _item(self, runner: Runner) -> dict[str, Any]:
-        """Without its version, which each write counts. Claims or events alone don't make a machine an active one."""
+        """Without its version, which each write increments. A machine with claims or events only has no status."""
         item = {name: getattr(runner, name) for name in FIELDS if name != "version"}
         return item | {
             "status": runner.status if runner.is_runner else None,
@@ -162,9 +162,9 @@ def _key(runner_id: str) -> dict[str, str]:
 
 
 def _runner(item: dict[str, Any]) -> Runner:
-    known = {name: item[name] for name in FIELDS if name in item and name not in LISTS}
+    plain = {name: item[name] for name in FIELDS if name in item and name not in LISTS}
     return Runner(
-        **known
+        **plain
         | {
             "status": RunnerStatus(item.get("status", RunnerStatus.ACTIVE)),
             "occurrences": tuple(_occurrence(each) for each in item.get("occurrences", ())),
@@ -185,7 +185,7 @@ def _occurrence(text: str) -> Occurrence:
 
 
 def _plain(assignment: Assignment) -> dict[str, Any]:
-    """One map, without what is absent."""
+    """One map, without missing values."""
     values = asdict(assignment)
     values |= values.pop("machine")
     return {name: value for name, value in values.items() if value is not None}
@@ -193,6 +193,6 @@ def _plain(assignment: Assignment) -> dict[str, Any]:
 
 def _assignment(values: dict[str, Any]) -> Assignment:
     machine = {each.name: values.pop(each.name, None) for each in fields(MachineFacts)}
-    # DynamoDB has one kind of number, and a whole one is read as an int.
+    # DynamoDB has one type of number, and whole numbers are read as int.
     machine |= {name: Decimal(machine[name]) for name in PRICES if machine[name] is not None}
     return Assignment(**values, machine=MachineFacts(**machine))

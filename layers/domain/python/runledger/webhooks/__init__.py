@@ -1,1 +1,1 @@
-"""GitHub's deliveries: verify, read, record, and retry later if recording fails."""
+"""Deliveries from GitHub: verify, parse, record, and retry later if recording fails."""
