@@ -13,11 +13,25 @@ from runledger.model.assignments import (
     Occurrence,
     OccurrenceKind,
 )
+from runledger.model.ownership import Proof, owner_after
 from runledger.model.runner import CLAIMS_KEPT, Runner, RunnerStatus
 from runledger.runners.machine_messages import description, messages
 
 OWNER, HOOK = 41, 0
 MACHINE = "i-0abc1234def567890"
+
+
+@pytest.mark.parametrize("proofs", permutations(Proof))
+def test_the_strongest_proof_for_an_owner_is_kept_in_any_order(proofs: tuple[Proof, ...]) -> None:
+    runner = Runner(runner_id=MACHINE, created_at=clock(0))
+    for proof in proofs:
+        runner = runner.owned(**owner_after(runner, plan(1, 1), proof))
+    assert runner.proven_by == Proof.EVENT
+
+
+def test_a_limited_event_does_not_weaken_the_proof_of_a_tag() -> None:
+    runner = Runner(runner_id=MACHINE, created_at=clock(0), installation_id=OWNER, proven_by=Proof.TAG)
+    assert owner_after(runner, plan(1, 1), Proof.SCOPED_EVENT)["proven_by"] == Proof.TAG
 
 
 def clock(minute: int) -> str:

@@ -11,8 +11,8 @@ from tests.security.stranger import Stranger
 from tests.security.test_machines import look_up, ownerless, reconcile
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS
-from tests.support.runner_events import ACCOUNT
-from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
+from tests.support.runner_events import ACCOUNT, batch, instance_state
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO
 
 OWNER = REPO.partition("/")[0]
 NO_SUCH_MACHINE = "i-1a2b3c4d"
@@ -126,3 +126,18 @@ def test_a_publisher_without_limits_reports_without_a_look_at_the_machine(
     monkeypatch.setattr(Fleet, "find", lambda *_: pytest.fail("EC2 was asked"))
     scene.launch(1, "i-0123456789abcdef0")
     assert scene.job(1)["instance_id"] == "i-0123456789abcdef0"
+
+
+def test_a_report_about_a_machine_without_an_owner_interrupts_no_job(scene: Scene, mallory: Stranger) -> None:
+    """The machine went away after its job, and the job's lookup is late."""
+    instance = scene.start_instance(TAGGED)
+    ran = {"started_at": ago(minutes=45), "runner_id": 9, "runner_name": f"runner--{instance}"}
+    scene.hear(QUEUED, 1)
+    scene.hear(IN_PROGRESS, 1, **ran)
+    scene.hear(COMPLETED, 1, **ran, completed_at=ago(minutes=5), conclusion="failure")
+    scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
+    stopped = instance_state("shutting-down", runner_id=instance) | {"time": ago(minutes=4)}
+    scene.world.invoke("instance_state", batch(stopped))
+    assert not mallory.publish("runner_terminated", instance, at=ago(minutes=30))["batchItemFailures"]
+    look_up(scene)
+    assert not scene.job(1).get("was_interrupted")

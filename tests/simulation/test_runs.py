@@ -104,6 +104,8 @@ def test_a_run_is_found_whichever_attempt_was_seen_first(attempts: tuple[int, ..
     found = set(known.of(INSTALLATION, RUN))
     assert found == ({2} if attempts == (2, 9) else set(attempts))
     assert known.first_known([1], RUN) is None
+    assert known.first_known([INSTALLATION], RUN, repo_full_name="mallory/prank") is None
+    assert known.first_known([INSTALLATION], RUN, repo_full_name=REPO) == INSTALLATION
     assert known.of(1, RUN) == {}
 
 

@@ -60,7 +60,7 @@ def _run(pasted: GitHubUrl, visible: Sequence[int]) -> Any:
     if pasted.run_id is None or pasted.job_id is not None:
         return None
     attempts = wiring.run_attempts()
-    owner = attempts.first_known(visible, pasted.run_id)
+    owner = attempts.first_known(visible, pasted.run_id, repo_full_name=pasted.repo_full_name)
     known = attempts.of(owner, pasted.run_id) if owner is not None else {}
     run = known.get(pasted.run_attempt or max(known, default=0))
     if run is None or run.get("repo_full_name") != pasted.repo_full_name:

@@ -37,6 +37,9 @@ class Proof(StrEnum):
     TAG = "launcher_tag"
 
 
+STRENGTH = (Proof.SCOPED_EVENT, Proof.TAG, Proof.EVENT)
+
+
 class Ruling(StrEnum):
     ASSIGN = "assign"  # the machine is assigned to the claimant's job
     DESCRIBE = "describe"  # another hook reported the same job: describe the machine to it, and keep the owner
@@ -194,11 +197,11 @@ def is_contest(runner: Runner, proof: Proof) -> bool:
 
 
 def owner_after(runner: Runner, plan: Assignment, proof: Proof) -> dict[str, object]:
-    """Proof ends every contest. The event of an unlimited publisher remains the stronger proof."""
-    kept = runner.proven_by == Proof.EVENT and runner.installation_id == plan.installation_id
+    """Proof ends every contest. A stronger proof for the same owner is kept, in whichever order they arrive."""
+    known = [runner.proven_by] if runner.proven_by and runner.installation_id == plan.installation_id else []
     return {
         "installation_id": plan.installation_id,
-        "proven_by": Proof.EVENT if kept else proof,
+        "proven_by": max((proof, *map(Proof, known)), key=STRENGTH.index),
         "contested_at": None,
         "contested_by": None,
     }

@@ -132,10 +132,14 @@ class Runners:
     def reported_terminated(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
-        """By a launcher. The machine counts as terminated only if EC2 or ECS confirms it."""
+        """By a launcher. The machine counts as terminated only if it is the launcher's and EC2 or ECS confirms the end.
+
+        The report of a machine without an owner waits for one: its time must not end the machine of another owner.
+        """
         report = Occurrence(at, OccurrenceKind.END_REPORTED, str(installation_id))
         runner = self._report(runner_id, report, installation_id=installation_id)
-        if machine.is_gone if machine else self.is_in_scope(runner):
+        is_own = runner.installation_id == installation_id
+        if is_own and (machine.is_gone if machine else self.is_in_scope(runner)):
             self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
     def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:

@@ -34,15 +34,20 @@ class RunAttempts:
             first += ATTEMPTS_AT_ONCE
         return found
 
-    def first_known(self, installation_ids: Iterable[int], run_id: int) -> int | None:
-        """Which of these installations has the run. Later attempts are read only if none has an early one."""
+    def first_known(
+        self, installation_ids: Iterable[int], run_id: int, *, repo_full_name: str | None = None
+    ) -> int | None:
+        """Which of these installations has the run. Later attempts are read only if none has an early one.
+
+        Anyone who may send webhooks for some repository can name any run's id: so the repository is compared as well.
+        """
         known = tuple(installation_ids)
         for attempts in (range(1, 3), range(3, 1 + ATTEMPTS_AT_LEAST)):
             keys = {
                 (schema.run_key(each, run_id, attempt), schema.ONLY): each for each in known for attempt in attempts
             }
             found = self._read(keys)
-            owner = next((keys[key] for key in keys if key in found), None)
+            owner = next((keys[key] for key in keys if key in found and _is_of(repo_full_name, found[key])), None)
             if owner is not None:
                 return owner
         return None
@@ -57,3 +62,7 @@ class RunAttempts:
         with reaching(self._name):
             items = by_key(self._client, self._name, keys)
         return {key: from_attributes(item) for key, item in items.items() if "status" in item}
+
+
+def _is_of(repo_full_name: str | None, run: Mapping[str, Any]) -> bool:
+    return repo_full_name is None or run.get("repo_full_name") == repo_full_name
