@@ -82,7 +82,7 @@ def test_a_package_imports_only_what_lies_further_in() -> None:
         ("runledger.tables.jobs", "import runledger.recording.ledger"),
         ("runledger.queries.caches", "from runledger_github.truth import Truth"),
         ("runledger_api.app", "from runledger_github.app import GitHubApp"),
-        ("runledger_api.routes.stuck", "from runledger.reconciliation.passes import Reconciler"),
+        ("runledger_api.routes.stuck", "from runledger.reconciliation.reconciler import Reconciler"),
         ("runledger_github.truth", "from runledger_api.app import Api"),
     ],
 )

@@ -89,5 +89,5 @@ def test_a_request_that_another_pass_has_made_is_not_sent_again() -> None:
 
 def test_a_request_that_the_bus_does_not_take_is_an_error() -> None:
     """It counts: the next one is due after the usual pause, and no job is given two machines."""
-    with pytest.raises(UnavailableError, match="the bus did not take a request"):
+    with pytest.raises(UnavailableError, match="the event bus rejected a runner request"):
         request(stuck(), Bus(failed=1))

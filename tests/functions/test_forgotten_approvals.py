@@ -41,7 +41,7 @@ def test_an_approval_that_is_pending_for_too_long_is_listed_once_for_all_its_job
     wait(scene, 3, created_at=ago(minutes=1), deployment_id=DEPLOYMENT + 1)
     answer = scene.reconcile()
     assert answer["summary"]["forgotten_approvals"] == 1
-    assert f"approval of production for run {RUN} of {REPO}: 2 jobs wait since {long_ago[:10]}" in answer["text"]
+    assert f"approval of production for run {RUN} of {REPO}: 2 jobs waiting since {long_ago[:10]}" in answer["text"]
     assert '"ForgottenApprovals":1,' in capsys.readouterr().out
     assert (sum(scene.github.state.calls.values()) > 0) is asks
 

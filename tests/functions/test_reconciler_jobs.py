@@ -60,7 +60,7 @@ def test_a_job_whose_completion_webhook_was_lost_is_healed_with_what_changed(sce
     )
     assert line["changes"]["status"] == {"from": "in_progress", "to": "completed"}
     assert answer["summary"]["jobs_healed"] == 1
-    assert "in_progress here, completed (success) on GitHub; healed" in answer["text"]
+    assert "in_progress in the ledger, completed (success) on GitHub; corrected" in answer["text"]
 
 
 def test_healing_again_changes_nothing(scene: Scene) -> None:
@@ -383,5 +383,5 @@ def test_after_uninstalling_jobs_are_closed_and_machines_become_orphans_that_sta
     for _ in range(2):
         answer = scene.reconcile()
     assert (answer["summary"]["orphans"], answer["summary"]["jobs_closed"]) == (1, 0)
-    assert f"installation {INSTALLATION} does not exist, so its runners cannot be listed" in answer["text"]
+    assert f"installation {INSTALLATION} does not exist, so its runners can't be listed" in answer["text"]
     assert scene.state_of(instance) == "running"

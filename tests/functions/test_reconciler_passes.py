@@ -272,7 +272,7 @@ def test_a_pass_stores_its_summary_if_it_cannot_read_where_the_last_one_ended(
     def fail(*_: object) -> None:
         raise RuntimeError("unreadable")
 
-    monkeypatch.setattr(PassesTable, "begin_with", fail)
+    monkeypatch.setattr(PassesTable, "first_part", fail)
     answer = scene.reconcile()
     assert (answer["outcome"], answer["summary"]["errors"]) == ("errors", 1)
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]

@@ -2,22 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from runledger.model.job import Job
-from runledger.model.runner import Runner, RunnerStatus
-from runledger.reconciliation.cleanup import Cleaned, Cleanup
+from runledger.model.machines import Runner, RunnerStatus
+from runledger.reconciliation.cleanup import CleanupOutcome
 from runledger.tables.cleanups import LEASE_SECONDS
 
 from tests.reconciler.machines import Machines, NoTasks
 from tests.reconciler.orphans import outlived
-from tests.reconciler.wiring import GRACE_SECONDS, TAGS, Clock, cleanup_on, runners_on
+from tests.reconciler.wiring import GRACE_SECONDS, ORG, TAGS, Clock, clean, cleanup_on, runners_on
 from tests.support import runner_events
+from tests.support.webhooks import INSTALLATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+APP = SimpleNamespace(installations=lambda: [{"id": INSTALLATION, "account": {"login": ORG}}])
 INSTANCE, JOB = "i-0123456789abcdef0", 1
 
 
@@ -51,9 +54,16 @@ class Bed:
         self.machines.launch(INSTANCE, at=self.clock.at.replace(hour=9), tags=TAGS)
         outlived(dynamodb, INSTANCE, job_id=JOB, suspected_at=self.clock.text(seconds=GRACE_SECONDS + 60))
 
-    def cleaner(self, moments: Moments | None = None) -> Cleanup:
-        registered = moments or Moments()
-        return cleanup_on(self.dynamodb, ec2=self.machines, ecs=NoTasks(), registered=registered, clock=self.clock)
+    def clean(self, pass_id: str, moments: Moments | None = None) -> CleanupOutcome:
+        cleanup = cleanup_on(
+            self.dynamodb,
+            ec2=self.machines,
+            ecs=NoTasks(),
+            app=APP,
+            clock=self.clock,
+            registrations=moments or Moments(),
+        )
+        return clean(cleanup, INSTANCE, pass_id=pass_id)
 
     def runner(self) -> Runner:
         found = runners_on(self.dynamodb).table.get(INSTANCE)
@@ -71,24 +81,24 @@ def test_a_search_that_takes_longer_than_a_lease_leaves_a_whole_lease(bed: Bed) 
     outcomes = []
     slow = Moments(
         in_search=lambda: bed.clock.move(seconds=LEASE_SECONDS + 60),
-        in_removal=lambda: outcomes.append(bed.cleaner().clean(INSTANCE, owner="second")),
+        in_removal=lambda: outcomes.append(bed.clean("second")),
     )
-    assert bed.cleaner(slow).clean(INSTANCE, owner="first") is Cleaned.CLEANED
-    assert outcomes == [Cleaned.SOMEBODY_ELSES]
+    assert bed.clean("first", slow) is CleanupOutcome.CLEANED
+    assert outcomes == [CleanupOutcome.ANOTHER_CLEANUP]
     assert bed.machines.stops == [INSTANCE]
 
 
 def test_of_two_cleaners_that_search_at_the_same_time_one_stops(bed: Bed) -> None:
     outcomes = []
-    first = Moments(in_search=lambda: outcomes.append(bed.cleaner().clean(INSTANCE, owner="second")))
-    assert bed.cleaner(first).clean(INSTANCE, owner="first") is not Cleaned.CLEANED
-    assert outcomes == [Cleaned.CLEANED]
+    first = Moments(in_search=lambda: outcomes.append(bed.clean("second")))
+    assert bed.clean("first", first) is CleanupOutcome.ALREADY_CLEANED
+    assert outcomes == [CleanupOutcome.CLEANED]
     assert bed.machines.stops == [INSTANCE]
 
 
 def test_a_cleaner_that_was_paused_past_its_lease_stops_nothing(bed: Bed) -> None:
     paused = Moments(in_removal=lambda: bed.clock.move(seconds=LEASE_SECONDS))
-    assert bed.cleaner(paused).clean(INSTANCE, owner="first") is Cleaned.SOMEBODY_ELSES
+    assert bed.clean("first", paused) is CleanupOutcome.TOO_SLOW
     assert bed.machines.stops == []
 
 
@@ -100,13 +110,13 @@ def test_a_cleaner_that_is_killed_leaves_a_lease_that_the_next_one_waits_for(bed
         raise Killed
 
     with pytest.raises(Killed):
-        bed.cleaner(Moments(in_removal=kill)).clean(INSTANCE, owner="first")
+        bed.clean("first", Moments(in_removal=kill))
     assert bed.runner().status is RunnerStatus.CLEANING
     bed.clock.move(seconds=LEASE_SECONDS - 1)
-    assert bed.cleaner().clean(INSTANCE, owner="second") is Cleaned.SOMEBODY_ELSES
+    assert bed.clean("second") is CleanupOutcome.ANOTHER_CLEANUP
     assert bed.machines.stops == []
     bed.clock.move(seconds=1)
-    assert bed.cleaner().clean(INSTANCE, owner="second") is Cleaned.CLEANED
+    assert bed.clean("second") is CleanupOutcome.CLEANED
     assert bed.machines.stops == [INSTANCE]
 
 
@@ -114,7 +124,7 @@ def test_a_machine_that_is_marked_to_be_kept_during_the_search_is_left_alone(bed
     at = bed.clock.at.replace(hour=9)
     tags = {**TAGS, "ghr:bypass-removal": "true"}
     marked = Moments(in_search=lambda: bed.machines.launch(INSTANCE, at=at, tags=tags))
-    assert bed.cleaner(marked).clean(INSTANCE, owner="first") is Cleaned.ALIVE
+    assert bed.clean("first", marked) is CleanupOutcome.IN_USE
     assert bed.machines.stops == []
     assert (bed.runner().status, bed.runner().suspected_at) == (RunnerStatus.ACTIVE, None)
 
@@ -128,7 +138,6 @@ def test_a_machine_that_gets_a_job_during_its_cleanup_is_left_alone(bed: Bed, mo
 
     moments = Moments()
     setattr(moments, moment, assign)
-    outcome = bed.cleaner(moments).clean(INSTANCE, owner="first")
-    assert outcome in (Cleaned.ALIVE, Cleaned.SOMEBODY_ELSES)
+    assert bed.clean("first", moments) is CleanupOutcome.IN_USE
     assert bed.machines.stops == []
     assert bed.runner().job_id == JOB + 1

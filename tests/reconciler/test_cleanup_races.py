@@ -27,8 +27,8 @@ from tests.reconciler.wiring import (
     Clock,
     app_of,
     check_runners,
+    clean,
     cleanup_on,
-    registered_with,
     runners_on,
 )
 from tests.support import runner_events
@@ -90,7 +90,7 @@ class Arena:
             self.dynamodb,
             ec2=self.machines,
             ecs=NoTasks(),
-            registered=registered_with(self._apps[owner]),
+            app=self._apps[owner],
             clock=self.clock,
         )
 
@@ -133,9 +133,9 @@ def arena(dynamodb_local_url: str, github: SimulatedGitHub) -> Iterator[Arena]:
 
 def race(arena: Arena, job_id: int, instance_id: str) -> None:
     work: list[Callable[[], object]] = [
-        lambda: check_runners(arena.cleanup("a pass"), owner="a pass"),
-        lambda: check_runners(arena.cleanup("another pass"), owner="another pass"),
-        lambda: arena.cleanup("a person").clean(instance_id, owner="a person"),
+        lambda: check_runners(arena.cleanup("a pass"), pass_id="a pass"),
+        lambda: check_runners(arena.cleanup("another pass"), pass_id="another pass"),
+        lambda: clean(arena.cleanup("a person"), instance_id, pass_id="a person"),
         lambda: arena.hear(job_id, instance_id),
         lambda: arena.happen(job_id, instance_id),
     ]
@@ -166,7 +166,7 @@ def test_an_orphan_is_stopped_once_by_concurrent_cleaners(arena: Arena, dynamodb
             later_passes += 1
             assert later_passes <= 3, runner
             arena.clock.move(minutes=GRACE_MINUTES + 1)
-            check_runners(arena.cleanup("a pass"), owner="a later pass")
+            check_runners(arena.cleanup("a pass"), pass_id="a later pass")
             settle(arena)
         assert runner is not None
         owners[runner.cleaning_owner] += 1

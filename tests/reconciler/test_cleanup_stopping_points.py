@@ -27,7 +27,6 @@ from tests.reconciler.wiring import (
     app_of,
     check_runners,
     cleanup_on,
-    registered_with,
     runners_on,
 )
 from tests.support.beds import dump, empty
@@ -76,17 +75,17 @@ class Scene:
     def suspected_at(self) -> str:
         return self.clock.text(minutes=GRACE_MINUTES + 1)
 
-    def check(self, watch: Watch, *, owner: str) -> None:
+    def check(self, watch: Watch, *, pass_id: str) -> None:
         """A process of its own, from its first call to its end."""
         self.calls.watch = watch
         cleanup = cleanup_on(
             self._clients["dynamodb"],
             ec2=self._clients["ec2"],
             ecs=self._clients["ecs"],
-            registered=registered_with(app_of(self.github, watch)),
+            app=app_of(self.github, watch),
             clock=self.clock,
         )
-        check_runners(cleanup, owner=owner)
+        check_runners(cleanup, pass_id=pass_id)
 
     def runner(self) -> Runner:
         found = runners_on(self.dynamodb).table.get(self.instance_id)
@@ -134,7 +133,7 @@ def deaths(scene: Scene, past: Any) -> Iterator[str]:
             scene.begin()
             past(scene)
             try:
-                scene.check(StoppingPoint(number, after=after), owner="the one that dies")
+                scene.check(StoppingPoint(number, after=after), pass_id="the one that crashes")
             except Stopped as stopped:
                 yield f"{'after' if after else 'before'} call {number}, {stopped}"
             else:
@@ -148,7 +147,7 @@ def test_the_next_pass_finishes_what_a_dead_cleaner_has_begun(scene: Scene, past
         points += 1
         leases += _lease_is_respected(scene)
         scene.clock.move(seconds=LEASE_SECONDS)
-        scene.check(Unwatched(), owner="the next one")
+        scene.check(Unwatched(), pass_id="the next one")
         assert scene.runner().status is RunnerStatus.CLEANED, death
         assert scene.state_of_machine() == "terminated", death
         assert len(scene.stops) == (0 if past is its_machine_is_gone else 1), death
@@ -162,7 +161,7 @@ def test_a_busy_runner_is_left_alone_wherever_its_cleaner_dies(scene: Scene) -> 
     for death in deaths(scene, it_has_another_job):
         _lease_is_respected(scene)
         scene.clock.move(seconds=LEASE_SECONDS)
-        scene.check(Unwatched(), owner="the next one")
+        scene.check(Unwatched(), pass_id="the next one")
         assert (scene.runner().status, scene.state_of_machine()) == (RunnerStatus.ACTIVE, "running"), death
         assert scene.runner().suspected_at is None or scene.runner().suspected_at == scene.clock.text(), death
         assert not scene.stops, death
@@ -175,7 +174,7 @@ def _lease_is_respected(scene: Scene) -> bool:
         return False
     before, stops = dump(scene.dynamodb), len(scene.stops)
     scene.clock.move(seconds=LEASE_SECONDS - 1)
-    scene.check(Unwatched(), owner="a cleaner that is too early")
+    scene.check(Unwatched(), pass_id="one that is too early")
     assert (dump(scene.dynamodb), len(scene.stops)) == (before, stops)
     scene.clock.move(seconds=1 - LEASE_SECONDS)
     return True

@@ -35,11 +35,10 @@ from tests.reconciler.stranger import Stranger
 from tests.reconciler.watching import Watched, watch_client
 from tests.reconciler.wiring import (
     GRACE_MINUTES,
-    STRANGER,
     TAGS,
     check_runners,
+    clean,
     cleanup_on,
-    registered_with,
 )
 from tests.reconciler.world import World
 from tests.support.beds import empty
@@ -78,14 +77,12 @@ class Bed:
             victim = machines[number % len(machines)]
             Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
         self._calls.watch = world.tables
-        registered = registered_with(world.github)
         cleanup = cleanup_on(
             self._looking,
             ec2=world.machines,
             ecs=NoTasks(),
-            registered=registered,
+            app=world.github,
             clock=world.clock,
-            installation_ids=(INSTALLATION, STRANGER),
         )
         for number, look in enumerate(timeline.looks):
             world.live_until(world.minute + look.after)
@@ -93,9 +90,9 @@ class Bed:
             if look.by_person:
                 cleanup.begin()
                 with suppress(UnavailableError):
-                    change(cleanup).clean(machines[0].instance_id, owner=f"person {number}")
+                    clean(change(cleanup), told[0].instance_id, pass_id=f"{number}")
             else:
-                check_runners(change(cleanup), owner=f"pass {number}")
+                check_runners(change(cleanup), pass_id=f"{number}")
         return wrongs, len(world.machines.stops) - len(wrongs)
 
 

@@ -1,4 +1,4 @@
-"""Deliveries that are refused for good, or lost by the thousand, delay no other tenant's redeliveries."""
+"""Deliveries that are rejected permanently, or lost in large numbers, delay no other tenant's redeliveries."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,19 +9,17 @@ import pytest
 from runledger.model import times
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.reconciliation import deliveries
-from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.deliveries import REDELIVERED_AT_MOST, DeliveryCheck
-from runledger.reconciliation.tally import Count, Tally
+from runledger.reconciliation.tally import Count
 from runledger.tables.lost_deliveries import LostDeliveries
 
-from tests.reconciler.wiring import STRANGER, Clock
+from tests.reconciler.wiring import STRANGER, Clock, pass_at
 from tests.support.ledgers import RUNNERS
 from tests.support.webhooks import INSTALLATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-BOUNDS = Bounds(seconds_left=lambda: 600, share_left=lambda _: 1, share_for_others=0)
 TRIES = 6
 
 
@@ -56,19 +54,14 @@ class Bed:
 
     def pass_over(self, *, minutes: float = 30) -> Mapping[Count, int]:
         self.clock.move(minutes=minutes)
-        tally = Tally(warn=_fail)
-        check = DeliveryCheck(log=self.log, lost=self.lost, at_most=TRIES)
-        assert check.check(now=self.clock.text(), bounds=BOUNDS, tally=tally)
-        return tally.counts
+        current = pass_at(self.clock.text(), pass_id="1")
+        assert DeliveryCheck(log=self.log, lost=self.lost, at_most=TRIES).check(current)
+        return current.tally.counts
 
     def passes(self, number: int) -> Sequence[int]:
         for _ in range(number):
             self.pass_over()
         return self.log.asked
-
-
-def _fail(item: str, error: Exception) -> None:
-    raise AssertionError(item) from error
 
 
 @pytest.fixture

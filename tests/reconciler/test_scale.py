@@ -15,10 +15,11 @@ from runledger.model.passes import PassKind
 from runledger.model.reports import RunReport, RunStatus
 from runledger.model.stuck import Patience
 from runledger.platform.clock import SystemClock
+from runledger.reconciliation.approvals import ApprovalCheck
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
-from runledger.reconciliation.passes import Reconciler
+from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.summary import Report
@@ -32,7 +33,7 @@ from local.aws import emulator
 from local.github import SimulatedGitHub
 from tests.reconciler.orphans import ran_on
 from tests.reconciler.watching import Unwatched
-from tests.reconciler.wiring import ORG, TAGS, Clock, app_of, cleanup_on, registered_with, runners_on
+from tests.reconciler.wiring import ORG, TAGS, Clock, app_of, cleanup_on, runners_on
 from tests.support.beds import create_tables, empty
 from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_items import launched
@@ -118,7 +119,7 @@ class Fleet:
             self._dynamodb,
             ec2=boto3.client("ec2"),
             ecs=boto3.client("ecs"),
-            registered=registered_with(truth.app),
+            app=truth.app,
             clock=self.clock,
         )
         requests = RunnerRequests(events=boto3.client("events"), bus="default", record=self._ledger.record)
@@ -138,10 +139,10 @@ class Fleet:
             installations=self._ledger.installations,
             jobs=jobs,
             runners=RunnerCheck(cleanup=cleanup, enforce=True),
+            approvals=ApprovalCheck(find=lambda *_: ()),
             deliveries=DeliveryCheck(log=truth.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
             confirmation=InstallationCheck(registry=self._ledger.installations, github=truth),
             uninstalled=None,
-            find_forgotten=lambda *_: (),
             passes=PassesTable(self._dynamodb, RUNNERS),
             share_left=truth.share_left,
             finish_within=lambda _: None,

@@ -1,17 +1,19 @@
-"""The reconciler's parts over clients of the test's choice, with a clock that the test sets."""
+"""The reconciler's parts with the clients and the clock of a test."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
+from runledger.model.passes import PassKind
 from runledger.model.reports import NO_INSTALLATION
 from runledger.platform.clock import SystemClock
+from runledger.reconciliation import cleanup
 from runledger.reconciliation.bounds import Bounds
-from runledger.reconciliation.cleanup import Cleanup, Registrations
+from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
 from runledger.reconciliation.owners import Owners
+from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.tally import Tally
 from runledger.runners.fleet import Fleet
@@ -19,8 +21,9 @@ from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.runners import RunnersTable
-from runledger_github import registrations
 from runledger_github.app import GitHubApp
+from runledger_github.registrations import Registrations
+from runledger_github.truth import Truth
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
@@ -42,7 +45,7 @@ GRACE_SECONDS = GRACE_MINUTES * times.SECONDS_PER_MINUTE
 
 @dataclass
 class Clock:
-    """Stands still until it is moved."""
+    """Changes only if a test moves it."""
 
     at: datetime = datetime(2025, 1, 15, 12, tzinfo=UTC)
 
@@ -66,10 +69,11 @@ def cleanup_on(
     *,
     ec2: Any,
     ecs: Any,
-    registered: Registrations,
+    app: Any,
     clock: Clock,
-    installation_ids: Sequence[int] = (INSTALLATION,),
+    registrations: cleanup.Registrations | None = None,
 ) -> Cleanup:
+    """`registrations` replaces those of the App."""
     registry = InstallationsRegistry(client, JOBS)
     return Cleanup(
         runners=runners_on(client),
@@ -83,10 +87,10 @@ def cleanup_on(
             pool_tags=("pool",),
         ),
         owners=Owners(
-            accounts=lambda: {each: REPOSITORIES[each].partition("/")[0] for each in installation_ids},
+            accounts=Truth(app=app, clock=clock.seconds).accounts,
             repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),
         ),
-        registrations=registered,
+        registrations=registrations or Registrations(app=app, known_machines=lambda _: ()),
         grace_seconds=GRACE_SECONDS,
         now=clock.text,
     )
@@ -97,18 +101,22 @@ def app_of(github: SimulatedGitHub, watch: Watch) -> GitHubApp:
     return watched_app(secret, github.url, watch)
 
 
-def registered_with(app: Any) -> registrations.Registrations:
-    return registrations.Registrations(app=app, known_machines=lambda _: ())
+def check_runners(cleanup: Cleanup, *, pass_id: str) -> Tally:
+    """The part of a full pass that checks runners. Errors fail the test."""
+    current = pass_at(cleanup.now(), pass_id=pass_id)
+    assert RunnerCheck(cleanup=cleanup, enforce=True).check(current)
+    return current.tally
 
 
-def check_runners(cleanup: Cleanup, *, owner: str) -> Tally:
-    """The part of a full pass that is about runners; what goes wrong on the way must not stay unseen."""
-    tally = Tally(warn=_fail)
+def clean(cleanup: Cleanup, runner_id: str, *, pass_id: str) -> CleanupOutcome:
+    """As a person requests it."""
+    return cleanup.clean(runner_id, pass_at(cleanup.now(), pass_id=pass_id, kind=PassKind.CLEANUP))
+
+
+def pass_at(now: str, *, pass_id: str, kind: PassKind = PassKind.FULL) -> Pass:
+    """Without limits of time or budget."""
     bounds = Bounds(seconds_left=lambda: 600, share_left=lambda _: 1, share_for_others=0)
-    now = cleanup.now()
-    check = RunnerCheck(cleanup=cleanup, enforce=True)
-    assert check.check(owner=owner, unmapped_too=True, now=now, bounds=bounds, tally=tally)
-    return tally
+    return Pass(id=pass_id, kind=kind, now=now, bounds=bounds, tally=Tally(warn=_fail), requested_by="ada")
 
 
 def _fail(item: str, error: Exception) -> None:

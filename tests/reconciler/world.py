@@ -120,9 +120,13 @@ class AgedGitHub:
         self._world = world
         self._deregistered = deregistered
 
+    def installations(self) -> list[Mapping[str, Any]]:
+        return [self.find_installation(each) for each in REPOSITORIES]
+
     def find_installation(self, installation_id: int) -> Mapping[str, Any]:
         account = REPOSITORIES[installation_id].partition("/")[0]
         return {
+            "id": installation_id,
             "account": {"login": account, "type": "Organization"},
             "suspended_at": None,
             "repository_selection": "all",

@@ -108,7 +108,7 @@ def test_a_deletion_that_github_confirms_is_final_and_github_is_not_asked_again(
     report(scene, "deleted")
     answer = scene.reconcile()
     assert (answer["outcome"], answer["summary"]["installations_confirmed"]) == ("success", 1)
-    assert f"installation {INSTALLATION}: deleted, GitHub confirms it" in answer["text"]
+    assert f"installation {INSTALLATION}: deleted, confirmed by GitHub" in answer["text"]
     assert answer["summary"]["runs_asked"] == 0
     report(scene, "created", received=ago(minutes=1))
     assert record(scene)["status"] == "deleted"

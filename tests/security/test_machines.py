@@ -80,7 +80,7 @@ def test_two_claims_make_a_machine_contested_which_is_shown_and_left_alone(scene
     mallory.run_job_on(instance)
     answer = reconcile(scene)
     assert (answer["summary"]["contested_runners"], answer["summary"]["orphans"]) == (1, 0)
-    assert f"runner {instance}: contested by installations {INSTALLATION} and {STRANGER}; left alone" in answer["text"]
+    assert f"runner {instance}: contested by installations {INSTALLATION} and {STRANGER}; not changed" in answer["text"]
     assert scene.state_of(instance) == "running"
 
 
@@ -327,7 +327,7 @@ def test_a_busy_runner_that_is_named_after_another_machine_holds_nothing_back(sc
 def test_an_app_that_sees_selected_repositories_only_stops_nothing(scene: Scene) -> None:
     instance = idle_orphan(scene, {})
     scene.github.state.put("installations", INSTALLATION, repository_selection="selected")
-    assert "sees some repositories only" in reconcile(scene)["text"]
+    assert "is limited to selected repositories" in reconcile(scene)["text"]
     assert scene.state_of(instance) == "running"
 
 

@@ -29,7 +29,7 @@ def close(process: Process) -> None:
     """The pass read the job while it was open."""
     job = process.ledger.jobs.get(INSTALLATION, JOB, consistent=True)
     assert job is not None
-    process.ledger.record(healing.closed(job, now=NOW))
+    process.ledger.record(healing.closed_job(job, now=NOW))
 
 
 def started_world() -> World:

@@ -64,7 +64,7 @@ def domain_requests() -> tuple[Request, ...]:
         client.put_item(TableName=RUNNERS, Item=to_attributes(born))
         locks.claim(runner_id, suspected_at=at, owner="a", at=at)
         locks.claim(runner_id, suspected_at=at, owner="b", at=at)
-        locks.release(runner_id, owner="a", acquitted=runner_id == "i-1")
+        locks.release(runner_id, owner="a", clear_suspicion=runner_id == "i-1")
     pages = JobPages(client, JOBS)
     in_repo, span = pages.of_repo(INSTALLATION, REPO), Span(since="2025-01-15", until="2025-01-16")
     pages.newest(in_repo, span, at_most=1)

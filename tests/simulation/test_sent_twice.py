@@ -83,7 +83,10 @@ OPERATIONS: dict[str, tuple[Operation, Operation]] = {
         lambda _: None,
         lambda process: deployments(process).claim(INSTALLATION, 1, at=NOW, until=UNTIL),
     ),
-    "redelivery": (lambda process: lost(process).lose(LOST), lambda process: lost(process).ask(LOST, at=NOW)),
+    "redelivery": (
+        lambda process: lost(process).store(LOST),
+        lambda process: lost(process).count_attempt(LOST, at=NOW),
+    ),
     "cleanup": (
         suspect,
         lambda process: locks(process).claim("i-1", suspected_at=NOW, owner="us", at=UNTIL),

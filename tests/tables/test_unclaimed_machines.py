@@ -63,7 +63,7 @@ def test_a_runner_without_a_job_is_suspected_though_only_events_were_known(
     assert runners.table.suspect(INSTANCE, at=at, reason="no_job", kind="ec2") is not None
     item = only(dynamodb)
     assert (item["status"], item["suspected_at"], item["ttl"]) == ("active", at, times.expiry(at, 90))
-    runners.table.acquit(INSTANCE, suspected_at=at)
+    runners.table.clear_suspicion(INSTANCE, suspected_at=at)
     aws_events.record(instance_state("terminated", minute=59), runners)
     assert only(dynamodb)["status"] == "cleaned"
 

@@ -13,7 +13,8 @@ from runledger.model.inputs import Receipt, Status
 from runledger.model.job import Job
 from runledger.model.passes import PassKind
 from runledger.model.reports import RunReport, RunStatus
-from runledger.reconciliation.passes import Reconciler
+from runledger.reconciliation.passes import Pass
+from runledger.reconciliation.reconciler import Part, Reconciler
 
 from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.production import wired_to
@@ -79,15 +80,15 @@ def _pass(world: World, results: list[Hour], *kinds: PassKind) -> None:
     hour.calls += sum(world.github.state.calls.values()) - before
 
 
-def _noting(world: World, results: list[Hour]) -> Callable[..., Mapping[str, Callable[[], bool]]]:
+def _noting(world: World, results: list[Hour]) -> Callable[..., Mapping[str, Part]]:
     """Which parts begin in which hour."""
     parts = Reconciler._parts
 
-    def begin(name: str, part: Callable[[], bool]) -> bool:
+    def begin(name: str, part: Part, current: Pass) -> bool:
         _hour(world, results).parts.add(name)
-        return part()
+        return part(current)
 
-    def noted(self: Reconciler, *arguments: Any) -> Mapping[str, Callable[[], bool]]:
+    def noted(self: Reconciler, *arguments: Any) -> Mapping[str, Part]:
         return {name: partial(begin, name, part) for name, part in parts(self, *arguments).items()}
 
     return noted

@@ -21,7 +21,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def found_nowhere_is_idle(patch: pytest.MonkeyPatch) -> None:
     """A place that does not answer has no runners."""
-    ask = registrations._Kept.get
+    ask = registrations._Cache.get
 
     def get(self: Any, key: Any, question: Any, may_ask: Any) -> list[Any]:
         try:
@@ -29,7 +29,7 @@ def found_nowhere_is_idle(patch: pytest.MonkeyPatch) -> None:
         except UnavailableError:
             return []
 
-    patch.setattr(registrations._Kept, "get", get)
+    patch.setattr(registrations._Cache, "get", get)
 
 
 def one_404_closes(patch: pytest.MonkeyPatch) -> None:

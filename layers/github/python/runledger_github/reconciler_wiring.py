@@ -1,4 +1,4 @@
-"""What the reconciler needs: everything that the other functions have, and the right to stop a machine."""
+"""Composition of the reconciler, the only function that may stop a machine."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,14 @@ from runledger.platform.clock import SystemClock
 from runledger.queries import forgotten_approvals
 from runledger.queries.forgotten_approvals import ForgottenApproval
 from runledger.reconciliation import metrics
-from runledger.reconciliation.bounds import Bounds
+from runledger.reconciliation.approvals import ApprovalCheck
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.owners import Owners
-from runledger.reconciliation.passes import Reconciler
+from runledger.reconciliation.passes import Pass
+from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.uninstalled import UninstalledCheck
@@ -89,13 +90,13 @@ def reconciler() -> Reconciler:
             patience=patience(),
         ),
         runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans == "enforce"),
+        approvals=ApprovalCheck(find=_find_forgotten),
         deliveries=_deliveries(known) if known else None,
         confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
         uninstalled=_uninstalled() if known else None,
-        find_forgotten=_find_forgotten,
         passes=passes(),
         share_left=known.share_left if known else _none_left,
-        finish_within=known.app.deadline.finish_within if known else _no_calls,
+        finish_within=known.app.deadline.finish_within if known else _ignore_deadline,
         share_for_others=settings().github_budget_for_others_percent / 100,
         warn=metrics.failed,
         time=clock,
@@ -103,7 +104,7 @@ def reconciler() -> Reconciler:
 
 
 def _confirmed(runner_ids: Iterable[str]) -> list[str]:
-    """Those in scope that EC2 or ECS has reported before: if they are unknown there now, they are gone."""
+    """Machines in scope that EC2 or ECS has reported before. If they aren't there now, they are gone."""
     found = runners().table.among(runner_ids)
     return [runner_id for runner_id, runner in found.items() if runners().is_in_scope(runner)]
 
@@ -120,9 +121,10 @@ def _deliveries(known: Truth) -> DeliveryCheck:
 
 
 def _known_machines(machine_ids: set[str]) -> set[str]:
-    """Those that EC2 or ECS describes or has confirmed, or that a publisher without limits has reported.
+    """Returns the ids that EC2 or ECS describes or has confirmed, or that a publisher without limits has reported.
 
-    A limited publisher may report any id: so a busy runner of another owner would count as that machine's.
+    Reports of a limited publisher don't count. It may report any id, and the busy runner of another owner would then be
+    taken for that machine.
     """
     described = fleet().describe(machine_ids) if machine_ids else {}
     recorded = runners().table.among(machine_ids - described.keys())
@@ -133,12 +135,12 @@ def _registrations(known: Truth) -> Registrations:
     return Registrations(app=known.app, known_machines=_known_machines)
 
 
-def _find_forgotten(installation_ids: Sequence[int], bounds: Bounds) -> Iterable[ForgottenApproval]:
-    """Without time or budget the table counts: that takes no call to GitHub, so the part is always finished."""
+def _find_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[ForgottenApproval]:
+    """Without time or rate limit, the stored status is used, which takes no call to GitHub."""
     before = clock.text(seconds_from_now=-patience().waiting_hours * times.SECONDS_PER_HOUR)
 
     def pending(job: Job) -> bool:
-        return is_pending()(job, bounds.may_ask(job.installation_id) and not bounds.out_of_time())
+        return is_pending()(job, current.may_ask(job.installation_id))
 
     return forgotten_approvals.find(jobs(), installation_ids, waiting_since_before=before, is_pending=pending)
 
@@ -147,5 +149,5 @@ def _none_left(_installation_id: int) -> float:
     return 0.0
 
 
-def _no_calls(_seconds: float) -> None:
-    pass
+def _ignore_deadline(_seconds: float) -> None:
+    """Without an App, GitHub is never called."""

@@ -1,8 +1,8 @@
-"""Runners as GitHub lists them: found wherever they may be registered, and removed, so that no job can begin on them.
+"""Finds the registrations of a machine on GitHub and removes them, so that no job can start on the machine.
 
-The search is complete or it fails: an installation that is unknown, suspended or refuses an answer raises an
-UnavailableError, because a runner that was not looked for may be busy. Runners of an enterprise cannot be listed with
-an installation's token.
+A search is complete or it fails: an installation that doesn't exist, is suspended or rejects a request raises an
+UnavailableError, because a runner that wasn't listed may be busy. Runners of an enterprise can't be listed with the
+token of an installation.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
@@ -42,58 +42,60 @@ class Scope:
         return "/" in self.name
 
 
-class _Kept(Generic[S]):
-    """Answers of GitHub, failures too: each question is asked once."""
+class _Cache(Generic[S]):
+    """Responses of GitHub, including failures: each request is sent once."""
 
     def __init__(self) -> None:
-        self._answers: dict[Hashable, list[S] | UnavailableError] = {}
+        self._responses: dict[Hashable, list[S] | UnavailableError] = {}
 
     def clear(self) -> None:
-        self._answers.clear()
+        self._responses.clear()
 
     def get(self, key: T, ask: Callable[[T], list[S]], may_ask: Callable[[], bool]) -> list[S]:
-        answer = self._answers.get(key)
-        if answer is None:
+        response = self._responses.get(key)
+        if response is None:
             if not may_ask():
-                raise UnavailableError("the rest of GitHub's budget, or of this pass, is for others")
+                raise UnavailableError(
+                    "the pass has no time left, or the rest of the rate limit is reserved for others"
+                )
             try:
-                answer = ask(key)
-            except UnavailableError as trouble:
-                answer = trouble
+                response = ask(key)
+            except UnavailableError as unavailable:
+                response = unavailable
             except GitHubRefusal as refusal:
-                answer = UnavailableError(f"GitHub cannot list all runners: {refusal}")
-            self._answers[key] = answer
-        if isinstance(answer, UnavailableError):
-            raise answer
-        return answer
+                response = UnavailableError(f"GitHub rejects the request for a list of runners: {refusal}")
+            self._responses[key] = response
+        if isinstance(response, UnavailableError):
+            raise response
+        return response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registrations:
-    """Lists are kept until `begin`, so that all machines of a pass share them.
+    """Lists are cached until `begin`, so that all machines of a pass share them.
 
-    A machine is judged only long after it should have registered, and GitHub itself refuses to remove a runner that has
-    become busy since it was listed.
+    That is safe: a machine is checked long after it should have registered, and GitHub refuses to remove a runner that
+    has become busy since it was listed.
     """
 
     app: GitHubApp
-    known_machines: Callable[[set[str]], Collection[str]]  # those of some ids that are known machines
-    _scopes: _Kept[Scope] = field(default_factory=_Kept)
-    _runners: _Kept[Json] = field(default_factory=_Kept)
+    known_machines: Callable[[set[str]], Collection[str]]  # returns the ids that belong to known machines
+    _scopes: _Cache[Scope] = field(default_factory=_Cache)
+    _runners: _Cache[Json] = field(default_factory=_Cache)
 
     def begin(self) -> None:
         self._scopes.clear()
         self._runners.clear()
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
-        """Lists all runners that these installations can see. UnavailableError unless all of them answer."""
+        """Lists all runners that these installations can see. UnavailableError unless all of them respond."""
         for _ in self._listed(installation_ids, may_ask):
             pass
 
     def remove(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
     ) -> bool:
-        """False while it is busy. Found by name as well as by its last id: it may have registered again.
+        """False while it is busy. A runner that has registered again has a new id, and is found by its name.
 
         RegisteredElsewhere if another installation has a registration: the recorded owner may not be the real one.
         """
@@ -105,14 +107,14 @@ class Registrations:
             if not _may_own(runner, scope, installation_ids):
                 raise RegisteredElsewhere(runner.runner_id, installation_id=scope.installation_id)
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
-        # What was listed at the beginning of a pass may be minutes old, and a runner may register once for each job.
-        homes = {scope for scope, _ in found}
-        for scope in sorted(self._to_list_again(runner, job, installation_ids) - homes, key=lambda each: each.name):
+        # The cached lists may be minutes old, and a runner may register once for each job.
+        found_in = {scope for scope, _ in found}
+        for scope in sorted(self._to_list_again(runner, job, installation_ids) - found_in, key=lambda each: each.name):
             self._ensure_not_registered(runner, job, scope, may_ask, identified=bool(found))
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
         removed = {each["id"] for _, each in found}
-        for scope in homes:
+        for scope in found_in:
             self._ensure_not_registered(runner, job, scope, may_ask, identified=True, removed=removed)
         return True
 
@@ -126,17 +128,17 @@ class Registrations:
         identified: bool,
         removed: Collection[object] = (),
     ) -> None:
-        """UnavailableError if the machine is, or may be, registered there by now."""
-        once: _Kept[Json] = _Kept()
-        again = once.get(scope, self._list, partial(may_ask, scope.installation_id))
+        """Lists the scope again. UnavailableError if the machine is, or may be, registered there."""
+        fresh: _Cache[Json] = _Cache()
+        again = fresh.get(scope, self._list, partial(may_ask, scope.installation_id))
         left = [each for each in again if each["id"] not in removed]
         if any(_is(runner, job, scope, each) for each in left):
             raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
         self._ensure_no_other_may_be(runner, [(scope, each) for each in left], identified=identified)
 
     def _to_list_again(self, runner: Runner, job: Job | None, installation_ids: Sequence[int]) -> set[Scope]:
-        """Where the machine may have registered since: anywhere, unless one installation is searched and the repository
-        is known. To list everything again takes a call for each repository, and that for each machine.
+        """Scopes where the machine may have registered since: its organisation and repository if known, otherwise all.
+        Listing all scopes takes a call for each repository, for each machine.
         """
         scopes = {
             scope
@@ -159,10 +161,10 @@ class Registrations:
     def _ensure_no_other_may_be(
         self, runner: Runner, others: Sequence[tuple[Scope, Json]], *, identified: bool
     ) -> None:
-        """A runner whose name contains no known machine's id may be this one, also beside one that was identified.
+        """A runner whose name contains no known machine's id may be this machine, even beside an identified one.
 
-        If it is busy, the machine may be. If it is idle and this machine's registration was not found, a job may begin
-        there at any moment. A runner that is offline takes no job.
+        If that runner is busy, the machine may be busy. If it is idle and this machine's registration was not found, a
+        job may start on it at any moment. An offline runner gets no job.
         """
         unclear = [
             (scope, each)
@@ -182,12 +184,13 @@ class Registrations:
     def _find_scopes(self, installation_id: int) -> list[Scope]:
         described = self.app.find_installation(installation_id)
         if described is None:
-            raise UnavailableError(f"installation {installation_id} does not exist, so its runners cannot be listed")
+            raise UnavailableError(f"installation {installation_id} does not exist, so its runners can't be listed")
         if described.get("suspended_at"):
-            raise UnavailableError(f"installation {installation_id} is suspended, so its runners cannot be listed")
+            raise UnavailableError(f"installation {installation_id} is suspended, so its runners can't be listed")
         if described.get("repository_selection") != "all":
             raise UnavailableError(
-                f"installation {installation_id} sees some repositories only, and a runner may belong to another one"
+                f"installation {installation_id} is limited to selected repositories, "
+                "and the runner may belong to another one"
             )
         account = described["account"]
         names = [str(account["login"])] if account.get("type") == ORGANIZATION else []
@@ -197,7 +200,7 @@ class Registrations:
     def _list(self, scope: Scope) -> list[Json]:
         installation = self.app.installation(scope.installation_id)
         listing = installation.repo_runners if scope.is_repository else installation.org_runners
-        return _settled(lambda: list(listing(scope.name)))
+        return _consistent(lambda: list(listing(scope.name)))
 
     def _delete(self, scope: Scope, runner_id: int) -> bool:
         installation = self.app.installation(scope.installation_id)
@@ -212,23 +215,23 @@ class Registrations:
 
 
 def _may_own(runner: Runner, scope: Scope, searched: Collection[int]) -> bool:
-    """Whether a registration in this scope agrees with the runner's owner; without an owner, every one does."""
+    """Whether a registration in this scope is consistent with the runner's owner. Without an owner, every one is."""
     if runner.installation_id in (None, scope.installation_id):
         return True
     if runner.installation_id in searched:
         return False
-    # The owner's webhooks come from no App, or the App has been installed again since.
+    # The owner's webhooks come from a hook without an App, or the App was installed again.
     return account_of(runner.repo_full_name or "") == account_of(scope.name)
 
 
 def _is(runner: Runner, job: Job | None, scope: Scope, listed: Json) -> bool:
-    """By the machine's id in its name, or as the runner that GitHub named for the job: name, id and scope together."""
+    """Whether the name contains the machine's id, or name, id and scope are those that GitHub named for its job."""
     name, machine = str(listed.get("name")), runner.runner_id.rpartition("/")[2]
     if names(name, machine):
         return True
     other = machine_in(name)
     if other is not None and is_unmistakable(other):
-        return False  # the job ran elsewhere, on a runner that may be busy with another job by now
+        return False  # the job ran on another machine, which may be busy with another job
     return (
         job is not None
         and (name, listed.get("id")) == (job.runner_name, job.runner_id)
@@ -237,8 +240,8 @@ def _is(runner: Runner, job: Job | None, scope: Scope, listed: Json) -> bool:
     )
 
 
-def _settled(ask: Callable[[], list[Json]]) -> list[Json]:
-    """A list of several pages that changes meanwhile may leave one out: it counts once two in a row are the same."""
+def _consistent(ask: Callable[[], list[Json]]) -> list[Json]:
+    """Lists until two lists in a row are the same: a list that changes while its pages are read may miss a runner."""
     listed = ask()
     for _ in range(LISTINGS_AT_MOST):
         if len(listed) < PAGE_SIZE:

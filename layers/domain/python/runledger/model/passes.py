@@ -1,4 +1,4 @@
-"""Passes of the reconciler: their kinds, and the ids of their results."""
+"""Passes of the reconciler: their kinds, statuses and outcomes, and the ids of their results."""
 
 import secrets
 from enum import StrEnum
@@ -17,3 +17,15 @@ class PassKind(StrEnum):
     QUICK = "quick"
     FULL = "full"
     CLEANUP = "cleanup"
+
+
+class PassStatus(StrEnum):
+    REQUESTED = "requested"
+    RUNNING = "running"
+    FINISHED = "finished"
+
+
+class PassOutcome(StrEnum):
+    SUCCESS = "success"
+    ERRORS = "errors"
+    UNFINISHED = "unfinished"  # time ran out; the next pass continues

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import message_format
-from runledger.model.passes import PassKind, new_id
+from runledger.model.passes import PassKind, PassStatus, new_id
 from runledger.platform.availability import reaching
 from runledger.tables.passes import PassesTable
 
@@ -28,7 +28,7 @@ class PassRequests:
     def _request(self, kind: PassKind, options: dict[str, Any], *, at: str, requested_by: str) -> str:
         """Stored before it is sent: the caller can read the status immediately."""
         pass_id = new_id(at)
-        record = {"pass": kind, "status": "requested", "requested_by": requested_by, "requested_at": at}
+        record = {"pass": kind, "status": PassStatus.REQUESTED, "requested_by": requested_by, "requested_at": at}
         self.passes.note(pass_id, at=at, **record)
         self._send(message_format.stamp({**options, "id": pass_id, "requested_by": requested_by}))
         return pass_id

@@ -1,5 +1,5 @@
-"""Finds and repairs what webhooks and events missed: stuck jobs, orphaned runners, lost webhooks.
+"""Compares the ledger with GitHub and AWS: finds stuck jobs, orphaned runners and lost webhooks, and corrects them.
 
-A pass reads the state from GitHub and AWS. Pure functions (`stuck`, `orphans`) decide what to do, and the ledger
-records it like any other input. So any number of passes can run at the same time.
+GitHub and AWS are the source of truth. Pure functions (`stuck`, `orphans`) decide what to do, and corrections are
+recorded like any other event. So any number of passes may run at the same time.
 """

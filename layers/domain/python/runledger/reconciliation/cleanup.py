@@ -1,10 +1,10 @@
-"""Cleaning an orphan exactly once, and never one that lives.
+"""Cleans up an orphan exactly once, and never a machine that is in use.
 
-    look at everything again ── claim ── take it off GitHub ── stop it ── cleaned
-           │ it lives: acquit              │ busy: release
+    check everything again ── claim ── remove it from GitHub ── stop it ── cleaned
+           │ in use: clear the suspicion       │ busy: release the lease
 
-GitHub takes no runner away that is busy, and gives none a job that it has not: so once it is off GitHub, nothing can
-begin on it. Whoever is killed in between leaves a lease; the next one looks at everything again and goes on.
+GitHub refuses to remove a busy runner, and assigns no job to a removed one. So after the removal no job can start on
+the machine. If a cleanup crashes, its lease expires, and the next cleanup checks everything again and continues.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,49 +19,58 @@ from runledger.model.ownership import is_visible_to
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.reconciliation.owners import Owners
+from runledger.reconciliation.passes import Pass
 from runledger.runners.fleet import Fleet
 from runledger.runners.instances import Instance
 from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
 from runledger.tables.jobs import JobsTable
 
-# A cleaner that was paused for longer may not be the owner any more by the time that it stops the machine.
-SURE_OF_LEASE_SECONDS = LEASE_SECONDS - 60
+# Later than this, the lease may end before the machine is stopped.
+SAFE_LEASE_SECONDS = LEASE_SECONDS - 60
+NEVER_SUSPECTED = "never"  # matches no stored time, so a claim fails
 
 
-class Cleaned(StrEnum):
-    CLEANED = "cleaned"
-    FORGOTTEN = "forgotten"  # the machine was gone already: only our table is cleaned
-    ALIVE = "alive"
+class CleanupOutcome(StrEnum):
+    """The values are the ends of findings."""
+
+    CLEANED = "stopped"
+    GONE = "the machine was already gone; marked as cleaned"
+    IN_USE = "no longer an orphan; not stopped"
     CONTESTED = "contested: its runner is registered with another installation"
     NOT_SUSPECTED = "not suspected"
-    SOMEBODY_ELSES = "being cleaned by somebody else"
+    ANOTHER_CLEANUP = "another cleanup is running"
+    ALREADY_CLEANED = "already cleaned"
+    TOO_SLOW = "listing the runners again took too long; the next pass tries again"
 
 
 class Registrations(Protocol):
-    """As runledger_github has it."""
+    """Runners as GitHub lists them, implemented by runledger_github."""
 
     def begin(self) -> None:
-        """What was listed before is out of date."""
+        """Drops the lists of an earlier pass."""
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
-        """Lists their runners; an UnavailableError where one of the installations cannot tell."""
+        """Lists the runners of these installations. UnavailableError unless all of them respond."""
 
     def remove(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
     ) -> bool:
-        """False while GitHub reports it as busy; an UnavailableError where one of the installations cannot answer.
+        """False while GitHub reports it as busy. UnavailableError unless all installations respond.
 
         RegisteredElsewhere, before anything is removed, if a registration is not with the runner's own installation.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """The installations whose runners were listed, and whether GitHub may be called about one of them."""
+class Orphan:
+    """A runner that is due for cleanup, as it was read. `searched` are the installations whose runners were listed."""
 
-    installation_ids: Sequence[int]
-    may_ask: Callable[[int], bool]
+    runner: Runner
+    job: Job | None
+    instance: Instance
+    reason: Reason
+    searched: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,55 +85,48 @@ class Cleanup:
     now: Callable[[], str]
 
     def begin(self) -> None:
-        """A pass, or a person's order: what GitHub listed before is out of date."""
+        """Call it at the start of a pass or of a requested cleanup: lists from before are outdated."""
         if self.registrations is not None:
             self.registrations.begin()
 
-    def clean(
-        self,
-        runner_id: str,
-        *,
-        owner: str,
-        may_ask: Callable[[int], bool] = lambda _: True,
-        installations: frozenset[int] | None = None,
-    ) -> Cleaned:
-        """The same checks and the same lock for a person and a pass.
+    def clean(self, runner_id: str, current: Pass, *, installations: frozenset[int] | None = None) -> CleanupOutcome:
+        """Runs the same checks and takes the same lock for a person and for a scheduled pass.
 
-        `may_ask` tells whether GitHub may be called; `installations` are those that a person is limited to.
+        `installations` are those that a person is limited to.
         """
         runner = self.runners.table.get(runner_id)
         if runner is None or not _may_be_cleaned(runner) or not is_visible_to(runner, installations):
-            return Cleaned.NOT_SUSPECTED
-        suspected_at = runner.suspected_at or "never"  # whoever took it while it was being cleaned has cleared it
+            return CleanupOutcome.NOT_SUSPECTED
+        suspected_at = runner.suspected_at or NEVER_SUSPECTED
         job = self._job(runner)
-        instance = self.fleet.describe([runner_id]).get(runner_id)
+        instance = self._describe(runner_id)
         at = self.now()
         reason = self.suspicion(runner, job, instance, now=at)
         if reason is None and runner.status is RunnerStatus.ACTIVE:
-            self.runners.table.acquit(runner_id, suspected_at=suspected_at)
-            return Cleaned.ALIVE
-        search: Search | None = None
+            self.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at)
+            return CleanupOutcome.IN_USE
+        searched: Sequence[int] | None = None
         if reason is not None and reason.is_alive:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
             assert instance is not None
-            search = self._search(runner, instance, may_ask)
-        since = self.now()  # the lease begins after the search, which may take longer than a lease
-        if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=owner, at=since):
-            return Cleaned.SOMEBODY_ELSES
-        if search:
-            # The search may have taken minutes, in which somebody may have marked the machine to be kept.
-            instance = self.fleet.describe([runner_id]).get(runner_id)
+            searched = self._search(runner, instance, current)
+        since = self.now()  # the lease starts after the search
+        if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=current.owner, at=since):
+            return self._why_not_claimed(runner_id)
+        if searched is not None:
+            # The search may have taken minutes, and the machine may have been tagged to be kept meanwhile.
+            instance = self._describe(runner_id)
             reason = self.suspicion(runner, job, instance, now=at)
         if reason is None or not self._is_unchanged(runner):
-            self.locks.release(runner_id, owner=owner, acquitted=True)
-            return Cleaned.ALIVE
+            self.locks.release(runner_id, owner=current.owner, clear_suspicion=True)
+            return CleanupOutcome.IN_USE
         if not reason.is_alive:
             self.runners.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
-            return Cleaned.FORGOTTEN
+            return CleanupOutcome.GONE
         assert instance is not None
-        assert search is not None
-        remove = lambda: self._remove(runner, job, search)  # noqa: E731
-        return self._stop(runner, instance, reason, owner=owner, since=since, remove=remove)
+        assert searched is not None
+        orphan = Orphan(runner=runner, job=job, instance=instance, reason=reason, searched=searched)
+        return self._stop(orphan, current, since=since)
 
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
@@ -134,38 +136,41 @@ class Cleanup:
         ours = instance is not None and self.fleet.is_ours(instance)
         return suspicion(runner, job, instance, ours=ours, now=now, grace_seconds=self.grace_seconds)
 
-    def _stop(
-        self,
-        runner: Runner,
-        instance: Instance,
-        reason: Reason,
-        *,
-        owner: str,
-        since: str,
-        remove: Callable[[], bool],
-    ) -> Cleaned:
-        runner_id = runner.runner_id
+    def _stop(self, orphan: Orphan, current: Pass, *, since: str) -> CleanupOutcome:
+        """`since` is when the lease started."""
+        runner_id = orphan.runner.runner_id
         try:
-            if not remove() or not self._is_unchanged(runner):
-                self.locks.release(runner_id, owner=owner, acquitted=True)
-                return Cleaned.ALIVE
-            if times.ms_between(since, self.now()) > SURE_OF_LEASE_SECONDS * times.MS_PER_SECOND:
-                return Cleaned.SOMEBODY_ELSES
-            self.fleet.stop(instance, reason=f"runledger: {reason}")
+            if not self._remove(orphan, current) or not self._is_unchanged(orphan.runner):
+                self.locks.release(runner_id, owner=current.owner, clear_suspicion=True)
+                return CleanupOutcome.IN_USE
+            if times.ms_between(since, self.now()) > SAFE_LEASE_SECONDS * times.MS_PER_SECOND:
+                # Another cleanup may hold the lease by now. If none does, the next pass claims it again.
+                return CleanupOutcome.TOO_SLOW
+            self.fleet.stop(orphan.instance, reason=f"runledger: {orphan.reason}")
         except RegisteredElsewhere as elsewhere:
-            self._contest(runner, by=elsewhere.installation_id)
-            self.locks.release(runner_id, owner=owner, acquitted=True)
-            return Cleaned.CONTESTED
+            self._contest(orphan.runner, by=elsewhere.installation_id)
+            self.locks.release(runner_id, owner=current.owner, clear_suspicion=True)
+            return CleanupOutcome.CONTESTED
         except Exception:
-            self.locks.release(runner_id, owner=owner, acquitted=False)
+            self.locks.release(runner_id, owner=current.owner, clear_suspicion=False)
             raise
-        # Not later than EC2's or ECS's own report of the end, which is then no correction.
-        self.runners.cleaned(runner_id, at=since, reason=f"orphan: {reason}")
-        return Cleaned.CLEANED
+        # Dated before the event in which EC2 or ECS reports the end, which then changes nothing.
+        self.runners.cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
+        return CleanupOutcome.CLEANED
 
-    def _remove(self, runner: Runner, job: Job | None, search: Search) -> bool:
-        assert self.registrations is not None  # it was searched
-        return self.registrations.remove(runner, job, installation_ids=search.installation_ids, may_ask=search.may_ask)
+    def _remove(self, orphan: Orphan, current: Pass) -> bool:
+        assert self.registrations is not None  # checked by `_search`
+        return self.registrations.remove(
+            orphan.runner, orphan.job, installation_ids=orphan.searched, may_ask=current.may_ask
+        )
+
+    def _why_not_claimed(self, runner_id: str) -> CleanupOutcome:
+        """A claim also fails if the runner got a job during the search, which clears the suspicion."""
+        found = self.runners.table.get(runner_id)
+        if found is None or found.status is RunnerStatus.CLEANED:
+            return CleanupOutcome.ALREADY_CLEANED
+        cleaning = found.status is RunnerStatus.CLEANING
+        return CleanupOutcome.ANOTHER_CLEANUP if cleaning else CleanupOutcome.IN_USE
 
     def _contest(self, seen: Runner, *, by: int) -> None:
         at = self.now()
@@ -178,22 +183,26 @@ class Cleanup:
         self.runners.table.change(seen.runner_id, at=at, change=contest)
 
     def _is_unchanged(self, seen: Runner) -> bool:
-        """The search may take minutes: meanwhile the machine may have got a job, another owner, or two."""
-        current = self.runners.table.get(seen.runner_id)
-        if current is None or current.contested_at:
+        """During the search, which may take minutes, the machine may get a job or another owner, or be contested."""
+        found = self.runners.table.get(seen.runner_id)
+        if found is None or found.contested_at:
             return False
-        return (current.installation_id, current.proven_by, current.job_id) == (
+        return (found.installation_id, found.proven_by, found.job_id) == (
             seen.installation_id,
             seen.proven_by,
             seen.job_id,
         )
 
-    def _search(self, runner: Runner, instance: Instance, may_ask: Callable[[int], bool]) -> Search:
+    def _search(self, runner: Runner, instance: Instance, current: Pass) -> Sequence[int]:
+        """Returns the installations that were searched."""
         if self.registrations is None:
-            raise UnavailableError("without a GitHub App nothing tells whether the runner is busy")
+            raise UnavailableError("without a GitHub App, it is unknown whether the runner is busy")
         installation_ids = self.owners.to_search(runner, instance.tags)
-        self.registrations.search(installation_ids, may_ask=may_ask)
-        return Search(installation_ids=installation_ids, may_ask=may_ask)
+        self.registrations.search(installation_ids, may_ask=current.may_ask)
+        return installation_ids
+
+    def _describe(self, runner_id: str) -> Instance | None:
+        return self.fleet.describe([runner_id]).get(runner_id)
 
     def _job(self, runner: Runner) -> Job | None:
         if runner.installation_id is None or runner.job_id is None:

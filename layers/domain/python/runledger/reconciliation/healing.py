@@ -1,4 +1,4 @@
-"""What the reconciler says to the ledger, in the ledger's own words."""
+"""Corrections as the ledger records them."""
 
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.job import Job
@@ -12,29 +12,29 @@ NO_REPOSITORY = "its repository is unknown"
 CANCELLED = "cancelled"
 
 
-def said(told: GitHubJob) -> str:
-    return f"{told.status} ({told.facts.conclusion})" if told.facts.conclusion else str(told.status)
+def describe(found: Told) -> str:
+    return f"{found.status} ({found.facts.conclusion})" if found.facts.conclusion else str(found.status)
 
 
-def healed(installation_id: int, told: GitHubJob, *, version: int, now: str) -> Receipt:
-    """The id follows from GitHub's answer and the job's version: of two passes at the same time, one changes the job,
-    and a job that needs the same correction again gets it.
+def corrected_job(installation_id: int, found: Told, *, version: int, now: str) -> Receipt:
+    """Its id follows from GitHub's response and the job's version. So of two overlapping passes one changes the job,
+    and a later pass can make the same correction again.
     """
     return Receipt(
         installation_id=installation_id,
-        job_id=told.job_id,
-        delivery_id=f"reconciled {told.job_id} {said(told)} {told.since} from version {version}",
+        job_id=found.job_id,
+        delivery_id=f"reconciled {found.job_id} {describe(found)} {found.since} from version {version}",
         received_at=now,
         event_type=EventType.JOB_RECONCILED,
         source=Source.INTERNAL,
-        status=told.status,
-        action=f"{said(told)} on GitHub",
-        facts=told.facts,
+        status=found.status,
+        action=f"{describe(found)} on GitHub",
+        facts=found.facts,
     )
 
 
-def closed(job: Job, *, now: str, reason: str = UNKNOWN) -> Receipt:
-    """A guess: the job may have ended since it was read, and a later report of its end corrects this one."""
+def closed_job(job: Job, *, now: str, reason: str = UNKNOWN) -> Receipt:
+    """A guess, which a later report of the job's completion replaces."""
     return Receipt(
         installation_id=job.installation_id,
         job_id=job.job_id,
@@ -49,7 +49,7 @@ def closed(job: Job, *, now: str, reason: str = UNKNOWN) -> Receipt:
     )
 
 
-def unknown_run(run: OpenRun, *, now: str) -> RunReport:
+def closed_run(run: OpenRun, *, now: str) -> RunReport:
     return RunReport(
         installation_id=run.installation_id,
         run_id=run.run_id,

@@ -1,4 +1,4 @@
-"""Installations that a webhook reported as deleted or suspended: GitHub confirms it, or the record is corrected."""
+"""Confirms with GitHub that an installation was deleted or suspended, as a webhook reported, or corrects the record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 from runledger.model import times
 from runledger.model.reports import InstallationReport, InstallationStatus
-from runledger.reconciliation.bounds import Bounds
-from runledger.reconciliation.tally import Count, Tally
+from runledger.reconciliation.passes import Pass
+from runledger.reconciliation.tally import Count
 from runledger.tables.installations import InstallationsRegistry
 
-# Right after a change, GitHub's API may still answer with what was true before it.
+# Right after a change, GitHub's API may still return the previous state.
 SETTLED_SECONDS = 120
 # A flood of forged reports must leave time for the other parts of a pass.
 AT_MOST = 100
@@ -26,32 +26,33 @@ class InstallationCheck:
     registry: InstallationsRegistry
     github: GitHub
 
-    def check(self, *, now: str, bounds: Bounds, tally: Tally) -> bool:
-        """False if time ran out. The longest reported come first, so that each has its turn."""
+    def check(self, current: Pass) -> bool:
+        """False if time ran out. The oldest reports come first, so that none is deferred forever."""
         reported = sorted(self.registry.unconfirmed(), key=_reported_at)
         for each in reported[:AT_MOST]:
-            if bounds.out_of_time():
+            if current.out_of_time():
                 return False
-            with tally.alone(f"installation {each['installation_id']}"):
-                self._confirm(each, now=now, tally=tally)
+            with current.tally.isolated(f"installation {each['installation_id']}"):
+                self._confirm(each, current)
         if left := len(reported[AT_MOST:]):
-            tally.find(Count.POSTPONED, f"{left} more reports about installations: postponed to the next pass")
+            current.tally.find(Count.POSTPONED, f"{left} more reports about installations: deferred to the next pass")
         return True
 
-    def _confirm(self, reported: Mapping[str, Any], *, now: str, tally: Tally) -> None:
+    def _confirm(self, reported: Mapping[str, Any], current: Pass) -> None:
         installation_id = reported["installation_id"]
         found = self.github.installation(installation_id)
         actual = found.status if found else InstallationStatus.DELETED
         agreed = actual == reported["status"]
-        if not agreed and _reported_at(reported) > times.earlier(now, seconds=SETTLED_SECONDS):
+        if not agreed and _reported_at(reported) > times.earlier(current.now, seconds=SETTLED_SECONDS):
             return
-        if not self.registry.confirm(reported, found, at=now):
-            return  # Another webhook changed it meanwhile: the next pass looks at that.
+        if not self.registry.confirm(reported, found, at=current.now):
+            return  # another webhook changed it meanwhile; the next pass checks that one
         if agreed:
-            tally.find(Count.INSTALLATIONS_CONFIRMED, f"installation {installation_id}: {actual}, GitHub confirms it")
+            finding = f"installation {installation_id}: {actual}, confirmed by GitHub"
+            current.tally.find(Count.INSTALLATIONS_CONFIRMED, finding)
         else:
-            about = f"installation {installation_id}: reported as {reported['status']}, but GitHub says {actual}"
-            tally.find(Count.INSTALLATIONS_CORRECTED, f"{about}; corrected")
+            about = f"installation {installation_id}: reported as {reported['status']}, but {actual} on GitHub"
+            current.tally.find(Count.INSTALLATIONS_CORRECTED, f"{about}; corrected")
 
 
 def _reported_at(record: Mapping[str, Any]) -> str:

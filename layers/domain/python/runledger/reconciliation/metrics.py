@@ -1,4 +1,4 @@
-"""What a pass tells CloudWatch and the log, beside what each recorded event tells by itself."""
+"""Metrics and log lines of a pass. Each recorded event has its own."""
 
 from runledger.platform import logs
 from runledger.reconciliation.summary import Report
@@ -24,7 +24,7 @@ STUCK = {
 
 
 def failed(item: str, error: Exception) -> None:
-    """An error that no later pass will mend: once, with the item that it is about."""
+    """Logs an error that the next pass will not resolve, with the item that failed."""
     logs.logger.error("reconciliation failed", exc_info=error, extra={"item": item})
 
 

@@ -1,4 +1,4 @@
-"""Which runs GitHub is asked about: one call tells of all jobs of a run, so calls grow with runs and not with jobs."""
+"""The runs to ask GitHub about. One call returns all jobs of a run, so calls grow with runs and not with jobs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from runledger.model.job import Job
 
 @dataclass(slots=True, kw_only=True)
 class OpenRun:
-    """With the jobs of it that are stuck, if any."""
+    """`suspects` are its jobs that may be stuck."""
 
     installation_id: int
     run_id: int
@@ -31,14 +31,14 @@ def keys_of(jobs: Iterable[Job]) -> set[tuple[int, int, int]]:
 
 
 def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
-    """The one that was asked longest ago first: so a pass that runs out of time is continued by the next one."""
+    """The run that was checked longest ago comes first, so the next pass continues where one ran out of time."""
     found: dict[tuple[int, int, int], OpenRun] = {}
     for item in known:
         if item.get("repo_full_name"):
             run = OpenRun(
                 installation_id=item["installation_id"],
                 run_id=item["run_id"],
-                run_attempt=item.get("run_attempt", 1),  # a launcher need not tell it
+                run_attempt=item.get("run_attempt", 1),  # optional in scheduling events
                 repo_full_name=item["repo_full_name"],
                 checked_at=item.get("checked_at", ""),
             )
@@ -54,6 +54,6 @@ def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[
                 run_attempt=job.run_attempt or 1,
                 repo_full_name=job.repo_full_name,
             )
-        if key in found:  # the run may know its repository where a launcher did not tell the job's
+        if key in found:  # a job without a repository uses its run's
             found[key].suspects[job.job_id] = job
     return sorted(found.values(), key=lambda run: run.checked_at)

@@ -1,4 +1,4 @@
-"""When a runner is an orphan. Pure: what our tables, EC2 and ECS say of it goes in, a reason or none comes out."""
+"""Decides whether a runner is an orphan, from the records of the ledger, EC2 and ECS. Pure."""
 
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ STOPPED = {"stopping", "stopped", "deactivating", "deprovisioning"}
 
 
 class Reason(StrEnum):
-    """The first two cost money; the others are leftovers in our tables, and no machine is touched for them."""
+    """The first two machines cost money and are stopped. For the others, only the ledger is corrected."""
 
     JOB_COMPLETED = "job_completed"
     NO_JOB = "no_job"
@@ -32,9 +32,10 @@ def lives(instance: Instance | None) -> bool:
 def suspicion(
     runner: Runner | None, job: Job | None, instance: Instance | None, *, ours: bool, now: str, grace_seconds: int
 ) -> Reason | None:
-    """A young runner is never suspected: EC2, ECS and GitHub show what is new minutes later. Nor is a foreign one.
+    """A young runner is never suspected, because EC2, ECS and GitHub may list it minutes late. Nor is another
+    application's machine.
 
-    A machine that EC2 or ECS does not know is gone only if they have confirmed it before: else it is out of scope.
+    A machine that EC2 and ECS don't have is gone only if they have confirmed it before. Otherwise it is out of scope.
     """
     latest = times.earlier(now, seconds=grace_seconds)
     if runner is not None and (runner.contested_at or runner.created_at > latest):

@@ -1,4 +1,4 @@
-"""Asking for a runner: a message on our bus that a launcher may act on, and a line in the job's history."""
+"""Requests for a runner: an event on the bus, for a launcher to act on, and an event in the job's history."""
 
 import json
 from collections.abc import Callable
@@ -22,9 +22,9 @@ class RunnerRequests:
     record: Callable[[Receipt], Decision]
 
     def request(self, job: Job, *, at: str) -> Decision | None:
-        """None if another pass has made this request. The record first: so of several passes one sends the message.
+        """None if another pass has made this request. It is recorded before it is sent, so only one pass sends it.
 
-        A crash in between costs one of the job's requests: the next one is due after the usual pause.
+        After a crash in between, this request is never sent. The next one follows after the usual pause.
         """
         number = (job.runner_requests or 0) + 1
         request_id = f"runner request {number} for {job.installation_id}#{job.job_id}"
@@ -46,7 +46,7 @@ class RunnerRequests:
         self._send(_detail(job, number, request_id, at))
         return decision
 
-    @reaching("the bus")
+    @reaching("the event bus")
     def _send(self, detail: dict[str, Any]) -> None:
         message = {
             "Source": SOURCE,
@@ -56,12 +56,12 @@ class RunnerRequests:
         }
         answer = self.events.put_events(Entries=[message])
         if answer["FailedEntryCount"]:
-            raise UnavailableError(f"the bus did not take a request: {answer['Entries']}")
+            raise UnavailableError(f"the event bus rejected a runner request: {answer['Entries']}")
 
 
 def _detail(job: Job, number: int, request_id: str, at: str) -> dict[str, Any]:
-    """Fits docs/runner-requested.v1.schema.json."""
-    said = {
+    """Matches docs/runner-requested.v1.schema.json."""
+    detail = {
         "version": VERSION,
         "event_id": request_id,
         "installation_id": job.installation_id,
@@ -75,4 +75,4 @@ def _detail(job: Job, number: int, request_id: str, at: str) -> dict[str, Any]:
         "queued_at": job.created_at,
         "previous_runner_id": job.instance_id,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in detail.items() if value is not None}

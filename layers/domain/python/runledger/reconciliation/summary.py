@@ -1,44 +1,49 @@
-"""A pass in words that an operator reads first, and in numbers for the table."""
+"""The report of a pass: text for an operator, and counts and findings for the table."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runledger.model import times
-from runledger.model.passes import PassKind
+from runledger.model.passes import PassKind, PassOutcome
 from runledger.reconciliation.tally import Count, Tally
 
 LINES = (
     ("Stuck jobs", (Count.STUCK_QUEUED, Count.STUCK_SCHEDULED, Count.STUCK_IN_PROGRESS, Count.STUCK_WAITING)),
     ("Long-running jobs", (Count.LONG_RUNNING,)),
     ("Forgotten approvals", (Count.FORGOTTEN,)),
-    ("Runs asked of GitHub", (Count.RUNS_ASKED,)),
-    ("Jobs healed", (Count.HEALED,)),
-    ("Jobs never heard of", (Count.DISCOVERED,)),
-    ("Jobs unknown to GitHub", (Count.CLOSED,)),
+    ("Runs checked", (Count.RUNS_ASKED,)),
+    ("Jobs corrected", (Count.HEALED,)),
+    ("Jobs discovered", (Count.DISCOVERED,)),
+    ("Jobs closed", (Count.CLOSED,)),
     ("Runners requested", (Count.RUNNERS_REQUESTED,)),
-    ("Active mappings", (Count.RUNNERS,)),
-    ("Living instances and tasks", (Count.INSTANCES,)),
+    ("Active runners", (Count.RUNNERS,)),
+    ("Running instances and tasks", (Count.INSTANCES,)),
     ("Orphans", (Count.ORPHANS,)),
-    ("Orphans detected", (Count.DETECTED,)),
+    ("Orphans suspected", (Count.DETECTED,)),
     ("Orphans cleaned", (Count.CLEANED,)),
     ("Orphans overdue", (Count.OVERDUE,)),
     ("Contested runners", (Count.CONTESTED,)),
-    ("Stale mappings", (Count.STALE,)),
+    ("Runners without a machine", (Count.STALE,)),
     ("Installations confirmed", (Count.INSTALLATIONS_CONFIRMED,)),
     ("Installations corrected", (Count.INSTALLATIONS_CORRECTED,)),
     ("Webhooks lost", (Count.LOST,)),
     ("Webhooks redelivered", (Count.REDELIVERED,)),
-    ("Postponed", (Count.POSTPONED,)),
+    ("Deferred to the next pass", (Count.POSTPONED,)),
     ("Errors", (Count.ERRORS,)),
 )
+STATUSES = {
+    PassOutcome.SUCCESS: "✅ Success",
+    PassOutcome.ERRORS: "❌ Errors",
+    PassOutcome.UNFINISHED: "⏳ Out of time",
+}
 RULE = "─" * 48
 FINDINGS_KEPT, FINDING_LENGTH, FINDINGS_BYTES = 200, 1000, 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`parts_left` had to wait for the next pass."""
+    """`parts_left` are the parts that did not finish; the next pass continues with them."""
 
     id: str
     kind: PassKind
@@ -52,18 +57,18 @@ class Report:
         return times.ms_between(self.started_at, self.finished_at)
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> PassOutcome:
         if self.tally.counts[Count.ERRORS]:
-            return "errors"
-        return "unfinished" if self.parts_left else "success"
+            return PassOutcome.ERRORS
+        return PassOutcome.UNFINISHED if self.parts_left else PassOutcome.SUCCESS
 
     @property
     def summary(self) -> Mapping[str, int]:
-        return self.tally.told
+        return self.tally.totals
 
     @property
     def findings(self) -> list[str]:
-        """An item of DynamoDB holds 400 KB at most, and these are in it twice: as a list and in the text."""
+        """Shortened: an item is limited to 400 KB and contains the findings twice, as a list and in the text."""
         kept: list[str] = []
         room = FINDINGS_BYTES
         for finding in self.tally.findings[:FINDINGS_KEPT]:
@@ -77,17 +82,16 @@ class Report:
 
     def text(self) -> str:
         counts = self.tally.counts
-        told = [(words, sum(counts[each] for each in of)) for words, of in LINES]
-        status = {"success": "✅ Success", "errors": "❌ Errors", "unfinished": "⏳ Out of time"}[self.outcome]
+        totals = [(label, sum(counts[each] for each in of)) for label, of in LINES]
         left = [f"Left for the next pass: {', '.join(self.parts_left)}"] if self.parts_left else []
         return "\n".join(
             [
                 f"Reconciliation ({self.kind}) - {self.started_at}",
                 RULE,
-                *(f"{words}: {number}" for words, number in told),
+                *(f"{label}: {total}" for label, total in totals),
                 f"Duration: {self.duration_in_ms / times.MS_PER_SECOND:.1f}s",
                 *left,
-                f"Status: {status}",
+                f"Status: {STATUSES[self.outcome]}",
                 *(f"  {finding}" for finding in self.findings),
             ]
         )

@@ -1,4 +1,4 @@
-"""What a pass has seen and done: counts, a line for each finding, and failures that stop no other item."""
+"""Counts and findings of a pass. An item that fails is reported, and the pass goes on with the next one."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from runledger.model.errors import UnavailableError
 
 
 class Count(StrEnum):
-    """In the order in which a summary tells them."""
+    """The counts of a summary, in its order."""
 
     RUNS_ASKED = "runs_asked"
     STUCK_QUEUED = "stuck_queued"
@@ -42,7 +42,7 @@ class Count(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """`warn` is given each error once, with the item that it is about."""
+    """`warn` is called once for each error, with the item that failed."""
 
     warn: Callable[[str, Exception], None]
     counts: Counter[Count] = field(default_factory=Counter)
@@ -56,23 +56,23 @@ class Tally:
         self.findings.append(finding)
 
     @contextmanager
-    def alone(self, item: str) -> Iterator[None]:
-        """Trouble that may pass is left to the next pass; any other is an error that somebody must look at."""
+    def isolated(self, item: str) -> Iterator[None]:
+        """Transient failures are deferred to the next pass. Any other exception is an error, which has an alarm."""
         try:
             yield
-        except UnavailableError as trouble:
-            self.find(Count.POSTPONED, f"{item}: postponed, {trouble}")
+        except UnavailableError as unavailable:
+            self.find(Count.POSTPONED, f"{item}: deferred to the next pass: {unavailable}")
         except Exception as error:
             self.find(Count.ERRORS, f"{item}: {error}")
             self.warn(item, error)
 
     @property
     def orphan_rate(self) -> float:
-        """In percent of the runners that are active."""
+        """In percent of the active runners."""
         runners = self.counts[Count.RUNNERS]
         return 100 * self.counts[Count.ORPHANS] / runners if runners else 0.0
 
     @property
-    def told(self) -> Mapping[str, int]:
-        """Every count, also of what there was none of."""
+    def totals(self) -> Mapping[str, int]:
+        """Every count, including zeros."""
         return {str(count): self.counts[count] for count in Count}

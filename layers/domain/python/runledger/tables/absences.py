@@ -1,7 +1,7 @@
-"""Runs and jobs that GitHub did not know when it was asked. They live in runners, the reconciler's table, for 4 days.
+"""Runs and jobs that are missing on GitHub. Stored for 4 days in runners, the reconciler's table.
 
-One 404 proves nothing: a run may be seconds old, and access may be gone for a moment. So the first one is remembered,
-and a job is closed only if GitHub still doesn't know it later. What was closed is compared with GitHub again.
+One 404 proves nothing: a run may be seconds old, and access may be lost for a moment. So the first one is stored, and a
+job is closed only if it is still missing later. Closed jobs are compared with GitHub again.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ KEPT_DAYS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Of a job, or of a whole run if there is no `job_id`. `closed_at` is when the job was closed because of it."""
+    """Of a job, or of a run if `job_id` is None. `closed_at` is when the job was closed because of it."""
 
     key: str
     installation_id: int
@@ -43,7 +43,7 @@ class Absences:
 
     @reaching("runners")
     def all(self) -> dict[str, Absence]:
-        """By key. Usually there are none."""
+        """By key. Usually empty."""
         pages = self._client.get_paginator("query").paginate(
             TableName=self._name,
             KeyConditionExpression="PK = :absences",
@@ -56,7 +56,7 @@ class Absences:
     def note(
         self, key: str, *, installation_id: int, repo_full_name: str, at: str, job_id: int | None = None
     ) -> Absence:
-        """The first time counts."""
+        """Keeps the first time."""
         about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
         noted = update(
             self._client,

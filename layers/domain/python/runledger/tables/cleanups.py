@@ -1,10 +1,10 @@
-"""The lock of cleanup, which is the runner's own status: active → cleaning → cleaned, or back to active.
+"""The lock of a cleanup, which is the runner's own status: active → cleaning → cleaned, or back to active.
 
-    active ── claim ──▶ cleaning ── it is gone ──▶ cleaned
+    active ── claim ──▶ cleaning ── stopped ──▶ cleaned
       ▲                  │    ▲
-      └── it is alive ───┘    └── claim again, after the lease of a dead process
+      └──── in use ──────┘    └── claimed again, after a lease has expired
 
-Only the owner of a lease stops a machine, so it is stopped once.
+Only the owner of a lease stops a machine. So of several cleanups at the same time, one does.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 LEASE_SECONDS = 300
 LEASE = ("cleaning_owner", "cleaning_since")
-# A job that got the runner in the meantime has removed the suspicion. Then the claim is too late.
+# A job that starts on the runner clears the suspicion, and then the claim fails.
 STILL_SUSPECTED = "#status = :active AND #suspected_at = :suspected_at"
-LEASE_RAN_OUT = "#status = :cleaning AND #cleaning_since <= :ran_out"
-# The SDK repeats a write whose response was lost.
+LEASE_EXPIRED = "#status = :cleaning AND #cleaning_since <= :expired"
+# The SDK retries a write whose response was lost.
 OWN_LEASE = "#status = :cleaning AND #cleaning_owner = :cleaning_owner AND #cleaning_since = :cleaning_since"
 
 
@@ -35,41 +35,41 @@ class CleanupLocks:
 
     @reaching("runners")
     def claim(self, runner_id: str, *, suspected_at: str, owner: str, at: str) -> bool:
-        """False if the runner is no longer suspected, or another process is cleaning it."""
+        """False if it is no longer suspected, or another cleanup has the lease."""
         claimed = update_if(
             self._client,
             self._name,
             _key(runner_id),
             put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
             add=CHANGED,
-            condition=f"({STILL_SUSPECTED}) OR ({LEASE_RAN_OUT}) OR ({OWN_LEASE})",
+            condition=f"({STILL_SUSPECTED}) OR ({LEASE_EXPIRED}) OR ({OWN_LEASE})",
             names=("suspected_at",),
             given={
                 "active": RunnerStatus.ACTIVE,
                 "cleaning": RunnerStatus.CLEANING,
                 "suspected_at": suspected_at,
-                "ran_out": ran_out_at(at),
+                "expired": lease_expired_before(at),
             },
         )
         return claimed is not None
 
     @reaching("runners")
-    def release(self, runner_id: str, *, owner: str, acquitted: bool) -> None:
-        """`acquitted`: the machine is in use, and its suspicion is removed. Otherwise a later pass tries again."""
+    def release(self, runner_id: str, *, owner: str, clear_suspicion: bool) -> None:
+        """Makes the runner active again. If it is still suspected, the next pass cleans it up."""
         update_if(
             self._client,
             self._name,
             _key(runner_id),
             put={"status": RunnerStatus.ACTIVE},
-            remove=(*LEASE, *(SUSPICION if acquitted else ())),
+            remove=(*LEASE, *(SUSPICION if clear_suspicion else ())),
             add=CHANGED,
             condition="#status = :cleaning AND #cleaning_owner = :owner",
             given={"cleaning": RunnerStatus.CLEANING, "owner": owner},
         )
 
 
-def ran_out_at(now: str) -> str:
-    """Leases that began then or earlier have ended by now."""
+def lease_expired_before(now: str) -> str:
+    """Leases that started at this time or earlier have expired."""
     return times.earlier(now, seconds=LEASE_SECONDS)
 
 

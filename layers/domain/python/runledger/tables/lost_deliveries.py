@@ -1,6 +1,6 @@
-"""What the reconciler remembers of GitHub's delivery log: how far it was read, and which deliveries never arrived.
+"""The state of reading GitHub's delivery log: how far it was read, and which deliveries did not arrive.
 
-It lives in runners, the reconciler's table, under partition keys that are no runner's.
+Stored in runners, the reconciler's table, under partition keys that are not runner ids.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ KEPT_DAYS = 4  # GitHub redelivers for 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """All deliveries up to `covered_to` have been read. An interrupted read continues at `cursor`, down to
-    `covered_to`; `newest` is the row with which it began.
+    """All deliveries up to `covered_to` have been read. An interrupted walk continues at `cursor`, down to
+    `covered_to`; `newest` is the newest delivery that it has read.
     """
 
     covered_to: str = ""
@@ -40,7 +40,7 @@ class LostDelivery:
     event: str
     asked: int = 0
     asked_at: str | None = None
-    status_code: int = 0  # of the newest attempt; 0 if there was no answer
+    status_code: int = 0  # of the newest attempt; 0 if there was no response
     installation_id: int | None = None
 
 
@@ -54,18 +54,18 @@ class LostDeliveries:
         answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(LOG)), ConsistentRead=True)
         stored = from_attributes(answer.get("Item", {}))
         if "read_to" in stored:
-            return Reading()  # of an earlier version, which went by ids: the log is read from its beginning once
+            return Reading()  # written by an earlier version, which used ids: the log is read once from its start
         return Reading(**{name: stored[name] for name in ("covered_to", "newest", "cursor") if name in stored})
 
     @reaching("runners")
-    def read(self, reading: Reading) -> None:
-        """Two passes at once may read the same rows twice, which does no harm."""
+    def save_reading(self, reading: Reading) -> None:
+        """Overlapping passes may read the same rows twice, which is harmless."""
         values = {"covered_to": reading.covered_to or None, "newest": reading.newest or None, "cursor": reading.cursor}
         self._client.put_item(TableName=self._name, Item=to_attributes(_key(LOG) | values))
 
     @reaching("runners")
-    def lose(self, lost: LostDelivery) -> None:
-        """The newest row of a GUID is the one to redeliver; how often it was asked for stays."""
+    def store(self, lost: LostDelivery) -> None:
+        """Keeps the newest row of a GUID, which is the one to redeliver, and the number of attempts."""
         update(
             self._client,
             self._name,
@@ -85,7 +85,7 @@ class LostDeliveries:
         )
 
     @reaching("runners")
-    def arrived(self, guid: str, *, at: str) -> None:
+    def note_arrival(self, guid: str, *, at: str) -> None:
         """The item stays until it expires: a later walk may read the failed row again."""
         put = {"arrived": True, schema.EXPIRY: times.expiry(at, KEPT_DAYS)}
         update(self._client, self._name, _key(LOST, guid), put=put)
@@ -103,8 +103,8 @@ class LostDeliveries:
                     yield LostDelivery(**{name: item[name] for name in names if name in item})
 
     @reaching("runners")
-    def ask(self, lost: LostDelivery, *, at: str) -> bool:
-        """False if another pass has asked meanwhile; not if the SDK repeats this write because its answer was lost."""
+    def count_attempt(self, lost: LostDelivery, *, at: str) -> bool:
+        """False if another pass has made this attempt. A retry by the SDK after a lost response is True."""
         asked = update_if(
             self._client,
             self._name,
@@ -116,8 +116,8 @@ class LostDeliveries:
         return asked is not None
 
     @reaching("runners")
-    def not_asked(self, lost: LostDelivery) -> None:
-        """GitHub did not accept what was asked: the count and the time are what they were before."""
+    def uncount_attempt(self, lost: LostDelivery) -> None:
+        """Restores the count and the time after GitHub has rejected the request."""
         update_if(
             self._client,
             self._name,

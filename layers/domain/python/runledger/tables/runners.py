@@ -123,8 +123,8 @@ class RunnersTable:
         return _runner(changed) if changed is not None else None
 
     @reaching("runners")
-    def acquit(self, runner_id: str, *, suspected_at: str) -> None:
-        """Removes this suspicion only: another process may have recorded a newer one."""
+    def clear_suspicion(self, runner_id: str, *, suspected_at: str) -> None:
+        """Only if it is still that suspicion: another pass may have added a newer one."""
         update_if(
             self._client,
             self._name,

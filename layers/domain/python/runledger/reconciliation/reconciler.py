@@ -1,0 +1,142 @@
+"""Runs a pass: its parts one after the other, within its limits, with one report at the end."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from runledger.model.passes import PassKind, PassStatus
+from runledger.platform.clock import SystemClock
+from runledger.reconciliation.approvals import ApprovalCheck
+from runledger.reconciliation.bounds import Bounds
+from runledger.reconciliation.deliveries import DeliveryCheck
+from runledger.reconciliation.installations import InstallationCheck
+from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.passes import Pass
+from runledger.reconciliation.runners import RunnerCheck, report_outcome
+from runledger.reconciliation.summary import Report
+from runledger.reconciliation.tally import Tally
+from runledger.reconciliation.uninstalled import UninstalledCheck
+from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.passes import PassesTable
+
+# Returns False if time ran out.
+Part = Callable[[Pass], bool]
+# Reserved for storing the report after the last call to GitHub, which may hang until then.
+SECONDS_TO_FINISH = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciler:
+    """Without a GitHub App, there is no delivery log and nothing is corrected or stopped: a pass only reports."""
+
+    installations: InstallationsRegistry
+    jobs: JobCheck
+    runners: RunnerCheck
+    approvals: ApprovalCheck
+    deliveries: DeliveryCheck | None
+    confirmation: InstallationCheck | None
+    uninstalled: UninstalledCheck | None
+    passes: PassesTable
+    share_left: Callable[[int], float]
+    share_for_others: float
+    finish_within: Callable[[float], None]
+    warn: Callable[[str, Exception], None]
+    time: SystemClock
+
+    def run(
+        self, kind: PassKind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None
+    ) -> Report:
+        """Starts with the part after the one in which the last pass ran out of time, so that every part runs."""
+        bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
+        current = self._start(kind, pass_id, bounds, requested_by)
+        unfinished: tuple[str, ...] = ()
+        with current.tally.isolated("the order of the parts"):
+            unfinished = self._run_parts(self._parts(kind), current)
+        return self._finish(current, unfinished)
+
+    def clean(
+        self,
+        runner_id: str,
+        *,
+        pass_id: str,
+        seconds_left: Callable[[], float],
+        requested_by: str,
+        installations: frozenset[int] | None = None,
+    ) -> Report:
+        """Cleans up one orphan on request, without waiting for its grace period.
+
+        `installations` are those that the caller is limited to, None for all. The whole rate limit may be used.
+        """
+        bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=0)
+        current = self._start(PassKind.CLEANUP, pass_id, bounds, requested_by)
+        cleanup = self.runners.cleanup
+        cleanup.begin()
+        with current.tally.isolated(f"runner {runner_id}"):
+            outcome = cleanup.clean(runner_id, current, installations=installations)
+            report_outcome(f"{runner_id}:", outcome, current.tally)
+        return self._finish(current, ())
+
+    def _start(self, kind: PassKind, pass_id: str, bounds: Bounds, requested_by: str | None) -> Pass:
+        now = self.time.text()
+        about = {"pass": kind, "status": PassStatus.RUNNING, "started_at": now, "requested_by": requested_by}
+        self.passes.note(pass_id, at=now, **about)
+        self.finish_within(bounds.seconds_left() - SECONDS_TO_FINISH)
+        tally = Tally(warn=self.warn)
+        return Pass(id=pass_id, kind=kind, now=now, bounds=bounds, tally=tally, requested_by=requested_by)
+
+    def _parts(self, kind: PassKind) -> Mapping[str, Part]:
+        parts: dict[str, Part] = {}
+        if self.confirmation:
+            parts["installations"] = self.confirmation.check
+        parts["jobs"] = lambda current: self.jobs.check(self._active(), current)
+        parts["runners"] = self.runners.check
+        if kind is PassKind.FULL:
+            if self.uninstalled:
+                parts["uninstalled"] = self.uninstalled.check
+            parts["approvals"] = lambda current: self.approvals.check(self._active(), current)
+            if self.deliveries:
+                parts["deliveries"] = self.deliveries.check
+        return parts
+
+    def _active(self) -> list[int]:
+        """Read when a part starts, so that it includes what was confirmed earlier in the pass."""
+        return self.installations.active(unconfirmed_too=self.confirmation is not None)
+
+    def _run_parts(self, parts: Mapping[str, Part], current: Pass) -> tuple[str, ...]:
+        """Returns the parts that did not finish."""
+        names = list(parts)
+        first = self.passes.first_part(current.kind)
+        start = names.index(first) if first in names else 0
+        order = names[start:] + names[:start]
+        for number, name in enumerate(order):
+            finished = True
+            with current.tally.isolated(f"the {name}"):
+                finished = parts[name](current)
+            if not finished:
+                # The next pass starts with the part after this one: a part that fills every pass starves no other.
+                self.passes.set_first_part(current.kind, order[(number + 1) % len(order)])
+                return tuple(order[number:])
+        if first:
+            self.passes.set_first_part(current.kind, None)
+        return ()
+
+    def _finish(self, current: Pass, unfinished: tuple[str, ...]) -> Report:
+        report = Report(
+            id=current.id,
+            kind=current.kind,
+            started_at=current.now,
+            finished_at=self.time.text(),
+            tally=current.tally,
+            parts_left=unfinished,
+        )
+        self.passes.note(
+            current.id,
+            at=current.now,
+            status=PassStatus.FINISHED,
+            outcome=report.outcome,
+            finished_at=report.finished_at,
+            duration_in_ms=report.duration_in_ms,
+            summary=dict(report.summary),
+            findings=report.findings,
+            text=report.text(),
+        )
+        return report
