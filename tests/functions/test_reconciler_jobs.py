@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from runledger.model.job import Job
 from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.requests import RunnerRequests
+from runledger.recording.decision import Decision
 from runledger.tables.attributes import to_attributes
 
 from tests.functions.reconciling import Scene, ago, queued
@@ -108,6 +111,24 @@ def test_the_next_request_waits_for_a_pause(scene: Scene) -> None:
     queued(scene, 1)
     scene.reconcile("quick")
     assert scene.reconcile("quick")["summary"]["runners_requested"] == 0
+
+
+def test_two_overlapping_passes_request_a_runner_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second pass runs after the first one has read the job, and before it records its request."""
+    queued(scene, 1)
+    request = RunnerRequests.request
+    sent: list[dict[str, Any]] = []
+
+    def overtaken(self: RunnerRequests, job: Job, *, at: str) -> Decision | None:
+        monkeypatch.setattr(RunnerRequests, "request", request)
+        assert scene.reconcile("quick")["summary"]["runners_requested"] == 1
+        return request(self, job, at=at)
+
+    monkeypatch.setattr(RunnerRequests, "_send", lambda _, detail: sent.append(detail))
+    monkeypatch.setattr(RunnerRequests, "request", overtaken)
+    assert scene.reconcile("quick")["summary"]["runners_requested"] == 0
+    assert [each["request"] for each in sent] == [1]
+    assert scene.job(1)["runner_requests"] == 1
 
 
 def test_a_scheduled_job_whose_runner_is_gone_goes_back_to_the_queue(scene: Scene) -> None:

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,8 @@ from runledger.model.passes import new_id
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.platform import logs
 from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
+from runledger.reconciliation.passes import Pass
+from runledger.reconciliation.reconciler import Reconciler
 from runledger.tables.passes import PassesTable
 from runledger_github.app import DeliveryPage, GitHubApp
 from runledger_github.errors import NoAnswerError
@@ -197,6 +200,19 @@ def test_a_part_that_fills_every_pass_starves_no_other(scene: Scene) -> None:
         answer: Any = scene.world.start("reconciler").handler({"pass": "full"}, hurried)
         begun.append(answer["text"].partition("Left for the next pass: ")[2].partition(",")[0].partition("\n")[0])
     assert begun == ["jobs", "runners", "jobs", "runners"]
+
+
+def test_every_part_gets_its_turn_if_every_pass_ends_early(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, started = ["first", "second", "third"], []
+
+    def run_out_of_time(name: str, _: Pass) -> bool:
+        started.append(name)
+        return False
+
+    monkeypatch.setattr(Reconciler, "_parts", lambda *_: {name: partial(run_out_of_time, name) for name in names})
+    for _ in range(4):
+        assert scene.reconcile("quick")["outcome"] == "unfinished"
+    assert started == ["first", "second", "third", "first"]
 
 
 def test_a_redelivery_that_github_did_not_accept_is_no_try(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
