@@ -21,7 +21,7 @@ OWNER, HOOK = 41, 0
 MACHINE = "i-0abc1234def567890"
 
 
-@pytest.mark.parametrize("proofs", permutations(Proof))
+@pytest.mark.parametrize("proofs", list(permutations(Proof)))
 def test_the_strongest_proof_for_an_owner_is_kept_in_any_order(proofs: tuple[Proof, ...]) -> None:
     runner = Runner(runner_id=MACHINE, created_at=clock(0))
     for proof in proofs:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from runledger.model.job import Job
-from runledger.model.machines import Runner, RunnerStatus
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.cleanup import CleanupOutcome
 from runledger.tables.cleanups import LEASE_SECONDS
 

@@ -90,7 +90,7 @@ class Bed:
             if look.by_person:
                 cleanup.begin()
                 with suppress(UnavailableError):
-                    clean(change(cleanup), told[0].instance_id, pass_id=f"{number}")
+                    clean(change(cleanup), machines[0].instance_id, pass_id=f"{number}")
             else:
                 check_runners(change(cleanup), pass_id=f"{number}")
         return wrongs, len(world.machines.stops) - len(wrongs)

@@ -12,11 +12,11 @@ NO_REPOSITORY = "its repository is unknown"
 CANCELLED = "cancelled"
 
 
-def describe(found: Told) -> str:
+def describe(found: GitHubJob) -> str:
     return f"{found.status} ({found.facts.conclusion})" if found.facts.conclusion else str(found.status)
 
 
-def corrected_job(installation_id: int, found: Told, *, version: int, now: str) -> Receipt:
+def corrected_job(installation_id: int, found: GitHubJob, *, version: int, now: str) -> Receipt:
     """Its id follows from GitHub's response and the job's version. So of two overlapping passes one changes the job,
     and a later pass can make the same correction again.
     """

@@ -147,7 +147,7 @@ class JobCheck:
             self._forget({job_key(job.installation_id, job.job_id)}, sweep)
         self._settle(job, found, sweep)
 
-    def _compare(self, run: OpenRun, listed: list[Told] | None, sweep: "Sweep") -> bool:
+    def _compare(self, run: OpenRun, listed: list[GitHubJob] | None, sweep: "Sweep") -> bool:
         """False if the check of one of its jobs failed."""
         by_id = {each.job_id: each for each in listed or ()}
         keys = {job_id: (run.installation_id, job_id) for job_id in {*by_id, *run.suspects}}
@@ -169,7 +169,7 @@ class JobCheck:
                 compared += 1
         return compared == len(keys)
 
-    def _settle(self, job: Job, found: Told | None, sweep: "Sweep") -> None:
+    def _settle(self, job: Job, found: GitHubJob | None, sweep: "Sweep") -> None:
         now, tally = sweep.now, sweep.tally
         alive = sweep.alive.get(job.instance_id) if job.instance_id else None
         about = f"job {job.job_id} of {job.repo_full_name}"
@@ -220,13 +220,13 @@ class JobCheck:
             finding = f"{about}: {job.status}, and {why}; runner requested (request {number})"
             sweep.tally.find(Count.RUNNERS_REQUESTED, finding)
 
-    def _discover(self, run: OpenRun, found: Told, sweep: "Sweep") -> None:
+    def _discover(self, run: OpenRun, found: GitHubJob, sweep: "Sweep") -> None:
         """Adds a job without webhooks: GitHub never sends some of them."""
         self.record(healing.corrected_job(run.installation_id, found, version=0, now=sweep.now))
         about = f"job {found.job_id} of {run.repo_full_name}"
         sweep.tally.find(Count.DISCOVERED, f"{about}: not in the ledger, {healing.describe(found)} on GitHub; added")
 
-    def _record_run(self, run: OpenRun, listed: list[Told] | None, sweep: "Sweep") -> None:
+    def _record_run(self, run: OpenRun, listed: list[GitHubJob] | None, sweep: "Sweep") -> None:
         if listed and not all(each.status is Status.COMPLETED for each in listed):
             self.runs.note_checked(*run.key, at=sweep.now)
             return

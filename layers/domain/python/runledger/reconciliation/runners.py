@@ -7,6 +7,7 @@ from typing import Any
 from runledger.model import times
 from runledger.model.job import Job
 from runledger.model.ownership import named_owner
+from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
 from runledger.reconciliation.orphans import Reason, lives
 from runledger.reconciliation.passes import Pass
