@@ -21,12 +21,12 @@ def job(status: Status, *, since: str = LONG_AGO, **about: Any) -> Job:
     return replace(decide(None, receipt(QUEUED)).job, status=status, **times | about)
 
 
-def told(status: Status, *, since: str = LONG_AGO, conclusion: str | None = None) -> GitHubJob:
+def on_github(status: Status, *, since: str = LONG_AGO, conclusion: str | None = None) -> GitHubJob:
     return GitHubJob(job_id=1, status=status, since=since, facts=Facts(conclusion=conclusion))
 
 
-def verdict(of: Job, said: GitHubJob | None, *, runner_lives: bool | None = None) -> Verdict:
-    return judge(of, said, runner_lives=runner_lives, now=NOW, patience=PATIENCE)
+def verdict(of: Job, found: GitHubJob | None, *, runner_lives: bool | None = None) -> Verdict:
+    return judge(of, found, runner_lives=runner_lives, now=NOW, patience=PATIENCE)
 
 
 OPEN = [status for status in Status if status is not Status.COMPLETED]
@@ -40,8 +40,8 @@ def test_each_status_has_its_own_patience(status: Status) -> None:
 
 def test_a_completed_job_is_never_stuck_and_never_touched() -> None:
     assert stuck_since(job(Status.COMPLETED), now=NOW, patience=PATIENCE) is None
-    for said in (None, *(told(status) for status in Status)):
-        assert verdict(job(Status.COMPLETED), said) is Verdict.LEAVE
+    for found in (None, *(on_github(status) for status in Status)):
+        assert verdict(job(Status.COMPLETED), found) is Verdict.LEAVE
 
 
 def test_a_job_that_has_lost_its_runner_is_stuck_much_earlier_than_one_that_works() -> None:
@@ -54,14 +54,14 @@ def test_a_job_that_has_lost_its_runner_is_stuck_much_earlier_than_one_that_work
 @pytest.mark.parametrize("ours", OPEN)
 @pytest.mark.parametrize("githubs", list(Status))
 def test_github_takes_a_job_further_and_never_back(ours: Status, githubs: Status) -> None:
-    healed = verdict(job(ours), told(githubs), runner_lives=True) is Verdict.HEAL
+    healed = verdict(job(ours), on_github(githubs), runner_lives=True) is Verdict.HEAL
     assert healed is (githubs is not ours and githubs.rank >= ours.rank)
 
 
 @pytest.mark.parametrize("ours", OPEN)
 def test_what_happened_a_moment_ago_is_left_to_its_webhook(ours: Status) -> None:
-    said = told(Status.COMPLETED, since="2025-01-15T11:59:30.000Z")
-    assert verdict(job(ours), said, runner_lives=True) is not Verdict.HEAL
+    found = on_github(Status.COMPLETED, since="2025-01-15T11:59:30.000Z")
+    assert verdict(job(ours), found, runner_lives=True) is not Verdict.HEAL
 
 
 @pytest.mark.parametrize("ours", OPEN)
@@ -83,14 +83,14 @@ def test_a_runner_is_requested_where_none_came_or_it_is_gone(
     ours: Status, runner_lives: bool | None, expected: Verdict
 ) -> None:
     ours_now = replace(job(ours), instance_id="i-1" if ours is Status.SCHEDULED else None)
-    assert verdict(ours_now, told(Status.QUEUED), runner_lives=runner_lives) is expected
+    assert verdict(ours_now, on_github(Status.QUEUED), runner_lives=runner_lives) is expected
 
 
 @pytest.mark.parametrize(
     ("runner_lives", "expected"), [(True, Verdict.LONG_RUNNING), (None, Verdict.LONG_RUNNING), (False, Verdict.LEAVE)]
 )
 def test_a_long_running_job_is_shown_unless_its_runner_is_gone(runner_lives: bool | None, expected: Verdict) -> None:
-    assert verdict(job(Status.IN_PROGRESS), told(Status.IN_PROGRESS), runner_lives=runner_lives) is expected
+    assert verdict(job(Status.IN_PROGRESS), on_github(Status.IN_PROGRESS), runner_lives=runner_lives) is expected
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def bed(dynamodb: "DynamoDBClient") -> Bed:
     return Bed(dynamodb)
 
 
-@pytest.mark.parametrize(("status_code", "tries"), [(400, 0), (413, 0), (401, 1), (403, 1), (500, 4), (0, 4)])
+@pytest.mark.parametrize(("status_code", "tries"), [(400, 0), (413, 0), (401, 4), (403, 3), (500, 4), (0, 4)])
 def test_a_delivery_is_redelivered_only_as_often_as_its_answer_may_change(
     bed: Bed, status_code: int, tries: int
 ) -> None:
@@ -91,6 +91,20 @@ def test_refused_deliveries_of_one_tenant_keep_nothing_of_another_waiting(bed: B
     lost = [bed.deliver(500) for _ in range(20)]
     bed.pass_over()
     assert set(lost) <= set(bed.log.asked)
+
+
+def test_requests_that_github_rejects_are_bounded_as_well(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(REDELIVERED_AT_MOST + 50):
+        bed.deliver(500)
+    calls: list[int] = []
+
+    def reject(delivery_id: int) -> None:
+        calls.append(delivery_id)
+        raise ValueError("422: this delivery can't be redelivered")
+
+    monkeypatch.setattr(bed.log, "redeliver", reject)
+    bed.pass_over()
+    assert len(calls) == REDELIVERED_AT_MOST
 
 
 def test_a_pass_is_shared_among_installations(bed: Bed) -> None:

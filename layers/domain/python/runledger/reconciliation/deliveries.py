@@ -21,9 +21,11 @@ REDELIVERED_AT_MOST = 200
 # A tenant whose deliveries are rejected must not fill the table, which each full pass reads.
 LOST_AT_MOST = 5000
 ARRIVED = range(200, 300)
-# A malformed or too large body would be rejected again. A secret may have been corrected, which one attempt shows.
+# A malformed or too large body would be rejected again.
 REJECTED_PERMANENTLY = {400, 413}
-REJECTED_BY_SECRET = {401, 403}
+# The secret isn't valid for one tenant's installation or repository: its scope may be corrected within hours. A secret
+# that is wrong altogether (401) concerns every tenant, and gets all attempts.
+OUT_OF_SCOPE, OUT_OF_SCOPE_ATTEMPTS = 403, 3
 # The interval between full passes.
 OVERLAP_SECONDS = 30 * times.SECONDS_PER_MINUTE
 
@@ -140,12 +142,12 @@ class DeliveryCheck:
         tally = current.tally
         every = [each for each in self.lost.all() if each.status_code not in REJECTED_PERMANENTLY]
         tally.add(Count.LOST, len(every))
-        for lost in in_turn(each for each in every if self._is_due(each, now=current.now)):
+        due = in_turn(each for each in every if self._is_due(each, now=current.now))
+        # Requests that GitHub rejects take a call, too.
+        tally.add(Count.POSTPONED, max(0, len(due) - REDELIVERED_AT_MOST))
+        for lost in due[:REDELIVERED_AT_MOST]:
             if current.out_of_time():
                 return False
-            if tally.counts[Count.REDELIVERED] >= REDELIVERED_AT_MOST:
-                tally.add(Count.POSTPONED)
-                continue
             with tally.isolated(f"delivery {lost.guid}"):
                 if self.lost.count_attempt(lost, at=current.now):
                     self._ask_github(lost)
@@ -154,7 +156,8 @@ class DeliveryCheck:
         return True
 
     def _is_due(self, lost: LostDelivery, *, now: str) -> bool:
-        at_most = min(1, self.at_most) if lost.status_code in REJECTED_BY_SECRET else self.at_most
+        is_out_of_scope = lost.status_code == OUT_OF_SCOPE
+        at_most = min(OUT_OF_SCOPE_ATTEMPTS, self.at_most) if is_out_of_scope else self.at_most
         oldest = times.earlier(now, seconds=REDELIVERED_FOR_DAYS * times.SECONDS_PER_DAY)
         pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.asked - 1))
         waits = lost.asked_at is not None and lost.asked_at > pause
