@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
+from runledger.model.errors import UnavailableError
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.reconciliation import deliveries
 from runledger.reconciliation.deliveries import REDELIVERED_AT_MOST, DeliveryCheck
@@ -100,7 +101,7 @@ def test_requests_that_github_rejects_are_bounded_as_well(bed: Bed, monkeypatch:
 
     def reject(delivery_id: int) -> None:
         calls.append(delivery_id)
-        raise ValueError("422: this delivery can't be redelivered")
+        raise UnavailableError("GitHub rejects it for now")
 
     monkeypatch.setattr(bed.log, "redeliver", reject)
     bed.pass_over()
