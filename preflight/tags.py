@@ -15,7 +15,7 @@ WILDCARDS = frozenset("*?[")
 def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
     """Every deployment has a stack with its policy in each of its regions, so our regions show all that matter."""
     if settings.orphans != "enforce":
-        return Skipped("`orphans` is `report`: this stage stops nothing")
+        return Skipped("`orphans` is `report`: this stage stops no machine by itself")
     for region in (main_region, *settings.regions_beside(main_region)):
         session = session_in(region)
         own = find_stack(session, _own_stack(settings, region, main_region))

@@ -8,8 +8,9 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 from runledger.model.errors import UnavailableError
+from runledger.model.instance import Instance, Lifecycle
 from runledger.model.reports import RunnerKind
-from runledger.runners.instances import Instance, Lifecycle, describe_tasks
+from runledger.runners.instances import describe_tasks
 
 from tests.aws.stubs import Stubs
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from runledger.model.inputs import Status
+from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.reports import RunnerKind
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.recording.decision import decide
-from runledger.runners.instances import Instance
 
 from tests.support.webhooks import QUEUED, receipt
 

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runledger.model.inputs import Receipt
+from runledger.model.instance import Instance
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.runners import lookups
-from runledger.runners.instances import Instance
 
 from tests.reconciler.lives import Life, Work
 from tests.reconciler.orphans import name_of, ran_on

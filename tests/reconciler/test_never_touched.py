@@ -20,13 +20,13 @@ import boto3
 import pytest
 from hypothesis import Phase, given, settings
 from runledger.model.errors import UnavailableError
+from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import Tags
 from runledger.model.runner import Runner
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.owners import Owners
 from runledger.runners.fleet import Fleet
-from runledger.runners.instances import Instance
 
 from tests.reconciler.lives import Timeline, timelines
 from tests.reconciler.machines import NoTasks

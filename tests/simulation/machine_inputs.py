@@ -4,10 +4,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from runledger.model.instance import Instance, Lifecycle
 from runledger.model.reports import Price, PriceQuery, RunnerKind
 from runledger.recording import follow_up
 from runledger.runners import aws_events, lookups
-from runledger.runners.instances import Instance, Lifecycle
 
 from tests.simulation.explore import Flow
 from tests.simulation.world import Process

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from runledger.model.instance import Instance
 from runledger.model.places import Scope
 from runledger.model.reports import Price
-from runledger.runners.instances import Instance
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publishers
 from runledger.runners.tracker import Runners

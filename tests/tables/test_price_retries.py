@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from runledger.model.errors import UnavailableError
+from runledger.model.instance import Instance, Lifecycle
 from runledger.model.ownership import Ruling
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.runners import lookups
-from runledger.runners.instances import Instance, Lifecycle
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 

@@ -8,11 +8,11 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from runledger.model.instance import Instance, Lifecycle
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
-from runledger.runners.instances import Instance, Lifecycle
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
+from runledger.model.instance import Instance, Lifecycle
 from runledger.model.ownership import Ruling
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.model.runner_names import INSTANCE_ID, TASK_ID
 from runledger.recording.follow_up import FollowUps, lookup_from
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
-from runledger.runners.instances import Instance, Lifecycle
 from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.runners import RunnersTable

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from runledger.model import times
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
+from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import is_visible_to
 from runledger.model.runner import Runner, RunnerStatus
@@ -21,7 +22,6 @@ from runledger.reconciliation.orphans import Reason, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.runners.fleet import Fleet
-from runledger.runners.instances import Instance
 from runledger.runners.tracker import Runners
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
 from runledger.tables.jobs import JobsTable

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from runledger.model.inputs import Receipt, Status
+from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.reports import NO_INSTALLATION, RunReport
 from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
@@ -16,7 +17,6 @@ from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.tally import Count, Tally
 from runledger.recording.decision import Decision
-from runledger.runners.instances import Instance
 from runledger.tables.absences import Absence, Absences, job_key, run_key
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable

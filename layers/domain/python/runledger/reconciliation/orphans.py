@@ -4,9 +4,9 @@ from enum import StrEnum
 
 from runledger.model import times
 from runledger.model.inputs import Status
+from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.runner import Runner
-from runledger.runners.instances import Instance
 
 ALIVE = {"pending", "running", "provisioning", "activating"}
 STOPPED = {"stopping", "stopped", "deactivating", "deprovisioning"}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import times
+from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import named_owner
 from runledger.model.runner import Runner, RunnerStatus
@@ -13,7 +14,6 @@ from runledger.reconciliation.orphans import Reason, lives
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
 from runledger.runners.fleet import kind_of
-from runledger.runners.instances import Instance
 from runledger.tables.cleanups import lease_expired_before
 
 # After the end of the grace period.

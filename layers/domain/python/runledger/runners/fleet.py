@@ -8,11 +8,12 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from runledger.model.errors import UnavailableError
+from runledger.model.instance import Instance
 from runledger.model.ownership import has_tags, must_stay
 from runledger.model.places import Scope, place_of
 from runledger.model.reports import RunnerKind
 from runledger.platform.availability import reaching
-from runledger.runners.instances import Instance, describe, describe_tasks, running_tasks, tagged
+from runledger.runners.instances import describe, describe_tasks, running_tasks, tagged
 
 NO_SUCH_INSTANCE = "InvalidInstanceID.NotFound"
 NO_SUCH_TASK = "task was not found"

@@ -3,13 +3,12 @@
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from runledger.model import times
+from runledger.model.instance import Instance, Lifecycle
 from runledger.model.places import Place, place_of
 from runledger.model.reports import RunnerKind
 from runledger.model.runner_names import POOL_TAGS
@@ -19,10 +18,6 @@ from runledger.platform.availability import reaching
 MAX_INSTANCES_PER_CALL = 100
 MAX_TASKS_PER_CALL = 100
 
-GONE = {
-    RunnerKind.EC2: {"shutting-down", "terminated"},
-    RunnerKind.ECS: {"deactivating", "stopping", "deprovisioning", "stopped", "deleted"},
-}
 FLEET_TAGS = ("aws:ec2:fleet-id", "aws:ec2spot:fleet-request-id")
 
 # EC2 and ECS reject a whole batch if one id is malformed.
@@ -31,38 +26,6 @@ _TASK = re.compile(
     r"(?:arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:(?P<cluster>[\w-]+)/)?)?"
     r"(?P<id>[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )
-
-
-class Lifecycle(StrEnum):
-    ON_DEMAND = "on-demand"
-    SPOT = "spot"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
-    """An EC2 instance or an ECS task, as AWS describes it; `state` is AWS's value in lower case."""
-
-    runner_id: str
-    kind: RunnerKind
-    state: str
-    instance_type: str | None = None
-    lifecycle: Lifecycle | None = None
-    fleet_id: str | None = None
-    pool_name: str | None = None
-    availability_zone: str | None = None
-    launched_at: str | None = None
-    account_id: str | None = None
-    region: str | None = None
-    tags: Mapping[str, str]
-
-    @property
-    def place(self) -> Place:
-        return Place(account_id=self.account_id, region=self.region)
-
-    @property
-    def is_gone(self) -> bool:
-        """Terminated or about to be. A stopped instance may be started again."""
-        return self.state in GONE[self.kind]
 
 
 def describe(ec2: Any, instance_ids: Collection[str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:

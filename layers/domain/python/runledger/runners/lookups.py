@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from runledger.model.assignments import Assignment, MachineFacts
 from runledger.model.errors import UnavailableError
+from runledger.model.instance import Instance
 from runledger.model.ownership import Ruling
 from runledger.model.reports import FindPrice, Price, PriceQuery, RunnerKind, RunnerLookup
-from runledger.runners.instances import Instance
 from runledger.runners.tracker import Runners
 
 Describe = Callable[[str, RunnerKind], Instance | None]

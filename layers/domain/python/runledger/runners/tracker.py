@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from runledger.model.assignments import Assignment, MachineFacts, Occurrence, OccurrenceKind
 from runledger.model.errors import NotYours
 from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.instance import Instance
 from runledger.model.job import Job as RecordedJob
 from runledger.model.ownership import (
     Claim,
@@ -30,7 +31,6 @@ from runledger.model.ownership import (
 from runledger.model.places import NOWHERE, Place, Scope
 from runledger.model.runner import Runner
 from runledger.recording.decision import Decision
-from runledger.runners.instances import Instance
 from runledger.runners.machine_messages import (
     ALL_KINDS,
     Job,
