@@ -78,7 +78,7 @@ test: install-dev chromium ## Run all tests
 chromium:
 	@command -v $(BROWSERS) >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
-			echo "The dashboard is tested in a browser, and there is none: install Chromium" >&2; exit 1; }; \
+			echo "No browser found: install Chromium, in which the dashboard is tested" >&2; exit 1; }; \
 		echo "Installing Debian's Chromium, in which the dashboard is tested"; \
 		$(call quietly,apt-get update && apt-get install --yes --no-install-recommends chromium); }
 
@@ -111,7 +111,7 @@ down: $(VENV_DEV) ## Stop what `up` started
 run: install-dev ## Deploy to an AWS on this machine, play a demo workload, and stay until Ctrl-C
 	@.venv/bin/python -u -m local run
 
-bench: install-dev ## Measure what it costs and how fast it is, beside what it could be
+bench: install-dev ## Measure what it costs and how fast it is, compared with a baseline
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench
 
 bench-docs: install-dev ## Put the counts of `bench` into docs/cost.md and docs/scaling.md

@@ -211,7 +211,7 @@ class _Reader:
         given = self._given(name, default)
         text = str(given)
         if isinstance(given, bool) or not re.fullmatch(r"-?\d+", text) or not at_least <= int(text) <= at_most:
-            raise BadSetting(f"{name} is {given!r}; it takes a whole number from {at_least} to {at_most}")
+            raise BadSetting(f"{name} is {given!r}; it must be a whole number from {at_least} to {at_most}")
         return int(text)
 
     def boolean(self, name: str, *, default: bool) -> bool:

@@ -25,11 +25,15 @@ def read(**given: object) -> Settings:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("workflow_jobs_retention_days", "a week", "workflow_jobs_retention_days is 'a week'; it takes a whole number"),
+        (
+            "workflow_jobs_retention_days",
+            "a week",
+            "workflow_jobs_retention_days is 'a week'; it must be a whole number",
+        ),
         (
             "workflow_jobs_retention_days",
             0,
-            "workflow_jobs_retention_days is 0; it takes a whole number from 1 to 3650",
+            "workflow_jobs_retention_days is 0; it must be a whole number from 1 to 3650",
         ),
         ("runners_retention_days", True, "runners_retention_days is True"),
         ("runners_retention_days", 1.5, "runners_retention_days is 1.5"),
@@ -37,7 +41,7 @@ def read(**given: object) -> Settings:
         ("capacity", "plenty", "capacity is 'plenty'; it takes one of on-demand, provisioned"),
         ("architecture", "x86", "architecture is 'x86'; it takes one of arm64, host"),
         ("architecture", "host", "architecture is 'host', which is for local deployments: it needs throw_away = true"),
-        ("queue_max_concurrency", 1, "queue_max_concurrency is 1; it takes a whole number from 2 to 1000"),
+        ("queue_max_concurrency", 1, "queue_max_concurrency is 1; it must be a whole number from 2 to 1000"),
         ("ecs_event_clusters", "a b", "ecs_event_clusters is 'a b'; it takes names of ECS clusters, with commas"),
         ("stage", "Prod!", "stage is 'Prod!'; it takes a lower-case word"),
         ("log_retention_days", 8, "log_retention_days is 8; CloudWatch Logs takes one of 1, 3, 5, 7"),
@@ -45,7 +49,7 @@ def read(**given: object) -> Settings:
         ("github_api_url", "https://ghes/api/v3/", "github_api_url is 'https://ghes/api/v3/'; it takes the https"),
         ("jwt_issuer", "id.example.com", "jwt_issuer is 'id.example.com'; it takes the https address of an issuer"),
         ("jwt_issuer", "https://id.example.com", "jwt_issuer and jwt_audience go together: set both, or neither"),
-        ("forgotten_approval_hours", 0, "forgotten_approval_hours is 0; it takes a whole number from 1 to 2160"),
+        ("forgotten_approval_hours", 0, "forgotten_approval_hours is 0; it must be a whole number from 1 to 2160"),
         ("event_publishers", "no list", "event_publishers cannot be used: it is not JSON"),
         ("event_publishers", {"account": "111111111111"}, "event_publishers cannot be used: it is not a list"),
         (
@@ -81,7 +85,7 @@ def read(**given: object) -> Settings:
         ("event_publishers", [PUBLISHER] * 50, "event_publishers is too long for a function's environment"),
         ("event_publisher_accounts", "111111111111", "event_publisher_accounts has become event_publishers"),
         ("instance_id_pattern", "i-[", r"instance_id_pattern is 'i-\['; it takes a regular expression"),
-        ("reruns_at_most", -1, "reruns_at_most is -1; it takes a whole number from 0 to 10"),
+        ("reruns_at_most", -1, "reruns_at_most is -1; it must be a whole number from 0 to 10"),
         ("orphans", "kill", "orphans is 'kill'; it takes one of report, enforce"),
         ("orphans", "enforce", "orphans is 'enforce', but runner_tags is empty: say which machines are runners"),
         ("runner_tags", "team", "runner_tags is 'team'; it takes tags as name=value, with commas"),
@@ -93,7 +97,7 @@ def read(**given: object) -> Settings:
         ("ecs_event_clusters", ["ci"], r"ecs_event_clusters is \['ci'\]; it takes names of ECS clusters, with commas"),
         ("log_level", "LOUD", "log_level is 'LOUD'; it takes one of DEBUG"),
         ("alarm_email", "operator", "alarm_email is 'operator'; it takes an e-mail address, or nothing"),
-        ("no_webhook_alarm_minutes", 10_081, "no_webhook_alarm_minutes is 10081; it takes a whole number from 0 to"),
+        ("no_webhook_alarm_minutes", 10_081, "no_webhook_alarm_minutes is 10081; it must be a whole number from 0 to"),
         ("read_capacity_min", 2000, "read_capacity_min is 2000, above read_capacity_max, which is 1000"),
         ("write_capacity_max", 1, "write_capacity_min is 5, above write_capacity_max, which is 1"),
     ],

@@ -35,7 +35,7 @@ def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | N
 
     def one(record: SQSRecord) -> None:
         nonlocal started, postponed
-        # The first message is always started: one that never is would never be recorded.
+        # The first message is always started: otherwise it might never be processed.
         if started and context.get_remaining_time_in_millis() < MESSAGE_SECONDS * 1000:
             postponed += 1
             raise _OutOfTime

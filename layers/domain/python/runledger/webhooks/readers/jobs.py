@@ -70,7 +70,7 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
     )
 
 
-def job_facts(job: Json, status: Status, **around_it: Any) -> Facts:
+def job_facts(job: Json, status: Status, **context: Any) -> Facts:
     """Of the job as webhooks and the REST API both describe it, and what else is known from around it."""
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
@@ -97,5 +97,5 @@ def job_facts(job: Json, status: Status, **around_it: Any) -> Facts:
         runner_id=runner_id if ran else None,
         runner_name=runner_name if ran else None,
         runner_group_id=payload.whole(job, "runner_group_id") if ran else None,
-        **around_it,
+        **context,
     )
