@@ -47,7 +47,7 @@ def limits(counts: Counts) -> Iterator[Limit]:
     busiest = max(writes.values())
     found = [
         Limit(
-            name="our own throttle",
+            name="Runledger's rate limit",
             quota=OUR_REQUESTS,
             used_by_a_job=counts.webhooks,
             meaning="requests a second",

@@ -61,7 +61,7 @@ def test_a_job_whose_completion_webhook_was_lost_is_healed_from_githubs_response
     assert (healed["status"], healed["conclusion"]) == ("completed", "failure")
     (line,) = [each for each in history(dynamodb, outputs, lost.ledger_key) if each["event_type"] == "job_reconciled"]
     assert line["changes"]["status"] == {"from": "in_progress", "to": "completed"}
-    assert f"job {lost.id} of {lost.run.repository.full_name}: in_progress here, completed (failure)" in (
+    assert f"job {lost.id} of {lost.run.repository.full_name}: in_progress in the ledger, completed (failure)" in (
         played.passes[0].text
     )
 
@@ -112,7 +112,7 @@ def test_orphans_are_suspected_in_one_pass_and_cleaned_in_the_next(
 def test_what_works_and_what_is_not_ours_is_never_stopped(outputs: Outputs, played: Played) -> None:
     assert states(outputs, *played.machines.survivors) == {"running"}
     assert {f"runner-{played.machines.busy}", f"runner-{played.machines.at_work}"} <= registered(outputs)
-    assert f"runner {played.machines.busy}: job_completed; alive" in played.passes[1].text
+    assert f"runner {played.machines.busy}: job_completed; no longer an orphan; not stopped" in played.passes[1].text
     assert not any(played.machines.foreign in each.text for each in played.passes)
 
 
@@ -161,7 +161,7 @@ def test_a_launcher_hears_of_a_job_that_is_stuck_in_the_queue(
         ExpressionAttributeValues={":long_ago": {"S": LONG_AGO}},
     )
     finished = passes.invoke(outputs, "quick")
-    assert f"job {STUCK_JOB} of {REPO}: queued, and it has no runner; runner requested (1)" in finished.text
+    assert f"job {STUCK_JOB} of {REPO}: queued, and it has no runner; runner requested (request 1)" in finished.text
     with closing(aws.client(outputs, "sqs")) as sqs:
         received = eventually(lambda: sqs.receive_message(QueueUrl=launchers_queue).get("Messages"))
     details = [json.loads(each["Body"])["detail"] for each in received]

@@ -79,7 +79,7 @@ def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wor
 
         def start(function: str) -> ModuleType:
             """A cold start: nothing is kept from an earlier one except the clients."""
-            forget_wiring()
+            forget_wiring(function)
             sys.modules.pop(function, None)
             return importlib.import_module(function)
 

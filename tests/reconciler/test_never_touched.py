@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.walk
 
 TIMELINES = 100
+EXAMPLES_TO_FIND = 1000  # generation stops at the first wrong stop
+EXAMPLES_TO_FIND = 1000  # generation stops at the first wrong stop
+EXAMPLES_TO_FIND = 1000  # generation stops at the first wrong stop
 Change = Callable[[Cleanup], Cleanup]
 
 
@@ -115,11 +118,11 @@ def bed(dynamodb: "DynamoDBClient") -> Bed:
     return Bed(dynamodb)
 
 
-def explore(bed: Bed, change: Change, *phases: Phase) -> int:
+def explore(bed: Bed, change: Change, *phases: Phase, examples: int = TIMELINES) -> int:
     """Returns in how many timelines an orphan was stopped."""
     cleaned = 0
 
-    @settings(max_examples=TIMELINES, report_multiple_bugs=False, phases=phases)
+    @settings(max_examples=examples, report_multiple_bugs=False, phases=phases)
     @given(timelines())
     def no_machine_is_touched(timeline: Timeline) -> None:
         nonlocal cleaned
@@ -173,4 +176,4 @@ class Greedy(Fleet):
 )
 def test_a_reconciler_that_looks_less_closely_is_found_out(bed: Bed, change: Change, wrong: str) -> None:
     with pytest.raises(AssertionError, match=wrong):
-        explore(bed, change, Phase.generate)
+        explore(bed, change, Phase.generate, examples=EXAMPLES_TO_FIND)

@@ -6,7 +6,7 @@ import pytest
 from runledger.model.errors import UnavailableError
 from runledger.model.runner import Runner
 from runledger_github.errors import NotFound, Refused
-from runledger_github.registrations import PAGE_SIZE, Registrations
+from runledger_github.registrations import FRESH_SECONDS, PAGE_SIZE, Registrations
 
 MACHINE = "i-0123456789abcdef0"
 OURS, THEIRS = 1, 2
@@ -156,7 +156,7 @@ def test_the_answer_of_one_installation_is_not_taken_for_all(github: GitHub) -> 
 @pytest.mark.parametrize("allowed", range(12))
 def test_a_budget_that_ends_at_any_call_keeps_the_machine_alive(github: GitHub, allowed: int) -> None:
     """Six lists in the search, and six right before the stop."""
-    with pytest.raises(UnavailableError, match="budget"):
+    with pytest.raises(UnavailableError, match="reserved for others"):
         remove(github, allowed=allowed)
     assert len(github.calls) == allowed
 
@@ -179,3 +179,21 @@ def test_an_account_whose_app_was_installed_again_still_owns_its_machine(github:
     github.lists["acme/web"] = [[listed(8, f"x-{MACHINE}")]]
     assert remove(github, machine(installation_id=77, repo_full_name="acme/web"))
     assert github.deleted == [8]
+
+
+def test_machines_that_are_stopped_within_two_minutes_share_the_second_lists(github: GitHub) -> None:
+    app: Any = github
+    now = [1000.0]
+    registrations = Registrations(app=app, known_machines=lambda _: (), clock=lambda: now[0])
+
+    def lists_for(runner_id: str) -> list[str]:
+        github.calls.clear()
+        runner = Runner(runner_id=runner_id, created_at="2025-01-15T09:00:00.000Z")
+        assert registrations.remove(runner, None, installation_ids=[OURS, THEIRS], may_ask=lambda _: True)
+        return sorted(github.calls)
+
+    everything = ["acme", "acme/api", "acme/web", "globex", "globex/api", "globex/web"]
+    assert lists_for(MACHINE) == sorted(everything * 2)
+    assert lists_for("i-0ffffffffffffffff") == ["acme", "globex"]
+    now[0] += FRESH_SECONDS + 1
+    assert lists_for("i-0eeeeeeeeeeeeeeee") == everything

@@ -289,7 +289,7 @@ def test_a_repository_that_cannot_exist_is_refused_by_name(world: World, message
         body["repository"]["full_name"] = name
         refusal = world.invoke("webhook_intake", http_event(json.dumps(body).encode(), event=event))
         assert refusal["statusCode"] == 400
-        assert json.loads(refusal["body"])["detail"].startswith("repository.full_name must be owner/name")
+        assert json.loads(refusal["body"])["detail"].startswith("repository.full_name must be a valid owner/name")
     assert not any(dump(world.dynamodb).values())
 
 

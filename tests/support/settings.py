@@ -1,5 +1,6 @@
 """The environment of functions in tests and in the bench, and a new start for what is wired from it."""
 
+import gc
 import re
 import sys
 
@@ -58,9 +59,14 @@ SETTINGS = {
 WIRING = re.compile(r"runledger(\.wiring\.\w+|_\w+\.(\w+_)?wiring)")
 
 
-def forget_wiring() -> None:
-    """As in a new process, everything is wired again. The clients stay, because they take long to make."""
+def forget_wiring(function: str = "api") -> None:
+    """As in a new process of this function, everything is wired again, and garbage is collected again.
+
+    The clients stay, because they take long to make. The API's wiring is in no other function's process.
+    """
+    gc.unfreeze()
     modules = [module for name, module in list(sys.modules.items()) if WIRING.fullmatch(name)]
+    modules = [each for each in modules if function == "api" or not each.__name__.startswith("runledger_api")]
     for wired in [each for module in modules for each in vars(module).values()]:
         if hasattr(wired, "cache_clear") and not isinstance(wired, type) and wired is not clients.client:
             wired.cache_clear()

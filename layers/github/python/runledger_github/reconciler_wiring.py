@@ -132,7 +132,7 @@ def _known_machines(machine_ids: set[str]) -> set[str]:
 
 
 def _registrations(known: Truth) -> Registrations:
-    return Registrations(app=known.app, known_machines=_known_machines)
+    return Registrations(app=known.app, known_machines=_known_machines, clock=clock.now)
 
 
 def _find_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[ForgottenApproval]:

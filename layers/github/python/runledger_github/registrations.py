@@ -5,6 +5,7 @@ UnavailableError, because a runner that wasn't listed may be busy. Runners of an
 token of an installation.
 """
 
+import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +26,9 @@ BUSY = 422
 OFFLINE = "offline"
 PAGE_SIZE = 100
 LISTINGS_AT_MOST = 4
+# How long a second list of a scope serves all machines that are stopped meanwhile. A list for each machine would take a
+# call for each repository: of 100 orphans in 300 repositories, 9 were stopped in an hour.
+FRESH_SECONDS = 120
 ORGANIZATION = "Organization"
 S = TypeVar("S")
 T = TypeVar("T", bound=Hashable)
@@ -80,12 +84,15 @@ class Registrations:
 
     app: GitHubApp
     known_machines: Callable[[set[str]], Collection[str]]  # returns the ids that belong to known machines
+    clock: Callable[[], float] = time.monotonic
     _scopes: _Cache[Scope] = field(default_factory=_Cache)
     _runners: _Cache[Json] = field(default_factory=_Cache)
+    _listed_again: dict[Scope, tuple[float, list[Json]]] = field(default_factory=dict)
 
     def begin(self) -> None:
         self._scopes.clear()
         self._runners.clear()
+        self._listed_again.clear()
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
         """Lists all runners that these installations can see. UnavailableError unless all of them respond."""
@@ -109,36 +116,40 @@ class Registrations:
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified=bool(found))
         # The cached lists may be minutes old, and a runner may register once for each job.
         found_in = {scope for scope, _ in found}
-        for scope in sorted(self._to_list_again(runner, job, installation_ids) - found_in, key=lambda each: each.name):
-            self._ensure_not_registered(runner, job, scope, may_ask, identified=bool(found))
+        near, far = self._to_list_again(runner, job, installation_ids)
+        for scope in sorted((near | far) - found_in, key=lambda each: each.name):
+            again = self._list_again(scope, may_ask, is_near=scope in near)
+            self._ensure_not_registered(runner, job, scope, again, identified=bool(found))
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
         removed = {each["id"] for _, each in found}
         for scope in found_in:
-            self._ensure_not_registered(runner, job, scope, may_ask, identified=True, removed=removed)
+            left = [each for each in self._list_again(scope, may_ask, is_near=True) if each["id"] not in removed]
+            self._ensure_not_registered(runner, job, scope, left, identified=True)
         return True
 
-    def _ensure_not_registered(
-        self,
-        runner: Runner,
-        job: Job | None,
-        scope: Scope,
-        may_ask: Callable[[int], bool],
-        *,
-        identified: bool,
-        removed: Collection[object] = (),
-    ) -> None:
-        """Lists the scope again. UnavailableError if the machine is, or may be, registered there."""
-        fresh: _Cache[Json] = _Cache()
-        again = fresh.get(scope, self._list, partial(may_ask, scope.installation_id))
-        left = [each for each in again if each["id"] not in removed]
-        if any(_is(runner, job, scope, each) for each in left):
-            raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
-        self._ensure_no_other_may_be(runner, [(scope, each) for each in left], identified=identified)
+    def _list_again(self, scope: Scope, may_ask: Callable[[int], bool], *, is_near: bool) -> list[Json]:
+        """Scopes near the machine are always listed. A recent list of the others is shared with other machines."""
+        listed_at, again = self._listed_again.get(scope, (None, []))
+        if is_near or listed_at is None or self.clock() - listed_at > FRESH_SECONDS:
+            listed_at, fresh = self.clock(), _Cache[Json]()
+            again = fresh.get(scope, self._list, partial(may_ask, scope.installation_id))
+            self._listed_again[scope] = listed_at, again
+        return again
 
-    def _to_list_again(self, runner: Runner, job: Job | None, installation_ids: Sequence[int]) -> set[Scope]:
-        """Scopes where the machine may have registered since: its organisation and repository if known, otherwise all.
-        Listing all scopes takes a call for each repository, for each machine.
+    def _ensure_not_registered(
+        self, runner: Runner, job: Job | None, scope: Scope, registered: Sequence[Json], *, identified: bool
+    ) -> None:
+        """UnavailableError if the machine is, or may be, one of the runners registered in the scope."""
+        if any(_is(runner, job, scope, each) for each in registered):
+            raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
+        self._ensure_no_other_may_be(runner, [(scope, each) for each in registered], identified=identified)
+
+    def _to_list_again(
+        self, runner: Runner, job: Job | None, installation_ids: Sequence[int]
+    ) -> tuple[set[Scope], set[Scope]]:
+        """Scopes where the machine may have registered since: near are its organisation and repository, far are all
+        others, unless the repository of the only installation is known.
         """
         scopes = {
             scope
@@ -149,7 +160,7 @@ class Registrations:
         repositories = {name.lower() for name in named if name and "/" in name}
         near = {each for each in scopes if not each.is_repository or each.name.lower() in repositories}
         is_known = len(installation_ids) == 1 and any(each.is_repository for each in near)
-        return near if is_known else scopes
+        return near, set() if is_known else scopes - near
 
     def _listed(self, installation_ids: Sequence[int], may_ask: Callable[[int], bool]) -> Iterator[tuple[Scope, Json]]:
         for installation_id in installation_ids:
