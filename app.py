@@ -14,7 +14,8 @@ from stacks.data import DataStack
 from stacks.events import EventsStack
 from stacks.observability import ObservabilityStack
 from stacks.runner_region import RunnerRegionStack
-from stacks.settings import BadSetting, Settings, reject_unknown
+from stacks.settings import Settings, reject_unknown
+from stacks.settings_reader import BadSetting
 
 
 def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:

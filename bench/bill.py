@@ -22,7 +22,7 @@ MEMORY_GB = 0.5
 LAMBDA_LOG_BYTES = 300  # START, END and REPORT
 ACCESS_LOG_BYTES = 250
 SQS_REQUESTS = 3  # sent, received, deleted
-METRICS = 40
+METRICS = 42
 SECRETS = 3
 SECRET_CALLS = 10 * 12 * HOURS_A_MONTH  # ten permanently warm functions, every 5 minutes
 # The load varies over the day, and auto-scaling targets 70 %: on average half of that is used.
@@ -64,8 +64,7 @@ def provisioned(counts: Counts, jobs: int) -> float:
 
 def full_use(counts: Counts, jobs: int) -> float:
     """If every provisioned unit were used in every second."""
-    write_second, read_second = prices.WRITE_CAPACITY_HOUR / 3600, prices.READ_CAPACITY_HOUR / 3600
-    return jobs * (counts.normal.written() * write_second + counts.normal.read() * read_second)
+    return jobs * prices.provisioned_requests(counts.normal.written(), counts.normal.read())
 
 
 def least_provisioned() -> float:

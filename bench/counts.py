@@ -63,7 +63,7 @@ def _everything(bed: Bed) -> float:
     )
 
 
-def _kept_bytes(table: schema.Table, items: Iterable[Mapping[str, Any]]) -> int:
+def _kept_bytes(table: schema.TableSchema, items: Iterable[Mapping[str, Any]]) -> int:
     return sum(
         item_bytes(item) + OVERHEAD_BYTES + sum(_entry_bytes(index, item) for index in table.indexes) for item in items
     )

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import bill, prices
+from bench import bill, capacity, prices
 from bench.scaling import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bench.counts import Counts
 
@@ -61,6 +61,33 @@ def _month(counts: Counts) -> Iterator[tuple[str, ...]]:
     yield "**everything, provisioned**", *(f"**{sum(both):,.2f}**" for both in zip(rest, provisioned, strict=True))
 
 
+def _savings(counts: Counts) -> Iterator[tuple[str, ...]]:
+    """Requests only, as in the original estimate. Each row has a job without and one with an approval."""
+    yield "requests, $ per million jobs", "no approval", "with approval", "saved", "$ saved a month, 10 million jobs"
+    yield "S3, estimated", *(f"{dollars:.2f}" for dollars in prices.S3), "", ""
+    yield "DynamoDB on demand, estimated", *_saved(prices.CLAIMED_ON_DEMAND)
+    yield "DynamoDB provisioned, estimated", *_saved(prices.CLAIMED_PROVISIONED)
+    lives = (counts.normal, counts.lives["waiting"])
+    same = [(usage.written(*capacity.SAME_WORK), usage.read()) for usage in lives]
+    everything = [(usage.written(), usage.read()) for usage in lives]
+    for name, units in (("jobs and history alone", same), ("everything", everything)):
+        yield f"on demand, reached: {name}", *_saved([prices.requests(*each) * prices.MILLION for each in units])
+    for name, units in (("jobs and history alone", same), ("everything", everything)):
+        paid = [prices.provisioned_requests(*each) / bill.UTILISATION * prices.MILLION for each in units]
+        yield f"provisioned, reached: {name}", *_saved(paid)
+
+
+def _saved(paid: Sequence[float]) -> tuple[str, ...]:
+    shares = [round(100 * (1 - dollars / before)) for before, dollars in zip(prices.S3, paid, strict=True)]
+    month = [round(10 * (before - dollars)) for before, dollars in zip(prices.S3, paid, strict=True)]
+    return *(f"{dollars:.2f}" for dollars in paid), f"{_range(shares)} %", _range(month)
+
+
+def _range(values: Iterable[int]) -> str:
+    """`9 to 44`, or one number if they are equal."""
+    return " to ".join(map(str, sorted(set(values))))
+
+
 def _limits(counts: Counts) -> Iterator[tuple[str, ...]]:
     yield "limit", "jobs a second", "because", "what to change"
     for limit in limits(counts):
@@ -71,6 +98,7 @@ BLOCKS: dict[str, Callable[[Counts], Iterable[tuple[str, ...]]]] = {
     "job": _job,
     "lives": _lives,
     "month": _month,
+    "savings": _savings,
     "limits": _limits,
 }
 

@@ -7,6 +7,8 @@ import json
 import zipfile
 from typing import TYPE_CHECKING
 
+from runledger.model.reports import WEBHOOK_PATH
+
 from local.aws import clients as aws
 from local.github import webhooks as github_webhooks
 from local.processes import LocalError
@@ -28,12 +30,12 @@ def deploy(outputs: Outputs) -> str:
     integration = gateway.create_integration(
         ApiId=api, IntegrationType="AWS_PROXY", IntegrationUri=_function(outputs), PayloadFormatVersion="2.0"
     )["IntegrationId"]
-    gateway.create_route(ApiId=api, RouteKey="POST /webhooks/github", Target=f"integrations/{integration}")
+    gateway.create_route(ApiId=api, RouteKey=f"POST {WEBHOOK_PATH}", Target=f"integrations/{integration}")
     gateway.create_stage(ApiId=api, StageName="$default", AutoDeploy=True)
-    url = f"{outputs.endpoint_url}/_aws/execute-api/{api}/webhooks/github"
-    answer = github_webhooks.deliver(url, outputs.webhook_secret, "ping", b"{}")
-    if answer.status != ACCEPTED:
-        raise LocalError(f"the empty function returned {answer.status}: {answer.body!r}")
+    url = f"{outputs.endpoint_url}/_aws/execute-api/{api}{WEBHOOK_PATH}"
+    response = github_webhooks.deliver(url, outputs.webhook_secret, "ping", b"{}")
+    if response.status != ACCEPTED:
+        raise LocalError(f"the empty function returned {response.status}: {response.body!r}")
     return url
 
 

@@ -28,6 +28,15 @@ SNAPSTART_RESTORED_GB = 0.0001397998
 S3_PER_MILLION_JOBS = 21.60
 CLAIMED_WRITE_UNITS = 8
 CLAIMED_READ_UNITS = 1.5
+# Its figures for a million jobs, without and with an approval, at the prices before November 2024.
+S3 = (S3_PER_MILLION_JOBS, 26.60)
+CLAIMED_ON_DEMAND = (10.38, 12.88)
+CLAIMED_PROVISIONED = (3.90, 4.84)
+
+
+def provisioned_requests(write_units: float, read_units: float) -> float:
+    """Dollars, if every provisioned unit is used in every second."""
+    return (write_units * WRITE_CAPACITY_HOUR + read_units * READ_CAPACITY_HOUR) / 3600
 
 
 def requests(write_units: float, read_units: float) -> float:

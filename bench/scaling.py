@@ -61,9 +61,9 @@ def limits(counts: Counts) -> Iterator[Limit]:
             remedy="a digit of the job's id in the partition key, and as many queries where there was one",
         ),
         Limit(
-            name="one repository in `by_repo`",
+            name="one installation in `by_completion`",
             quota=PARTITION_WRITES,
-            used_by_a_job=writes["workflow_jobs.by_repo"],
+            used_by_a_job=writes["workflow_jobs.by_completion"],
             meaning="write units a second of a partition",
             remedy="the same",
         ),

@@ -30,8 +30,12 @@ def _text_bytes(text: str) -> int:
 
 
 def _number_bytes(number: str) -> int:
-    """One byte per two significant digits, plus one."""
-    return math.ceil(len(number.lstrip("-").replace(".", "").strip("0")) / 2) + 1
+    """One byte per two significant digits, plus one. The digits are counted in pairs from the decimal point."""
+    whole, _, fraction = number.lstrip("-").partition(".")
+    digits = whole.zfill(len(whole) + len(whole) % 2) + fraction.ljust(len(fraction) + len(fraction) % 2, "0")
+    pairs = [digits[at : at + 2] for at in range(0, len(digits), 2)]
+    significant = "".join("x" if pair != "00" else " " for pair in pairs).strip()
+    return len(significant) + 1
 
 
 def _flag_bytes(_: object) -> int:

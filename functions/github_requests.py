@@ -6,7 +6,7 @@ from typing import Any
 from runledger.model.errors import NewerMessage
 from runledger.platform import logs
 from runledger.queries import github_requests
-from runledger.queries.github_requests import Outcome, Result
+from runledger.queries.github_requests import RequestOutcome, Result
 from runledger_github import wiring
 
 # Kept for the last call to GitHub.
@@ -21,7 +21,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         request = github_requests.from_event(event)
     except NewerMessage as newer:
         logs.newer_message(newer, request=str(event.get("request")))
-        return asdict(Result(outcome=Outcome.UNAVAILABLE, message=str(newer)))
+        return asdict(Result(outcome=RequestOutcome.UNAVAILABLE, message=str(newer)))
     requests = wiring.requests()
     result = requests.handle(request, has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS)
     about = {"outcome": result.outcome, "reason": result.message}

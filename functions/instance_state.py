@@ -1,5 +1,13 @@
 """Events from EC2 and ECS: an instance or task runs, stops or is gone."""
 
-from runledger.wiring.aws_events import event_handler
+from typing import Any
 
-handler = event_handler()
+from runledger.platform import batches
+from runledger.runners import aws_events
+from runledger.wiring import runners
+
+tracker = runners.runners()
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    return batches.each_event(event, context, lambda aws_event, _sent_at: aws_events.record(aws_event, tracker))

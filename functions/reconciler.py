@@ -5,10 +5,11 @@ from typing import Any
 
 from runledger.model import message_format, times
 from runledger.model.errors import NewerMessage
-from runledger.model.passes import PassKind, new_id
+from runledger.model.passes import PassKind
 from runledger.platform import logs
+from runledger.queries.pass_requests import new_pass_id
 from runledger.reconciliation import metrics
-from runledger.reconciliation.summary import Report
+from runledger.reconciliation.summary import PassReport
 from runledger_github import reconciler_wiring
 
 reconciler_wiring.reconciler()  # made before the first pass
@@ -22,14 +23,20 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     except NewerMessage as newer:
         logs.newer_message(newer, id=event.get("id"))
         raise  # Lambda does not repeat it: the sender sees no result, and requests the pass again
-    report = _run(event, context)
+    try:
+        report = _run(event, context)
+    except Exception:
+        if "clean" not in event:
+            metrics.crashed()
+        raise
     metrics.finished(report)
-    return {"id": report.id, "outcome": report.outcome, "summary": dict(report.summary), "text": report.text()}
+    answer = {"id": report.id, "outcome": report.outcome, "summary": dict(report.summary), "text": report.text()}
+    return answer | ({"result": report.result} if report.result else {})
 
 
-def _run(event: dict[str, Any], context: Any) -> Report:
+def _run(event: dict[str, Any], context: Any) -> PassReport:
     reconciler = reconciler_wiring.reconciler()
-    pass_id = event.get("id") or new_id(times.from_epoch_ms(round(time.time() * times.MS_PER_SECOND)))
+    pass_id = event.get("id") or new_pass_id(times.from_epoch_ms(round(time.time() * times.MS_PER_SECOND)))
     requested_by = event.get("requested_by")
     seconds_left = lambda: context.get_remaining_time_in_millis() / times.MS_PER_SECOND  # noqa: E731
     if runner_id := event.get("clean"):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from runledger.model.reruns import RerunOutcome, RerunResult
 from runledger.platform import batches, logs
 from runledger.recording import follow_up, telemetry
 from runledger_github import wiring
@@ -17,5 +18,5 @@ def _consider(message: str) -> None:
     check = follow_up.rerun_check_from(message)
     logs.follow_message(message)
     reruns = wiring.reruns()
-    result = reruns.consider(check) if reruns else "no GitHub App"
+    result = reruns.consider(check) if reruns else RerunResult(RerunOutcome.NO_APP)
     telemetry.considered(check, result)

@@ -1,5 +1,13 @@
 """Warnings from EC2: a spot instance will be interrupted, or may be soon."""
 
-from runledger.wiring.aws_events import event_handler
+from typing import Any
 
-handler = event_handler()
+from runledger.platform import batches
+from runledger.runners import aws_events
+from runledger.wiring import runners
+
+tracker = runners.runners()
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    return batches.each_event(event, context, lambda aws_event, _sent_at: aws_events.record(aws_event, tracker))

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from runledger.model import times
-from runledger.model.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError
+from runledger.model.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError, WrongHost
 from runledger.platform import logs
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.intake import LONGEST_DELIVERY_ID, IntakeResult
@@ -17,10 +17,10 @@ REFUSED = {
     BadSignature: HTTPStatus.UNAUTHORIZED,
     OutOfScope: HTTPStatus.FORBIDDEN,
     Malformed: HTTPStatus.BAD_REQUEST,
+    WrongHost: HTTPStatus.BAD_REQUEST,
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
 }
 NOTHING_STORED = {IntakeResult.PONG, IntakeResult.IGNORED}
-
 intake = recording.intake()
 
 
@@ -30,14 +30,14 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         delivery = _delivery(event, headers)
         # The signature isn't verified yet, so anyone may have sent this: limit what it adds to the log.
         logs.follow(delivery.delivery_id[:LONGEST_DELIVERY_ID])
-        answer = intake.receive(delivery, headers.get("x-hub-signature-256"))
+        result = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Refusal as refusal:
         logs.refused(refusal)
         return _problem(REFUSED[type(refusal)], str(refusal))
     except UnavailableError:
         logs.logger.exception("delivery not recorded")
-        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "not recorded: please redeliver")
-    return _json(HTTPStatus.OK if answer in NOTHING_STORED else HTTPStatus.ACCEPTED, {"result": answer})
+        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The delivery was not recorded: redeliver it")
+    return _json(HTTPStatus.OK if result in NOTHING_STORED else HTTPStatus.ACCEPTED, {"result": result})
 
 
 def _delivery(event: dict[str, Any], headers: dict[str, str]) -> Delivery:
@@ -47,13 +47,13 @@ def _delivery(event: dict[str, Any], headers: dict[str, str]) -> Delivery:
         delivery_id=headers.get("x-github-delivery", ""),
         body=base64.b64decode(body) if event.get("isBase64Encoded") else body.encode("utf-8", "replace"),
         received_at=times.from_epoch_ms(event["requestContext"]["timeEpoch"]),
+        host=headers.get("x-github-enterprise-host"),
         received_by=os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME"),
     )
 
 
 def _problem(status: HTTPStatus, detail: str) -> dict[str, Any]:
-    problem = {"title": status.phrase, "status": status, "detail": detail}
-    return _json(status, problem, content_type="application/problem+json")
+    return _json(status, {"title": status.phrase, "status": status, "detail": detail}, "application/problem+json")
 
 
 def _json(status: HTTPStatus, body: dict[str, Any], content_type: str = "application/json") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from local.aws import deployment, emulator
 from local.browser import running as running_browser
 from local.demo import workload as demo
 from local.demo.generator import STOREFRONT
-from local.demo.steps import bus_events
+from local.demo.steps import bus_events, deliveries
 from local.github import simulator
 from local.processes import LocalError
 
@@ -44,9 +44,12 @@ def pictures(steps: list[Step]) -> Iterator[Picture]:
     """Views of the demo's incidents."""
     (interrupted,) = {each.subject for each in bus_events(steps) if each.detail.get("stopCode") == "SpotInterruption"}
     at = STOREFRONT.installation_id
+    reviews = [each for each in deliveries(steps) if each.event == "deployment_review"]
+    (approved,) = {each.subject for each in reviews if each.payload["action"] == "approved"}
     matrix = next(each.subject.run for each in bus_events(steps) if each.subject.run.workflow_name == "Matrix")
     yield Picture(name="overview", address=f"#/{at}/overview")
     yield Picture(name="job", address=f"#/{at}/job/{interrupted.id}", options=DESK | DARK)
+    yield Picture(name="approval", address=f"#/{at}/job/{approved.id}")
     yield Picture(name="run", address=f"#/{at}/run/{matrix.id}")
     yield Picture(name="phone", address=f"#/{at}/overview", options=PHONE)
 

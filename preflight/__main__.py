@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ from typing import Any
 import boto3
 
 from preflight import account, cloudformation, machine, names, tags
+from preflight.cloudformation import Stack
 from preflight.deployed import Deployed
 from preflight.results import Check, Problem, Result, Skipped, State
-from stacks.settings import BadSetting, Settings, reject_unknown
+from stacks.settings import Settings, reject_unknown
+from stacks.settings_reader import BadSetting
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,11 +70,23 @@ def _before(session: Any, settings: Settings) -> Iterator[Check]:
 def _after(session: Any, settings: Settings) -> Iterator[Check]:
     stacks = cloudformation.parts(session, settings.stage)
     outputs = {name: value for stack in stacks for name, value in stack.outputs.items()}
-    deployed = Deployed(session=session, settings=settings, outputs=outputs)
+    topics = dict(_alarm_topics(session, settings, stacks))
+    deployed = Deployed(session=session, settings=settings, outputs=outputs, topics=topics, session_in=_session)
     yield Check(name="webhook", run=deployed.webhook)
     yield Check(name="app key", run=deployed.app_key)
     yield Check(name="alarms", run=deployed.alarms)
     yield Check(name="operator", run=deployed.operator)
+
+
+def _alarm_topics(session: Any, settings: Settings, stacks: Iterable[Stack]) -> Iterator[tuple[str, str]]:
+    """By region. Regions whose stack does not exist yet are omitted."""
+    forwarders = (
+        (region, cloudformation.find_stack(_session(region), settings.forwarder_stack(region, session.region_name)))
+        for region in settings.regions_beside(session.region_name)
+    )
+    for region, stack in (*((session.region_name, each) for each in stacks), *forwarders):
+        if stack is not None and "AlarmTopicArn" in stack.outputs:
+            yield region, stack.outputs["AlarmTopicArn"]
 
 
 def _session(region: str | None) -> Any:

@@ -1,12 +1,12 @@
-"""A deployment that exists: whether webhooks arrive, GitHub answers, and alarms reach a subscriber."""
+"""A deployment that exists: whether webhooks arrive, GitHub responds, and alarms of each region reach a subscriber."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from runledger.model.errors import UnavailableError
-from runledger.tables.installations import REGISTRY
+from runledger.tables import schema
 from runledger_api.authentication import Role
 from runledger_api.token_entries import read_entries
 from runledger_github.app import GitHubApp
@@ -21,11 +21,16 @@ NOT_DEPLOYED = Skipped("it is not deployed yet")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """`outputs` are those of all stacks of the stage; an output is absent while its stack is."""
+    """`outputs` are those of all stacks of the stage; an output is absent while its stack is.
+
+    `topics` are those of the alarms, by region: an alarm can notify only a topic of its own region.
+    """
 
     session: Any
     settings: Settings
     outputs: Mapping[str, str]
+    topics: Mapping[str, str]
+    session_in: Callable[[str], Any]
 
     def webhook(self) -> Outcome:
         if "WorkflowJobsTable" not in self.outputs or "WebhookUrl" not in self.outputs:
@@ -33,7 +38,7 @@ class Deployed:
         found = self.session.client("dynamodb").query(
             TableName=self.outputs["WorkflowJobsTable"],
             KeyConditionExpression="PK = :registry",
-            ExpressionAttributeValues={":registry": {"S": REGISTRY}},
+            ExpressionAttributeValues={":registry": {"S": schema.REGISTRY}},
             Select="COUNT",
         )
         if not found["Count"]:
@@ -57,27 +62,31 @@ class Deployed:
         except GitHubRefusal as refusal:
             return Problem(f"GitHub does not accept it ({refusal})", store)
         except UnavailableError as error:
-            return Problem(f"GitHub did not answer ({error})", "check `github_api_url`, and try again")
+            return Problem(f"GitHub didn't respond ({error})", "check `github_api_url`, and try again")
         if not installations:
             return Problem("it works, but the App is installed nowhere", "docs/github-app.md#3-install-the-app")
         return Ok(f"GitHub accepts it; the App has {len(installations)} installation(s)")
 
     def alarms(self) -> Outcome:
-        if "AlarmTopicArn" not in self.outputs:
+        if not self.topics:
             return NOT_DEPLOYED
-        topic = self.outputs["AlarmTopicArn"]
-        pages = self.session.client("sns").get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
-        found = [each for page in pages for each in page["Subscriptions"]]
-        confirmed = [each for each in found if each["SubscriptionArn"] != PENDING]
-        if confirmed:
-            return Ok(f"{len(confirmed)} subscriber(s)")
-        if found:
-            return Problem(f"{found[0]['Endpoint']} has not confirmed", "follow the link in the mail from AWS")
-        return Problem(
-            "no one is subscribed to the alarms",
-            "set `alarm_email`, or run "
-            f"`aws sns subscribe --topic-arn {topic} --protocol email --notification-endpoint ADDRESS`",
-        )
+        number = 0
+        for region, topic in self.topics.items():
+            pages = self.session_in(region).client("sns").get_paginator("list_subscriptions_by_topic")
+            found = [each for page in pages.paginate(TopicArn=topic) for each in page["Subscriptions"]]
+            confirmed = [each for each in found if each["SubscriptionArn"] != PENDING]
+            number += len(confirmed)
+            if found and not confirmed:
+                return Problem(
+                    f"{found[0]['Endpoint']} has not confirmed in {region}", "follow the link in the mail from AWS"
+                )
+            if not found:
+                return Problem(
+                    f"no one is subscribed to the alarms in {region}",
+                    f"set `alarm_email`, or run `aws sns subscribe --topic-arn {topic} --region {region} "
+                    "--protocol email --notification-endpoint ADDRESS`",
+                )
+        return Ok(f"{number} subscriber(s)")
 
     def operator(self) -> Outcome:
         if "ApiTokensSecretArn" not in self.outputs:
@@ -88,7 +97,7 @@ class Deployed:
         try:
             listed = json.loads(self._secret("ApiTokensSecretArn"))["tokens"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            return Problem('the secret is no JSON object with a list "tokens": no token works', "see docs/api.md")
+            return Problem("the secret isn't a JSON object with a list `tokens`: no token works", "see docs/api.md")
         entries = read_entries(listed, roles=set(Role), log_error=lambda *_, **__: None)
         names = [each.name for each in entries if each.role == Role.OPERATOR]
         if not names:

@@ -22,12 +22,12 @@ def python(version: Sequence[int]) -> Outcome:
 def node(path: str | None) -> Outcome:
     command = shutil.which("node", path=path)
     if command is None:
-        return Problem("there is no node", "run `make install`, which brings one along")
+        return Problem("node isn't installed", "run `make install`, which installs it")
     shown = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
     version = re.match(r"v(\d+)\.", shown)
     if version is None or int(version[1]) < OLDEST_NODE:
         return Problem(
-            f"{shown or 'it has no version'} is too old",
+            f"{shown or 'an unknown version'} is too old",
             f"install Node.js {OLDEST_NODE} or newer, or remove it from PATH and run `make install`",
         )
     if int(version[1]) < OLDEST_MAINTAINED_NODE:

@@ -10,33 +10,37 @@ REMOVAL = "docs/operating.md#remove-it"
 
 
 def fixed_names(session: Any, stage: str) -> Outcome:
-    """Dashboards, alarms, log groups and the bus have fixed names, and a deployment fails if a name is in use.
+    """Dashboards, alarms, their topic, log groups and the bus have fixed names. A deployment fails if one is in use.
 
-    The stacks of this deployment that exist already use theirs: also if its first deployment stopped halfway.
+    Names of this deployment's own stacks don't count, even if its first deployment failed. A deployment of the stage in
+    another region may have a forwarder here, whose names differ from all of these.
     """
-    own = cloudformation.resources(session, cloudformation.parts(session, stage))
-    taken = [f"{kind} {name}" for kind, name in _in_use(session, stage) if name not in own]
+    ours = [each for each in cloudformation.our_stacks(session) if each.name.startswith(f"runledger-{stage}-")]
+    own = cloudformation.resources(session, ours)
+    taken = [f"{kind} {name}" for kind, name, resource in _in_use(session, stage) if resource not in own]
     if taken:
         return Problem(f"taken by something else: {', '.join(taken)}", "delete it, or choose another `stage`")
     return Ok("free, or in use by this deployment")
 
 
-def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str]]:
-    """Kind and name of everything that has a name which a deployment of the stage would give."""
+def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and id of everything that has a name which a deployment of the stage would give."""
     prefix = f"runledger-{stage}"
     cloudwatch, logs = session.client("cloudwatch"), session.client("logs")
     wanted = {prefix, f"{prefix}-{session.region_name}"}
     for page in cloudwatch.get_paginator("list_dashboards").paginate(DashboardNamePrefix=prefix):
-        yield from (
-            ("dashboard", name) for each in page["DashboardEntries"] if (name := each["DashboardName"]) in wanted
-        )
+        names = [each["DashboardName"] for each in page["DashboardEntries"]]
+        yield from (("dashboard", name, name) for name in names if name in wanted)
     for page in cloudwatch.get_paginator("describe_alarms").paginate(AlarmNamePrefix=f"{prefix}-"):
-        yield from (("alarm", each["AlarmName"]) for each in page["MetricAlarms"])
+        yield from (("alarm", each["AlarmName"], each["AlarmName"]) for each in page["MetricAlarms"])
+    for page in session.client("sns").get_paginator("list_topics").paginate():
+        arns = [each["TopicArn"] for each in page["Topics"]]
+        yield from (("topic", name, arn) for arn in arns if (name := arn.rpartition(":")[2]) == f"{prefix}-alarms")
     buses = session.client("events").list_event_buses(NamePrefix=prefix)["EventBuses"]
-    yield from (("event bus", each["Name"]) for each in buses if each["Name"] == prefix)
+    yield from (("event bus", prefix, prefix) for each in buses if each["Name"] == prefix)
     for group_prefix in (f"/runledger/{stage}/", f"/aws/vendedlogs/runledger/{stage}/"):
         for page in logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=group_prefix):
-            yield from (("log group", each["logGroupName"]) for each in page["logGroups"])
+            yield from (("log group", each["logGroupName"], each["logGroupName"]) for each in page["logGroups"])
 
 
 def leftovers(session: Any, stage: str) -> Outcome:

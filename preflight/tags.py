@@ -2,19 +2,19 @@
 
 import json
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
+
+from runledger.model.passes import OrphanMode
+from runledger.model.tag_patterns import has_wildcard, matches
 
 from preflight.cloudformation import Stack, find_stack, our_stacks
 from preflight.results import Ok, Outcome, Problem, Skipped
 from stacks.settings import Settings
 
-WILDCARDS = frozenset("*?[")
-
 
 def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
     """Every deployment has a stack with its policy in each of its regions, so our regions show all that matter."""
-    if settings.orphans != "enforce":
+    if settings.orphans is not OrphanMode.ENFORCE:
         return Skipped("`orphans` is `report`: this stage stops no machine by itself")
     for region in (main_region, *settings.regions_beside(main_region)):
         session = session_in(region)
@@ -36,16 +36,16 @@ def are_disjoint(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 def _exclude_each_other(one: str, other: str) -> bool:
     """Only if it is certain. Two patterns may match the same value, so they never count as different."""
-    if all(WILDCARDS & set(value) for value in (one, other)):
+    if has_wildcard(one) and has_wildcard(other):
         return False
-    return not (fnmatchcase(one, other) or fnmatchcase(other, one))
+    return not (matches(one, other) or matches(other, one))
 
 
 def _stops_the_same(stack: Stack, settings: Settings) -> bool:
     if "OrphanPolicy" not in stack.outputs:
         return False
     policy = json.loads(stack.outputs["OrphanPolicy"])
-    return policy["orphans"] == "enforce" and not are_disjoint(settings.runner_tags, policy["runner_tags"])
+    return policy["orphans"] == OrphanMode.ENFORCE and not are_disjoint(settings.runner_tags, policy["runner_tags"])
 
 
 def _own_stack(settings: Settings, region: str, main_region: str) -> str:

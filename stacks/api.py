@@ -10,18 +10,20 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 from runledger.model.reports import WEBHOOK_PATH
+from runledger.webhooks import hosts
 
 from stacks.constructs import compliance
 from stacks.constructs.api_function import ApiFunction
 from stacks.constructs.function import LedgerFunction, access_log_name, log_group
 from stacks.constructs.layer import domain_layer
 from stacks.constructs.parts import export, queue_with_dead_letters, secret
+from stacks.constructs.tree import dead_letter_queues
 from stacks.events import EventsStack
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
 API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
-# They need no token. The last one is everything else, which the function answers with a problem.
+# They need no token. The last one matches any other path: the function returns 404.
 PAGE_PATHS = ("/", "/docs", "/openapi.json", "/assets/{proxy+}", "/{proxy+}")
 # No headers and no query string: either may carry a secret.
 ACCESS_LOG = {
@@ -70,7 +72,14 @@ class ApiStack(cdk.Stack):
         self._webhook_retry()
         intake = self._webhook_intake()
         api = ApiFunction(
-            self, settings=settings, events=events, layer=self._layer, api_tokens=self._api_tokens, beside=self
+            self,
+            settings=settings,
+            layer=self._layer,
+            tables=events.recorder.tables,
+            reconciler=events.reconciler,
+            github_requests=events.github_requests,
+            dead_letters=dead_letter_queues(events, self),
+            api_tokens=self._api_tokens,
         )
         self._http_api(intake, api)
         watch(self, settings=settings)
@@ -87,6 +96,7 @@ class ApiStack(cdk.Stack):
             environment={
                 "WEBHOOK_SECRETS": self._webhook_secrets,
                 "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
+                "GITHUB_HOST": hosts.host_of(self._settings.github_api_url),
             },
         )
         intake.allow(self._webhook_secrets, "secretsmanager:GetSecretValue")
@@ -113,7 +123,7 @@ class ApiStack(cdk.Stack):
         )
         _accept(webhooks, "GitHub cannot sign in: the function verifies its signature on every call.")
         integration = HttpLambdaIntegration("ApiIntegration", queries.live)
-        # Every method, so that a wrong one is answered as every other error is.
+        # Every method, so that the API itself returns the 405.
         requests, pages = (
             [
                 route

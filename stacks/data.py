@@ -23,9 +23,9 @@ class DataStack(cdk.Stack):
         }
         watch_tables(self, self.tables, settings=settings)
 
-    def _table(self, table: schema.Table, settings: Settings) -> dynamodb.Table:
+    def _table(self, table: schema.TableSchema, settings: Settings) -> dynamodb.Table:
         name = _camel(table.name)
-        # Without it CDK begins with 5 units, whatever the least is, until auto-scaling acts minutes later.
+        # Otherwise CDK starts with 5 units, until auto-scaling raises them minutes later.
         reads = settings.provisioned.read_min if settings.provisioned else None
         writes = settings.provisioned.write_min if settings.provisioned else None
         deployed = dynamodb.Table(
@@ -72,7 +72,7 @@ class DataStack(cdk.Stack):
         return deployed
 
 
-def _scale(deployed: dynamodb.Table, table: schema.Table, capacity: Capacity) -> None:
+def _scale(deployed: dynamodb.Table, table: schema.TableSchema, capacity: Capacity) -> None:
     reads = {"min_capacity": capacity.read_min, "max_capacity": capacity.read_max}
     writes = {"min_capacity": capacity.write_min, "max_capacity": capacity.write_max}
     scaled = [deployed.auto_scale_read_capacity(**reads), deployed.auto_scale_write_capacity(**writes)]

@@ -10,15 +10,17 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.model.inputs import EventType
-from runledger.model.reports import GOING, SPOT_INTERRUPTION, AwsEvent
+from runledger.model.instance import ENDING
+from runledger.model.reports import SPOT_INTERRUPTION, AwsEvent
 from runledger.runners import publishers
 
 from stacks.constructs import compliance
+from stacks.constructs.environment import machine_scope, runner_machines
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import GitHubRequestsFunction
 from stacks.constructs.layer import domain_layer, github_layer
 from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
-from stacks.constructs.reconciler import ReconcilerFunction, describes_runners, scope
+from stacks.constructs.reconciler import ReconcilerFunction
 from stacks.constructs.recorder import TRACKS_RUNNERS, Recorder
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
@@ -38,8 +40,8 @@ LOOKUP_CALL_SECONDS = 15
 # The list price and the spot price.
 PRICE_CALLS = 2
 RECORDING_SECONDS = 15
-# Every event that a rule lets through costs a message, an invocation and a read, also for machines that are no runners.
-STATES = {"running", *GOING}
+# Every event that matches a rule costs a message, an invocation and a read, even if its machine isn't a runner.
+STATES = {"running", *ENDING}
 
 
 class EventsStack(cdk.Stack):
@@ -129,7 +131,7 @@ class EventsStack(cdk.Stack):
             timeout=timeout,
             more=TRACKS_RUNNERS,
             environment={
-                **describes_runners(self._settings),
+                **runner_machines(self._settings),
                 "EVENT_PUBLISHERS": publishers.to_json(self._settings.event_publishers),
             },
         )
@@ -154,7 +156,7 @@ class EventsStack(cdk.Stack):
                 layers=[self._domain],
                 timeout=TIMEOUT,
                 more=TRACKS_RUNNERS,
-                environment=scope(self._settings),
+                environment=machine_scope(self._settings),
             )
             function.feed(waiting)
 
@@ -165,7 +167,7 @@ class EventsStack(cdk.Stack):
             layers=[self._domain],
             timeout=lookup_timeout(self._settings),
             more=TRACKS_RUNNERS,
-            environment=describes_runners(self._settings),
+            environment=runner_machines(self._settings),
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
         function.feed(self.recorder.runner_lookups, batch_size=1)
@@ -176,11 +178,10 @@ class EventsStack(cdk.Stack):
             "run_retry",
             layers=[self._domain, self._github],
             timeout=TIMEOUT,
-            more={"RUNS": ("dynamodb:GetItem",)},
+            more={"RUNS": ("dynamodb:GetItem",), "DEPLOYMENTS": ("dynamodb:Query",)},
             environment={
                 **self._asks_github(),
                 "RERUNS_AT_MOST": str(self._settings.reruns_at_most),
-                "RERUN_OWN_FAILURES": str(self._settings.rerun_own_failures).lower(),
             },
         )
         function.allow(self.github_app, "secretsmanager:GetSecretValue")
@@ -231,10 +232,10 @@ def task_pattern(clusters: Sequence[str]) -> dict[str, Any]:
 
 
 def _allow_everywhere(function: LedgerFunction, *actions: str) -> None:
-    """Descriptions and prices, which AWS grants for all resources or none."""
+    """For descriptions and prices: these actions don't support resource-level permissions."""
     function.allow("*", *actions)
     compliance.accept(
         function.role,
         "AwsSolutions-IAM5[Resource::*]",
-        f"{', '.join(actions)} read descriptions and prices; AWS knows no narrower resource for them.",
+        f"{', '.join(actions)} read descriptions and prices; these actions don't support resource-level permissions.",
     )

@@ -1,6 +1,7 @@
 """A region with runners beside the deployment's own: its EC2 and ECS events are forwarded to the deployment's bus.
 
-EventBridge rules are regional. `account` and `region` of a forwarded event stay those of its origin.
+EventBridge rules are regional. `account` and `region` of a forwarded event stay those of its origin. The dead-letter
+queue, its alarm and the alarm's topic are in the region too: none of them can serve another region.
 """
 
 import aws_cdk as cdk
@@ -9,14 +10,18 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stacks.constructs.parts import orphan_policy
+from stacks.constructs.parts import dead_letters, orphan_policy
 from stacks.events import states, tasks, warnings
+from stacks.monitoring.alarms import Alarms
+from stacks.monitoring.topic import alarm_topic
 from stacks.settings import Settings
 
 
 class RunnerRegionStack(cdk.Stack):
     def __init__(self, scope: Construct, *, settings: Settings, region: str, main_region: str) -> None:
-        super().__init__(scope, settings.forwarder_stack(region, main_region), env=cdk.Environment(region=region))
+        # Also the prefix of other names: deployments of one stage in two regions may share this region.
+        name = settings.forwarder_stack(region, main_region)
+        super().__init__(scope, name, env=cdk.Environment(region=region))
         bus = self.format_arn(
             service="events",
             region=main_region,
@@ -25,14 +30,30 @@ class RunnerRegionStack(cdk.Stack):
         )
         # One role for the three rules. The target grants it to put events on this bus, and nothing else.
         role = iam.Role(self, "Forwarder", assumed_by=iam.ServicePrincipal("events.amazonaws.com"))
-        target = targets.EventBus(events.EventBus.from_event_bus_arn(self, "Bus", bus), role=role)
+        undelivered = dead_letters(
+            self,
+            "ForwardingDeadLetters",
+            settings=settings,
+            reason="It is itself the dead-letter queue of the rules' targets.",
+            # Once the region is not a region of runners, its events have no use.
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        target = targets.EventBus(
+            events.EventBus.from_event_bus_arn(self, "Bus", bus), role=role, dead_letter_queue=undelivered
+        )
         patterns = {"Warnings": warnings(), "States": states(), "Tasks": tasks(settings)}
-        for name, pattern in patterns.items():
+        for kind, pattern in patterns.items():
             events.Rule(
                 self,
-                f"Forward{name}",
+                f"Forward{kind}",
                 description=f"EC2 and ECS events of runners, to Runledger in {main_region}",
                 event_pattern=pattern,
                 targets=[target],
             )
+        alarm_topic(self, settings=settings, prefix=name)
+        Alarms(self, settings=settings, prefix=name).add(
+            "DeadLetters-Forwarding",
+            undelivered.metric_approximate_number_of_messages_visible(),
+            f"EventBridge could not forward EC2 or ECS events of runners from {region} to {main_region}.",
+        )
         orphan_policy(self, settings)

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from runledger.model import runner_names
-from runledger.runners import publishers
+from runledger.model.passes import OrphanMode
+from runledger.model.reports import RerunPolicy
 from runledger.runners.publishers import Publisher
 from runledger.tables import schema
 
-
-class BadSetting(ValueError):
-    """A setting cannot be used as it is given."""
-
+from stacks.settings_reader import BadSetting, SettingsReader
 
 # The retention periods that CloudWatch Logs accepts.
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3653)
 
-# In bytes. A function's environment holds 4 KB.
-LARGEST_LIST_OF_PUBLISHERS = 2500
-REPLACED = {"event_publisher_accounts": "event_publishers"}
+REPLACED = {
+    "event_publisher_accounts": "event_publishers",
+    "ecs_cluster": "ecs_clusters, which takes names separated by commas",
+    "rerun_own_failures": "rerun, which takes never, interrupted or any_failure",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,21 +59,22 @@ class Settings:
     event_publishers: tuple[Publisher, ...]
     instance_id_pattern: str
     pool_tags: str
-    ecs_cluster: str
+    ecs_clusters: tuple[str, ...]
     ecs_event_clusters: tuple[str, ...]
     stuck_queued_minutes: int
     stuck_scheduled_minutes: int
     long_running_hours: int
     runner_requests_at_most: int
-    orphans: str
+    orphans: OrphanMode
     runner_tags: Mapping[str, str]
     runner_regions: tuple[str, ...]
     keep_tags: dict[str, str]
     orphan_grace_minutes: int
+    runner_registration_minutes: int
     redeliveries_at_most: int
     github_budget_for_others_percent: int
     reruns_at_most: int
-    rerun_own_failures: bool
+    rerun: str
     log_retention_days: int
     log_level: str
     alarm_email: str
@@ -83,7 +84,7 @@ class Settings:
     def regions_beside(self, main_region: str | None) -> tuple[str, ...]:
         """Regions with runners whose events must be forwarded to the main one."""
         if self.runner_regions and not main_region:
-            raise BadSetting("runner_regions is set, but the region to deploy to is not known: set AWS_REGION")
+            raise BadSetting("runner_regions is set, but the region to deploy to isn't set: set AWS_REGION")
         return tuple(each for each in self.runner_regions if each != main_region)
 
     def forwarder_stack(self, region: str, main_region: str) -> str:
@@ -92,8 +93,8 @@ class Settings:
 
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
-        """`context` answers None for a name that is not set; values from the command line arrive as strings."""
-        read = _Reader(context)
+        """`context` returns None for a name that isn't set; values from the command line are strings."""
+        read = SettingsReader(context)
         for name, replacement in REPLACED.items():
             if context(name) is not None:
                 raise BadSetting(f"{name} has become {replacement}")
@@ -113,18 +114,21 @@ class Settings:
         log_retention_days = read.whole("log_retention_days", 30, at_least=1, at_most=3653)
         if log_retention_days not in LOG_RETENTION_DAYS:
             days = ", ".join(map(str, LOG_RETENTION_DAYS))
-            raise BadSetting(f"log_retention_days is {log_retention_days}; CloudWatch Logs takes one of {days}")
-        jwt_issuer = read.matching("jwt_issuer", "", r"(https://\S+)?", "the https address of an issuer, or nothing")
-        jwt_audience = read.matching("jwt_audience", "", r"\S*", "the audience that JWTs for this API name, or nothing")
+            raise BadSetting(f"log_retention_days is {log_retention_days}; it must be one of {days}")
+        jwt_issuer = read.matching("jwt_issuer", "", r"(https://\S+)?", "the https address of an issuer, or empty")
+        jwt_audience = read.matching("jwt_audience", "", r"\S*", "the audience of JWTs for this API, or empty")
         if bool(jwt_issuer) != bool(jwt_audience):
-            raise BadSetting("jwt_issuer and jwt_audience go together: set both, or neither")
+            raise BadSetting("jwt_issuer and jwt_audience must both be set, or neither")
         throw_away = read.boolean("throw_away", default=False)
         built_for = read.choice("architecture", "arm64", ("arm64", "host"))
         if built_for == "host" and not throw_away:
             raise BadSetting("architecture is 'host', which is for local deployments: it needs throw_away = true")
-        orphans, runner_tags = read.choice("orphans", "report", ("report", "enforce")), read.tags("runner_tags")
-        if orphans == "enforce" and not runner_tags:
-            raise BadSetting("orphans is 'enforce', but runner_tags is empty: say which machines are runners")
+        orphans = OrphanMode(read.choice("orphans", OrphanMode.REPORT, tuple(OrphanMode)))
+        runner_tags = read.tags("runner_tags")
+        if orphans is OrphanMode.ENFORCE and not runner_tags:
+            raise BadSetting(
+                "orphans is 'enforce', but runner_tags is empty: set runner_tags to the tags of your runners"
+            )
         return cls(
             stage=read.matching("stage", "prod", r"[a-z][a-z0-9]{0,15}", "a lower-case word of at most 16 characters"),
             throw_away=throw_away,
@@ -162,10 +166,10 @@ class Settings:
                 "pool_tags",
                 ",".join(runner_names.POOL_TAGS),
                 r"[^,\s][^,]*(,[^,\s][^,]*)*",
-                "names of tags, with commas",
+                "tag names separated by commas",
             ),
-            ecs_cluster=read.matching("ecs_cluster", "default", r"[\w-]{1,255}", "the name of an ECS cluster"),
-            ecs_event_clusters=read.names("ecs_event_clusters", r"[\w-]{1,255}", "names of ECS clusters, with commas"),
+            ecs_clusters=read.clusters("ecs_clusters", "default"),
+            ecs_event_clusters=read.clusters("ecs_event_clusters"),
             stuck_queued_minutes=read.whole("stuck_queued_minutes", 10, at_least=1, at_most=24 * 60),
             stuck_scheduled_minutes=read.whole("stuck_scheduled_minutes", 10, at_least=1, at_most=24 * 60),
             long_running_hours=read.whole("long_running_hours", 6, at_least=1, at_most=24 * 5),
@@ -175,15 +179,16 @@ class Settings:
             runner_regions=read.regions("runner_regions"),
             keep_tags=read.tags("keep_tags", "ghr:created_by=pool-lambda"),
             orphan_grace_minutes=read.whole("orphan_grace_minutes", 10, at_least=0, at_most=24 * 60),
+            runner_registration_minutes=read.whole("runner_registration_minutes", 10, at_least=1, at_most=24 * 60),
             redeliveries_at_most=read.whole("redeliveries_at_most", 6, at_least=0, at_most=10),
             github_budget_for_others_percent=read.whole(
                 "github_budget_for_others_percent", 50, at_least=0, at_most=100
             ),
             reruns_at_most=read.whole("reruns_at_most", 1, at_least=0, at_most=10),
-            rerun_own_failures=read.boolean("rerun_own_failures", default=False),
+            rerun=read.choice("rerun", RerunPolicy.INTERRUPTED, tuple(RerunPolicy)),
             log_retention_days=log_retention_days,
             log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
-            alarm_email=read.matching("alarm_email", "", r"([^@\s]+@[^@\s]+)?", "an e-mail address, or nothing"),
+            alarm_email=read.matching("alarm_email", "", r"([^@\s]+@[^@\s]+)?", "an e-mail address, or empty"),
             # Longer than a weekend, and shorter than the three days for which GitHub can be asked to send again.
             no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
             queue_time_alarm_minutes=read.whole("queue_time_alarm_minutes", 30, at_least=0, at_most=24 * 60),
@@ -199,84 +204,3 @@ def reject_unknown(names: Iterable[str]) -> None:
             similar = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {similar[0]}?" if similar else "docs/settings.md lists them"
             raise BadSetting(f"{name} is not a setting: {hint}")
-
-
-class _Reader:
-    """Reads one value at a time; each error names the setting, what was given and what would do."""
-
-    def __init__(self, context: Callable[[str], Any]) -> None:
-        self._context = context
-
-    def whole(self, name: str, default: int, *, at_least: int, at_most: int) -> int:
-        given = self._given(name, default)
-        text = str(given)
-        if isinstance(given, bool) or not re.fullmatch(r"-?\d+", text) or not at_least <= int(text) <= at_most:
-            raise BadSetting(f"{name} is {given!r}; it must be a whole number from {at_least} to {at_most}")
-        return int(text)
-
-    def boolean(self, name: str, *, default: bool) -> bool:
-        given = self._given(name, default)
-        if str(given).lower() not in ("true", "false"):
-            raise BadSetting(f"{name} is {given!r}; it takes true or false")
-        return str(given).lower() == "true"
-
-    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
-        given = self._given(name, default)
-        if given not in choices:
-            raise BadSetting(f"{name} is {given!r}; it takes one of {', '.join(choices)}")
-        return str(given)
-
-    def matching(self, name: str, default: str, pattern: str, meaning: str) -> str:
-        given = self._given(name, default)
-        if not isinstance(given, str) or not re.fullmatch(pattern, given):
-            raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
-        return given
-
-    def publishers(self, name: str) -> tuple[Publisher, ...]:
-        try:
-            found = publishers.parse(self._given(name, []))
-        except ValueError as error:
-            raise BadSetting(f"{name} cannot be used: {error}") from error
-        if len(publishers.to_json(found)) > LARGEST_LIST_OF_PUBLISHERS:
-            raise BadSetting(f"{name} is too long for a function's environment: name fewer sources, or use * in them")
-        return found
-
-    def tags(self, name: str, default: str = "") -> dict[str, str]:
-        given = self._given(name, default)
-        pairs = [each.partition("=") for each in _listed(given)]
-        if not isinstance(given, str) or not all(key and value for key, _, value in pairs):
-            raise BadSetting(f"{name} is {given!r}; it takes tags as name=value, with commas; * is any value")
-        tags = {key: value for key, _, value in pairs}
-        if len(tags) < len(pairs):
-            raise BadSetting(f"{name} is {given!r}; it takes each tag once")
-        return tags
-
-    def regions(self, name: str) -> tuple[str, ...]:
-        given = self._given(name, "")
-        regions = tuple(dict.fromkeys(_listed(given)))
-        if not isinstance(given, str) or not all(re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", each) for each in regions):
-            raise BadSetting(f"{name} is {given!r}; it takes names of AWS regions, with commas")
-        return regions
-
-    def names(self, name: str, pattern: str, meaning: str) -> tuple[str, ...]:
-        given = self._given(name, "")
-        names = tuple(_listed(given))
-        if not isinstance(given, str) or not all(re.fullmatch(pattern, each) for each in names):
-            raise BadSetting(f"{name} is {given!r}; it takes {meaning}")
-        return names
-
-    def pattern(self, name: str, default: str) -> str:
-        given = str(self._given(name, default))
-        try:
-            re.compile(given)
-        except re.error as error:
-            raise BadSetting(f"{name} is {given!r}; it takes a regular expression ({error})") from error
-        return given
-
-    def _given(self, name: str, default: object) -> object:
-        value = self._context(name)
-        return default if value is None else value
-
-
-def _listed(given: object) -> list[str]:
-    return [each.strip() for each in str(given).split(",") if each.strip()]

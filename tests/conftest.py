@@ -7,6 +7,7 @@ os.environ.update(
     AWS_ACCESS_KEY_ID="test",
     AWS_SECRET_ACCESS_KEY="test",
     AWS_DEFAULT_REGION="us-east-1",
+    MOTO_EC2_LOAD_DEFAULT_AMIS="false",  # no test needs one of the 1,300, and every EC2 of moto's would make them all
 )
 for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):
     os.environ.pop(name, None)
@@ -20,6 +21,7 @@ import pytest
 
 from local.aws import dynamodb
 from local.github import SimulatedGitHub
+from tests.support import synthesis
 from tests.support.synthesis import Templates, synthesise
 from tests.support.webhooks import INSTALLATION, REPO
 
@@ -31,6 +33,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in every run, and no test that fails because a machine is slow.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Of the processes of this test run: each has a temporary folder of its own in it."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        synthesis.shared = tmp_path_factory.getbasetemp().parent
 
 
 @pytest.fixture(scope="session")

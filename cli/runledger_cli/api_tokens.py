@@ -39,7 +39,7 @@ def add(text: str, entry: dict[str, Any]) -> str:
         raise CommandError(NESTED) from error
     except (ValueError, TypeError, KeyError) as error:
         raise CommandError(
-            'the secret has no JSON object with a list "tokens", so no token works: correct it first, see docs/api.md'
+            "the secret isn't a JSON object with a list `tokens`, so no token works: correct it first, see docs/api.md"
         ) from error
     if entry["name"] in names:
         raise CommandError(

@@ -93,6 +93,7 @@ def _origin(api_url: str) -> tuple[str, str]:
 
 
 def _is_loopback(host: str) -> bool:
+    """A copy of `runledger.model.addresses.is_loopback`: this package is installed without the layers."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -35,8 +35,9 @@ def shared() -> argparse.ArgumentParser:
 
 
 def add_command(
-    commands: Commands, name: str, run: Callable[[Session], int], *, summary: str, examples: str
+    commands: Commands, name: str, run: Callable[[Session], int] | None, *, summary: str, examples: str
 ) -> argparse.ArgumentParser:
+    """`run` is None for a command that only groups actions: then argparse requires one of them."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -45,7 +46,8 @@ def add_command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[shared()],
     )
-    parser.set_defaults(run=run)
+    if run is not None:
+        parser.set_defaults(run=run)
     return parser
 
 

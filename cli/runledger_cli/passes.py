@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from runledger_cli.errors import CommandError
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 POLL_SECONDS = 2.0
 MAX_WAIT_SECONDS = 960  # the function may wait five minutes for its start, and take ten
 FINAL_STATUSES = ("finished", "failed")
+# A counter of zero. Findings are indented, and always shown.
+ZERO = re.compile(r"\S.*: 0")
 
 
 def report(session: Session, requested: Json, *, wait: bool) -> int:
@@ -28,9 +31,17 @@ def report(session: Session, requested: Json, *, wait: bool) -> int:
     if screen.as_json:
         screen.document(outcome)
     else:
-        screen.show((outcome.get("text") or outcome["status"]).splitlines())
+        screen.show(_lines(outcome))
     succeeded = outcome["status"] == "finished" and outcome.get("outcome") != "errors"
     return 0 if succeeded else 1
+
+
+def _lines(outcome: Json) -> list[str]:
+    """The result of a cleanup is one sentence. Of a pass, everything that isn't zero is shown."""
+    if result := outcome.get("result"):
+        return [result]
+    lines = (outcome.get("text") or outcome["status"]).splitlines()
+    return [line for line in lines if not ZERO.fullmatch(line)]
 
 
 def _wait(session: Session, pass_id: str) -> Json:

@@ -59,7 +59,7 @@ def deploy(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / LOG).unlink(missing_ok=True)
     cdk = _Cdk(endpoint_url, folder, progress, context={})
-    # In another folder than cdk.json, because bootstrap would synthesise the app for nothing.
+    # Not in the folder of cdk.json: bootstrap would synthesise the app, which it doesn't need.
     cdk.run("bootstrap", f"aws://{_ACCOUNT}/{REGION}", working_folder=folder)
     stacks = deploy_stacks(
         endpoint_url,

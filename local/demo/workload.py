@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from local.demo import machines, passes, summary
+from local.demo import machines, passes, relay, summary
 from local.demo.github_records import records
 from local.demo.payloads.subjects import Installation, Job
 from local.demo.player import Player
@@ -47,14 +47,14 @@ def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> Played:
     sent, published = len(deliveries(steps)), len(bus_events(steps))
     print(f"Playing {len(jobs)} jobs: {sent} GitHub deliveries, {published} runner events")
     github = Control(outputs.github_api_url)
-    github.configure(
-        webhook_url=outputs.webhook_url, webhook_secret=outputs.webhook_secret, give_up_seconds=_TIMEOUT_SECONDS
-    )
+    github.configure(webhook_secret=outputs.webhook_secret, give_up_seconds=_TIMEOUT_SECONDS)
     installations = [each for each in deliveries(steps) if isinstance(each.subject, Installation)]
     for record in (*records(installations), *machines.registrations(started)):
         github.put(record)
-    with closing(Player(outputs, github)) as player:
+    with relay.running(outputs) as dated, closing(Player(outputs, github, dated)) as player:
+        github.configure(webhook_url=dated.url)
         _play(player, steps)
+    github.configure(webhook_url=outputs.webhook_url)
     reconciled = [_reconcile(outputs, github, which) for which in PASSES]
     print("Summary of the ledger")
     for line in summary.lines(outputs, steps, reconciled):

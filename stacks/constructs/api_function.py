@@ -1,18 +1,20 @@
-"""The function behind the query and admin API. It is public, so it reads tables, writes orders and holds no key."""
+"""The function behind the query and admin API. It is public, so it reads tables, requests passes and holds no key."""
+
+from collections.abc import Mapping
 
 import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.tables import schema
 
+from stacks.constructs.environment import stuck_thresholds
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import SECONDS_FOR_THE_API_TO_WAIT
 from stacks.constructs.layer import api_layer
-from stacks.constructs.reconciler import thresholds
 from stacks.constructs.recorder import TABLES, table_environment
-from stacks.events import EventsStack
 from stacks.settings import Settings
 
 # API Gateway closes the connection after 30 seconds.
@@ -38,14 +40,15 @@ class ApiFunction(LedgerFunction):
         scope: Construct,
         *,
         settings: Settings,
-        events: EventsStack,
         layer: lambda_.ILayerVersion,
+        tables: Mapping[str, dynamodb.Table],
+        reconciler: lambda_.IFunction,
+        github_requests: lambda_.IFunction,
+        dead_letters: Mapping[str, sqs.IQueue],
         api_tokens: str,
-        beside: cdk.Stack,
     ) -> None:
-        """`beside` is the stack that it is in, whose dead letters it counts as well."""
-        tables = events.recorder.tables
-        letters = _dead_letters(events, beside)
+        """It invokes the two functions, and counts the dead letters."""
+        queues = {name: queue.queue_url for name, queue in dead_letters.items()}
         super().__init__(
             scope,
             "api",
@@ -56,16 +59,16 @@ class ApiFunction(LedgerFunction):
             snap_start=settings.snap_start,
             environment={
                 **table_environment(settings, tables, set(READS)),
-                **thresholds(settings),
+                **stuck_thresholds(settings),
                 "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
                 "ORPHANS": settings.orphans,
                 "API_TOKENS": api_tokens,
                 "JWT_ISSUER": settings.jwt_issuer,
                 "JWT_AUDIENCE": settings.jwt_audience,
-                "GITHUB_REQUESTS_FUNCTION": events.github_requests.function_name,
+                "GITHUB_REQUESTS_FUNCTION": github_requests.function_name,
                 "GITHUB_REQUESTS_SECONDS": str(SECONDS_FOR_THE_API_TO_WAIT),
-                "RECONCILER_FUNCTION": events.reconciler.function_name,
-                "DEAD_LETTER_QUEUES": beside.to_json_string({name: each.queue_url for name, each in letters.items()}),
+                "RECONCILER_FUNCTION": reconciler.function_name,
+                "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(queues),
             },
         )
         for word, actions in READS.items():
@@ -73,14 +76,14 @@ class ApiFunction(LedgerFunction):
         for word, index in INDEXES:
             self.allow(f"{tables[TABLES[word]].table_arn}/index/{index.name}", "dynamodb:Query")
         self.allow(api_tokens, "secretsmanager:GetSecretValue")
-        for queue in letters.values():
+        for queue in dead_letters.values():
             self.allow(queue.queue_arn, "sqs:GetQueueAttributes")
-        for invoked in (events.reconciler, events.github_requests):
+        for invoked in (reconciler, github_requests):
             self.allow(invoked.function_arn, "lambda:InvokeFunction")
-        self._allow_orders(tables[TABLES["RUNNERS"]].table_arn)
+        self._allow_pass_requests(tables[TABLES["RUNNERS"]].table_arn)
 
-    def _allow_orders(self, runners_arn: str) -> None:
-        """In the runners' table the API may write orders to the reconciler, and never a runner."""
+    def _allow_pass_requests(self, runners_arn: str) -> None:
+        """In the runners' table the API may write requests to the reconciler, and never a runner."""
         self.function.add_to_role_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:UpdateItem"],
@@ -88,13 +91,3 @@ class ApiFunction(LedgerFunction):
                 conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [schema.PASSES]}},
             )
         )
-
-
-def _dead_letters(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
-    """Found in the tree, so that a new queue is never left out; by their names in docs/operating.md."""
-    return {
-        construct.node.id.removesuffix("DeadLetters"): construct
-        for stack in stacks
-        for construct in stack.node.find_all()
-        if isinstance(construct, sqs.Queue) and not construct.dead_letter_queue
-    }

@@ -58,9 +58,9 @@ class LedgerFunction(Construct):
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
             reserved_concurrent_executions=reserved_concurrency,
         )
-        # An export would keep the function from ever being removed, only because a graph shows it.
+        # With an export, the function couldn't be removed as long as a graph in another stack shows it.
         cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)
-        # What events and requests are sent to: a snapshot is taken of a published version, and never of $LATEST.
+        # The target of events and requests. SnapStart works for published versions only, not for $LATEST.
         self.live: lambda_.IFunction = (
             lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
             if snap_start
@@ -76,8 +76,8 @@ class LedgerFunction(Construct):
     def feed(self, waiting: sqs.IQueue, *, batch_size: int = 10) -> None:
         """Without a limit, one queue takes up to 1,000 instances, and webhooks need some of the account's.
 
-        A function that calls other services than DynamoDB takes one message at a time: a call that hangs would use up
-        the time, and the receives, of the messages behind it.
+        A function that calls services other than DynamoDB takes one message at a time: a call that hangs would use up
+        the time and the receives of the messages after it.
         """
         self.function.add_event_source(
             event_sources.SqsEventSource(
@@ -93,7 +93,7 @@ class LedgerFunction(Construct):
 
 
 def log_group_name(settings: Settings, function: str) -> str:
-    """Known before anything is deployed: saved queries in another stack name it without a reference."""
+    """Fixed before deployment, so that saved queries in another stack need no reference to it."""
     return f"/runledger/{settings.stage}/{function}"
 
 
@@ -106,6 +106,6 @@ def log_group(scope: Construct, construct_id: str, *, name: str, settings: Setti
     group = logs.LogGroup(scope, construct_id, log_group_name=name, removal_policy=cdk.RemovalPolicy.DESTROY)
     deployed = group.node.default_child
     assert isinstance(deployed, logs.CfnLogGroup)
-    # CDK names the periods in words, of which our setting would need a table.
+    # CDK's enum would need a mapping from days.
     deployed.retention_in_days = settings.log_retention_days
     return group

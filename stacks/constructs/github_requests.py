@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
+from runledger.tables import schema
 
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.recorder import TABLES, table_environment
@@ -40,7 +42,7 @@ class GitHubRequestsFunction(LedgerFunction):
             layers=layers,
             timeout=TIMEOUT,
             environment={
-                **table_environment(settings, tables, set(REFRESHES)),
+                **table_environment(settings, tables, {"JOBS", *REFRESHES}),
                 "GITHUB_APP": github_app,
                 "GITHUB_API_URL": settings.github_api_url,
                 "GITHUB_PATIENCE_SECONDS": str(GITHUB_PATIENCE_SECONDS),
@@ -49,3 +51,14 @@ class GitHubRequestsFunction(LedgerFunction):
         for word, actions in REFRESHES.items():
             self.allow(tables[TABLES[word]].table_arn, *actions)
         self.allow(github_app, "secretsmanager:GetSecretValue")
+        self._allow_registry(tables[TABLES["JOBS"]].table_arn)
+
+    def _allow_registry(self, jobs_arn: str) -> None:
+        """In the jobs' table it may read the accounts of installations, and never a job."""
+        self.function.add_to_role_policy(
+            iam.PolicyStatement(
+                actions=["dynamodb:GetItem"],
+                resources=[jobs_arn],
+                conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [schema.REGISTRY]}},
+            )
+        )

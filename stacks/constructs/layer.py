@@ -36,17 +36,17 @@ def domain_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersio
 
 
 def github_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
-    """The GitHub client, for the functions that ask GitHub: its cryptography is heavy, and intake stays light."""
+    """The GitHub client, for the functions that call GitHub. Its cryptography is large, so intake doesn't load it."""
     return _layer(scope, "github", settings=settings)
 
 
 def api_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
-    """Routes and answers of the API, with the pydantic that describes them, and the dashboard, all for one function."""
+    """Routes and response models of the API, pydantic, and the dashboard: only the API's function needs them."""
     return _layer(scope, "api", settings=settings, dashboard=DASHBOARD)
 
 
 def _layer(scope: Construct, name: str, *, settings: Settings, dashboard: str | None = None) -> lambda_.LayerVersion:
-    """Made anew in each stack: a layer shared across stacks cannot be updated, for its export is in use."""
+    """One per stack: a layer that another stack imports can't be updated."""
     source = LAYERS / name
     wheels = () if settings.architecture == "host" else ON_LAMBDA
     bundling = _PipBundling(source / "python", LOCKS / f"{name}.txt", wheels, dashboard)

@@ -26,8 +26,7 @@ def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) ->
         enforce_ssl=True,
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         retention_period=cdk.Duration.days(14),
-        removal_policy=removal_policy(settings),
-        **options,
+        **{"removal_policy": removal_policy(settings)} | options,
     )
     export(made, made.queue_url, made.queue_arn, made.queue_name)
     return made
@@ -49,9 +48,9 @@ def queue_with_dead_letters(
     )
 
 
-def dead_letters(scope: Construct, name: str, *, settings: Settings, reason: str) -> sqs.Queue:
+def dead_letters(scope: Construct, name: str, *, settings: Settings, reason: str, **options: Any) -> sqs.Queue:
     """For what could not be delivered to a target. `reason` is why it has no dead-letter queue of its own."""
-    made = queue(scope, name, settings=settings)
+    made = queue(scope, name, settings=settings, **options)
     compliance.accept(made, "AwsSolutions-SQS3", reason)
     return made
 

@@ -1,7 +1,7 @@
 """The reconciler: a function, its two schedules, and the right to stop what has a runner's tags, and nothing else."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
@@ -14,6 +14,7 @@ from runledger.model.passes import LONGEST_PASS_SECONDS
 from runledger.tables import schema
 
 from stacks.constructs import compliance
+from stacks.constructs.environment import runner_machines, stuck_thresholds, tag_list
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import dead_letters
 from stacks.constructs.recorder import TABLES, Recorder
@@ -50,14 +51,15 @@ class ReconcilerFunction(Construct):
             timeout=cdk.Duration.seconds(LONGEST_PASS_SECONDS),
             more=RECONCILES,
             environment={
-                **thresholds(settings),
+                **stuck_thresholds(settings),
                 "GITHUB_APP": github_app,
                 "GITHUB_API_URL": settings.github_api_url,
                 "EVENT_BUS": bus.event_bus_name,
-                **describes_runners(settings),
+                **runner_machines(settings),
                 "ORPHANS": settings.orphans,
-                "KEEP_TAGS": _text(settings.keep_tags),
+                "KEEP_TAGS": tag_list(settings.keep_tags),
                 "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
+                "RUNNER_REGISTRATION_MINUTES": str(settings.runner_registration_minutes),
                 "REDELIVERIES_AT_MOST": str(settings.redeliveries_at_most),
                 "GITHUB_BUDGET_FOR_OTHERS_PERCENT": str(settings.github_budget_for_others_percent),
             },
@@ -70,7 +72,7 @@ class ReconcilerFunction(Construct):
         self.function: lambda_.Function = ledger_function.function
         # The next pass does what this one did not: Lambda must neither repeat a failed pass nor start one that is late.
         self.function.configure_async_invoke(retry_attempts=0, max_event_age=PASSES["quick"])
-        _allow_looking(ledger_function)
+        _allow_describing(ledger_function)
         if settings.runner_tags:
             _allow_stopping(ledger_function, settings)
         self._schedule(ledger_function, settings)
@@ -88,54 +90,27 @@ class ReconcilerFunction(Construct):
             events.Rule(self, f"{kind.capitalize()}Pass", schedule=events.Schedule.rate(every), targets=[target])
 
 
-def thresholds(settings: Settings) -> dict[str, str]:
-    """When a job is stuck, for the reconciler and the API."""
-    return {
-        "STUCK_QUEUED_MINUTES": str(settings.stuck_queued_minutes),
-        "STUCK_SCHEDULED_MINUTES": str(settings.stuck_scheduled_minutes),
-        "LONG_RUNNING_HOURS": str(settings.long_running_hours),
-        "FORGOTTEN_APPROVAL_HOURS": str(settings.forgotten_approval_hours),
-        "RUNNER_REQUESTS_AT_MOST": str(settings.runner_requests_at_most),
-    }
-
-
-def scope(settings: Settings) -> dict[str, str]:
-    """The account and the regions in which EC2 and ECS show whether a machine is gone."""
-    return {"OWN_ACCOUNT": cdk.Aws.ACCOUNT_ID, "RUNNER_REGIONS": ",".join(settings.runner_regions)}
-
-
-def describes_runners(settings: Settings) -> dict[str, str]:
-    """Which machines are runners, where they are looked for, and how they are described."""
-    return {
-        **scope(settings),
-        "POOL_TAGS": settings.pool_tags,
-        "ECS_CLUSTER": settings.ecs_cluster,
-        "RUNNER_TAGS": _text(settings.runner_tags),
-    }
-
-
-def _text(tags: Mapping[str, str]) -> str:
-    return ",".join(f"{name}={value}" for name, value in tags.items())
-
-
-def _allow_looking(reconciler: LedgerFunction) -> None:
+def _allow_describing(reconciler: LedgerFunction) -> None:
     reconciler.allow("*", *DESCRIBES)
     compliance.accept(
         reconciler.role,
         "AwsSolutions-IAM5[Resource::*]",
-        "Descriptions are granted for all resources or none; what may be stopped is fenced by its tags.",
+        "These actions don't support resource-level permissions; stopping machines is limited by tags.",
     )
 
 
 def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
     """AWS refuses to stop a machine that lacks one of the tags, has one that keeps it, or is in another region.
 
-    The code checks the same.
+    It also refuses to stop a task of another cluster. The code checks the same.
     """
     machines = [
-        cdk.Stack.of(reconciler).format_arn(service=service, region=region, resource=kind, resource_name="*")
+        cdk.Stack.of(reconciler).format_arn(service=service, region=region, resource=kind, resource_name=name)
         for region in dict.fromkeys((cdk.Aws.REGION, *settings.runner_regions))
-        for service, kind in (("ec2", "instance"), ("ecs", "task"))
+        for service, kind, name in (
+            ("ec2", "instance", "*"),
+            *(("ecs", "task", f"{cluster}/*") for cluster in settings.ecs_clusters),
+        )
     ]
     reconciler.function.add_to_role_policy(
         iam.PolicyStatement(

@@ -26,9 +26,9 @@ RECORDS = {
     "RUNS": ("dynamodb:UpdateItem",),
     "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
 }
-KNOWS_RUNNERS = {"RUNNERS": ("dynamodb:GetItem", "dynamodb:UpdateItem")}
+READS_RUNNERS = {"RUNNERS": ("dynamodb:GetItem", "dynamodb:UpdateItem")}
 # A retried message looks for events that its earlier attempt has put and no job has saved.
-TRACKS_RUNNERS = {**KNOWS_RUNNERS, "JOB_EVENTS": ("dynamodb:Query",)}
+TRACKS_RUNNERS = {**READS_RUNNERS, "JOB_EVENTS": ("dynamodb:Query",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +66,7 @@ class Recorder:
                 "RUNNER_LOOKUPS_QUEUE": self.runner_lookups.queue_url,
                 "RERUN_CHECKS_QUEUE": self.rerun_checks.queue_url,
                 "INSTANCE_ID_PATTERN": self.settings.instance_id_pattern,
+                "RERUN": self.settings.rerun,
                 **(environment or {}),
             },
         )

@@ -48,7 +48,7 @@ def bundler(root: Path) -> Path:
 
 
 def _powertools() -> Path:
-    """Found without being imported, which takes long."""
+    """Found without an import, because importing it is slow."""
     spec = find_spec("aws_lambda_powertools")
     assert spec is not None
     assert spec.origin is not None

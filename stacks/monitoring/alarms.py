@@ -19,19 +19,24 @@ from stacks.settings import Settings
 MINUTES_PER_HOUR = 60
 
 
-def topic_name(settings: Settings) -> str:
-    """Known before anything is deployed: alarms in every stack send to it."""
-    return f"runledger-{settings.stage}-alarms"
+def deployment_name(settings: Settings) -> str:
+    """What the names of alarms and of their topic begin with, in the deployment's own region."""
+    return f"runledger-{settings.stage}"
+
+
+def topic_name(prefix: str) -> str:
+    """Fixed before deployment, so that alarms in every stack can send to it."""
+    return f"{prefix}-alarms"
 
 
 class Alarms(Construct):
-    """The alarms of one stack."""
+    """The alarms of one stack. Their topic must be in the same region: CloudWatch rejects any other."""
 
-    def __init__(self, scope: Construct, *, settings: Settings) -> None:
+    def __init__(self, scope: Construct, *, settings: Settings, prefix: str | None = None) -> None:
         super().__init__(scope, "Alarms")
         self.own = OwnMetrics(stage=settings.stage)
-        self._prefix = f"runledger-{settings.stage}"
-        arn = cdk.Stack.of(self).format_arn(service="sns", resource=topic_name(settings))
+        self._prefix = prefix or deployment_name(settings)
+        arn = cdk.Stack.of(self).format_arn(service="sns", resource=topic_name(self._prefix))
         self._topic = sns.Topic.from_topic_arn(self, "Topic", arn)
 
     def add(
@@ -62,7 +67,7 @@ class Alarms(Construct):
         alarm.add_alarm_action(actions.SnsAction(self._topic))
 
     def add_count(self, name: str, metric: cloudwatch.IMetric, meaning: str, *, at_least: int) -> None:
-        """When something happened so often within the metric's period."""
+        """Alarms when the count within the metric's period reaches `at_least`."""
         self.add(
             name,
             metric,

@@ -28,12 +28,12 @@ Row = list[cloudwatch.IWidget]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names that are known only once other stacks are deployed: variables, and the references that they stand for."""
+    """Variables for names that exist only after other stacks are deployed, and the references that replace them."""
 
     references: dict[str, str] = field(default_factory=dict)
 
     def variables(self, suffix: str, physical: Mapping[str, str]) -> dict[str, str]:
-        """What a graph puts in the place of each name."""
+        """The variable that a graph uses for each name."""
         named = {each: "".join(filter(str.isalnum, each.title())) + suffix for each in physical}
         self.references.update({named[each]: reference for each, reference in physical.items()})
         return {each: f"${{{variable}}}" for each, variable in named.items()}
@@ -81,7 +81,7 @@ def dashboard(
 
 
 def _as_template(body: Any) -> str:
-    """Text with variables, of text that is joined with references to the region and account of this stack."""
+    """Replaces the joined references with `${}` variables."""
     parts = body["Fn::Join"][1]
     return "".join(part if isinstance(part, str) else f"${{{part['Ref']}}}" for part in parts)
 
@@ -105,7 +105,7 @@ def _intake(own: OwnMetrics, api: str, intake: str) -> Row:
             "Deliveries",
             own.sums(
                 *("DuplicateDeliveries", "DeferredDeliveries", "WebhooksRedelivered", "RejectedEvents"),
-                *("DeliveriesOutOfScope", "InvalidWebhookSecrets"),
+                *("DeliveriesOutOfScope", "DeliveriesFromOtherHosts", "InvalidWebhookSecrets"),
             ),
         ),
     )
@@ -140,7 +140,14 @@ def _queues(own: OwnMetrics, queues: Mapping[str, str], dead_letters: Mapping[st
 def _jobs(own: OwnMetrics) -> Row:
     return _row(
         ("Jobs", own.sums("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed")),
-        ("Queue time (ms)", [own.metric("QueueTime", at).with_(label=at) for at in ("p50", "p90")]),
+        (
+            "Queue time (ms)",
+            [
+                own.metric(name, at).with_(label=f"{label} {at}")
+                for name, label in (("QueueTime", "until start"), ("InternalQueueTime", "until a runner is launched"))
+                for at in ("p50", "p90")
+            ],
+        ),
         ("Duration of jobs (s)", [own.metric("JobDuration", at).with_(label=at) for at in ("p50", "p90")]),
         ("Cost of jobs by the hour ($)", own.sums("Spend", "SpotSavings", minutes=60)),
     )
@@ -177,7 +184,11 @@ def _orphans(own: OwnMetrics) -> Row:
                 own.metric("ContestedRunners", "Maximum"),
             ],
         ),
-        ("Orphan rate (%)", [own.metric("OrphanedRunnerRate", "Average", minutes=60)]),
+        ("Runners that become orphans (%)", [own.metric("OrphanedRunnerRate", "Average", minutes=60)]),
+        (
+            "Cleanup latency (s)",
+            [own.metric("CleanupLatency", at, minutes=60).with_(label=at) for at in ("p50", "Maximum")],
+        ),
         ("Stuck jobs", [own.metric("StuckJobs", "Maximum", kind=kind.value).with_(label=kind.value) for kind in OPEN]),
     )
 
@@ -192,6 +203,7 @@ def _passes(own: OwnMetrics) -> Row:
             "Duration of a pass (ms)",
             [own.metric("ReconciliationDuration", at).with_(label=at) for at in ("Average", "Maximum")],
         ),
+        ("Passes", own.sums("PassesSucceeded", "PassesFailed", minutes=60)),
         ("Errors of the reconciler", own.sums("ReconciliationErrors")),
     )
 

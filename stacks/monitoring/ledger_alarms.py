@@ -58,8 +58,8 @@ def _reconciler(alarms: Alarms) -> None:
     alarms.add(
         "LookupsPostponed",
         alarms.own.metric("LookupsPostponed", "Sum", minutes=PASSES_MINUTES),
-        "EC2, ECS or the price list has not answered lookups for half an hour: jobs lack their machine or its "
-        "price, and orphans stay.",
+        "EC2, ECS or the price list didn't respond to lookups for half an hour: jobs lack their machine or its "
+        "price, and orphans aren't cleaned up.",
         periods=2,
     )
     alarms.add(
@@ -71,7 +71,7 @@ def _reconciler(alarms: Alarms) -> None:
     alarms.add(
         "OrphanRate",
         alarms.own.metric("OrphanedRunnerRate", "Average", minutes=MINUTES_PER_HOUR),
-        f"Over an hour, more than {ORPHAN_RATE_PERCENT} % of the runners ran without a job.",
+        f"Over an hour, more than {ORPHAN_RATE_PERCENT} % of the runners became orphans.",
         threshold=ORPHAN_RATE_PERCENT,
     )
     alarms.add(

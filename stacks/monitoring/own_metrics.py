@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
-
-NAMESPACE = "Runledger"
-SERVICE = "runledger"
+from runledger.platform.emf import NAMESPACE, SERVICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ from stacks.settings import Settings
 
 # SQS leaves a message out of the age after three receives, that is after two visibility time-outs of six minutes.
 OLDEST_MESSAGE = cdk.Duration.minutes(10)
-# A message is received five times. However these fall into periods of five visibility time-outs, one has three of them.
+# A message is received five times, one visibility time-out apart. Periods of five time-outs split these receives into
+# at most two groups, so one period has at least three.
 FAILURES = 3
 # Requests are not repeated.
 FAILED_REQUESTS, REQUESTS_WITHIN = 3, cdk.Duration.minutes(15)
@@ -24,6 +25,8 @@ FAILED_REQUESTS, REQUESTS_WITHIN = 3, cdk.Duration.minutes(15)
 FAILED_PASSES, PASSES_WITHIN = 2, cdk.Duration.minutes(60)
 # CloudWatch looks back a day at most, or a week in periods of an hour.
 LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
+# A quick pass starts every five minutes.
+WITHOUT_A_PASS, WITHOUT_PASS_PERIODS = cdk.Duration.minutes(15), 2
 INTAKE, RECONCILER = "webhook_intake", "reconciler"
 
 
@@ -100,6 +103,7 @@ def _functions(alarms: Alarms, watched: Watched) -> None:
             )
         elif name == RECONCILER:
             most, within, remark = FAILED_PASSES, PASSES_WITHIN, "The next pass starts on schedule."
+            _no_pass(alarms, function)
         else:
             most, within, remark = FAILED_REQUESTS, REQUESTS_WITHIN, "Its requests are not repeated."
         alarms.add_count(
@@ -108,6 +112,19 @@ def _functions(alarms: Alarms, watched: Watched) -> None:
             f"{name} crashed or timed out {most} times in {within.to_human_string()}. {remark}",
             at_least=most,
         )
+
+
+def _no_pass(alarms: Alarms, reconciler: lambda_.Function) -> None:
+    """Lambda drops a pass that it throttles for minutes. It counts no error then, and no invocation."""
+    alarms.add(
+        "NoPass",
+        reconciler.metric_invocations(period=WITHOUT_A_PASS),
+        "The reconciler has not run for half an hour: Lambda has no concurrency left for it, or its schedules are off.",
+        comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+        threshold=1,
+        periods=WITHOUT_PASS_PERIODS,
+        missing=cloudwatch.TreatMissingData.BREACHING,
+    )
 
 
 def _time_of_tries(watched: Watched) -> cdk.Duration:

@@ -35,9 +35,22 @@ OVER_FUNCTIONS = {
         | stats avg(JobsFailed) * 100 as failed_percent, count(*) as jobs by repo_full_name
         | sort failed_percent desc
         | limit 25""",
-    "spend by repository": """
+    "queue time by pool": """
+        filter ispresent(QueueTime)
+        | stats pct(QueueTime, 50) / 1000 as queued_p50_s, pct(QueueTime, 90) / 1000 as queued_p90_s,
+            pct(InternalQueueTime, 90) / 1000 as until_launch_p90_s, count(*) as jobs by pool_name
+        | sort queued_p90_s desc
+        | limit 25""",
+    "failures by instance type": """
+        filter ispresent(JobsFailed)
+        | stats sum(JobsFailed) as failed, avg(JobsFailed) * 100 as failed_percent, count(*) as jobs
+            by instance_type, instance_lifecycle
+        | sort failed desc
+        | limit 25""",
+    "cost by repository": """
         filter ispresent(Spend)
-        | stats sum(Spend) as dollars, sum(SpotSavings) as saved_by_spot, count(*) as jobs by repo_full_name
+        | stats sum(Spend) as dollars, sum(SpotSavings) as saved_by_spot, count_distinct(job_id) as jobs
+            by repo_full_name
         | sort dollars desc
         | limit 25""",
     "interrupted jobs": """
@@ -55,6 +68,11 @@ OVER_FUNCTIONS = {
         | filter message = "reconciliation"
         | sort @timestamp desc
         | limit 50""",
+    "orphans by repository": """
+        filter ispresent(OrphanedRunnerRate)
+        | stats sum(OrphanedRunnerRate) / 100 as orphans, avg(OrphanedRunnerRate) as orphan_percent by repo_full_name
+        | sort orphans desc
+        | limit 25""",
     "errors": f"""
         fields @timestamp, function, coalesce(message, @message) as text, item, correlation_id, exception_name,
             exception, @log
@@ -68,7 +86,7 @@ OVER_FUNCTIONS = {
         | sort p99_ms desc""",
 }
 OVER_ACCESS = {
-    "answers of the API": """
+    "API responses": """
         stats count(*) as requests, pct(latencyMs, 50) as p50_ms, pct(latencyMs, 99) as p99_ms by route, status
         | sort requests desc""",
 }

@@ -1,8 +1,7 @@
-"""Everything deployed that may fail, found in the tree of constructs, so that a new resource is never left out."""
+"""Everything deployed that may fail."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
@@ -11,9 +10,8 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
-from stacks.constructs.recorder import KNOWS_RUNNERS, RECORDS, TABLES
-
-Found = TypeVar("Found")
+from stacks.constructs.recorder import READS_RUNNERS, RECORDS, TABLES
+from stacks.constructs.tree import dead_letter_queues, find, work_queues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +25,11 @@ class Watched:
 
     @classmethod
     def within(cls, *stacks: cdk.Stack) -> "Watched":
-        queues = list(find(sqs.Queue, *stacks))
         return cls(
             apis=tuple(find(apigateway.HttpApi, *stacks)),
             functions={_file(function): function for function in find(lambda_.Function, *stacks)},
-            queues={queue.node.id.removesuffix("Queue"): queue for queue in queues if queue.dead_letter_queue},
-            dead_letters={
-                queue.node.id.removesuffix("DeadLetters"): queue for queue in queues if not queue.dead_letter_queue
-            },
+            queues=work_queues(*stacks),
+            dead_letters=dead_letter_queues(*stacks),
         )
 
     @property
@@ -61,16 +56,9 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
 
 
 def recording_operations() -> Iterator[tuple[str, str]]:
-    for word, actions in {**RECORDS, **KNOWS_RUNNERS}.items():
+    for word, actions in {**RECORDS, **READS_RUNNERS}.items():
         for action in actions:
             yield TABLES[word], action.removeprefix("dynamodb:")
-
-
-def find(kind: type[Found], *stacks: cdk.Stack) -> Iterator[Found]:
-    for stack in stacks:
-        for construct in stack.node.find_all():
-            if isinstance(construct, kind):
-                yield construct
 
 
 def _file(function: lambda_.Function) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ from runledger.platform import clients, logs
 from runledger.recording.ledger import Ledger
 from runledger_api import wiring
 
+from local.github import SimulatedGitHub
+from local.github.credentials import APP_ID
 from tests.api.client import Client, stored
 from tests.functions.conftest import World, world
 from tests.support.ledgers import ledger_on
-from tests.support.webhooks import INSTALLATION, LIFE, receipt
+from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, receipt
 
 __all__ = ["world"]
 
@@ -69,6 +72,23 @@ def answer_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> N
 
 
 @pytest.fixture
+def app(world: World, api: Client, github: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch) -> SimulatedGitHub:
+    """GitHub, with the App in the secret of the function that calls it."""
+    assert api
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_PATIENCE_SECONDS", "0")
+    secret = {"app_id": str(APP_ID), "private_key": github.state.credentials.private_key}
+    world.secrets.put_secret_value(SecretId=os.environ["GITHUB_APP"], SecretString=json.dumps(secret))
+    github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure")
+    github.state.put("deployments", DEPLOYMENT, repository=REPO, environment="production", statuses=[])
+    return github
+
+
+def calls(github: SimulatedGitHub, of: str) -> int:
+    return sum(count for route, count in github.state.calls.items() if of in str(route))
+
+
+@pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """The logger keeps the stream that was there when it was made."""
     stream = io.StringIO()
@@ -78,7 +98,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
 @pytest.fixture
 def live(ledger: Ledger) -> Live:
-    """`live(job_id)` puts a whole life into the ledger, or as much of it as `until` says."""
+    """`live(job_id)` records a whole job, or its steps up to `until`."""
 
     def put(job_id: int, *, until: str = LIFE[-1], installation_id: int = INSTALLATION, **changes: Any) -> None:
         for at, step in enumerate(LIFE[: LIFE.index(until) + 1]):
@@ -89,16 +109,16 @@ def live(ledger: Ledger) -> Live:
 
 
 @pytest.fixture
-def ordered(world: World, api: Client) -> Iterator[list[dict[str, Any]]]:
+def pass_requests(world: World, api: Client) -> Iterator[list[dict[str, Any]]]:
     """Records invocations of the reconciler: moto would need Docker to run it."""
     assert world, api
-    orders: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     def invoke(params: dict[str, Any], **_: object) -> tuple[SimpleNamespace, dict[str, Any]]:
-        orders.append(json.loads(params["body"]))
+        requests.append(json.loads(params["body"]))
         return SimpleNamespace(status_code=202), {}
 
     events = clients.client("lambda").meta.events
     events.register("before-call.lambda.Invoke", invoke)
-    yield orders
+    yield requests
     events.unregister("before-call.lambda.Invoke", invoke)

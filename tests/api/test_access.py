@@ -28,7 +28,7 @@ OF_THE_CALLER = {"/v1/me"}
 
 
 def operations(api: Client) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Method, path and query of everything that the description knows."""
+    """Method, path and query of everything in the OpenAPI document."""
     for path, methods in api.get("/openapi.json").body["paths"].items():
         for method, operation in methods.items():
             yield method.upper(), path.format(**VALUES), QUERIES.get(operation["operationId"], {})
@@ -50,7 +50,7 @@ def test_a_reader_can_do_no_admin_action(api: Client, live: Live) -> None:
     for method, path in acted:
         answer = reader.ask(method, path)
         assert answer.status == 403, path
-        assert answer.body["detail"] == "rita has the role reader; this request requires the role operator"
+        assert answer.body["detail"] == "The caller rita has the role reader; this request requires the role operator"
 
 
 def test_a_reader_may_read_everything(api: Client, live: Live) -> None:
@@ -74,7 +74,7 @@ def test_a_token_for_one_installation_sees_nothing_of_another(api: Client, ledge
             assert str(JOB) not in text.replace(f"no job {JOB}", ""), path
         if "/installations/" in path:
             assert answer.status == 404, path
-            assert answer.body["detail"] == f"installation {INSTALLATION} was not found"
+            assert answer.body["detail"] == f"Installation {INSTALLATION} was not found"
         else:
             assert answer.status in (200, 403, 404), path
 
@@ -116,13 +116,13 @@ def test_who_am_i(api: Client) -> None:
     assert scoped == {"id": "token:sven", "name": "sven", "role": "operator", "installations": [ELSEWHERE]}
 
 
-def test_an_admin_action_is_in_the_log_with_who_did_it(api: Client, ordered: list[Any], log: io.StringIO) -> None:
+def test_an_admin_action_is_in_the_log_with_who_did_it(api: Client, pass_requests: list[Any], log: io.StringIO) -> None:
     assert api.post("/admin/reconciliation/run").status == 202
     lines = [json.loads(line) for line in log.getvalue().splitlines() if '"admin action"' in line]
     assert [(line["caller"], line["path"], line["status"]) for line in lines] == [
         ("token:olga", "/admin/reconciliation/run", 202)
     ]
-    assert len(ordered) == 1
+    assert len(pass_requests) == 1
 
 
 def test_a_token_is_never_logged(api: Client, log: io.StringIO) -> None:

@@ -1,4 +1,4 @@
-"""Orphans, orders to the reconciler, and dead letters."""
+"""Orphans, requests for passes, and dead letters."""
 
 from typing import Any
 from urllib.parse import quote
@@ -9,12 +9,12 @@ from runledger.tables.runners import RunnersTable
 from runledger_api import wiring
 
 from tests.api.client import TOKENS, Client
-from tests.api.conftest import ELSEWHERE
+from tests.api.conftest import ELSEWHERE, Live
 from tests.functions.conftest import World
 from tests.support.ledgers import RUNNERS
 from tests.support.runner_events import INSTANCE, TASK
 from tests.support.runner_items import launched
-from tests.support.webhooks import INSTALLATION
+from tests.support.webhooks import INSTALLATION, JOB, RUN
 
 AT = "2025-01-15T11:50:00.000Z"
 
@@ -24,9 +24,17 @@ def runners(world: World) -> RunnersTable:
     return RunnersTable(world.dynamodb, RUNNERS, retention_days=14)
 
 
-def suspect(runners: RunnersTable, runner_id: str, installation_id: int = INSTALLATION) -> None:
-    launched(runners, runner_id, installation_id=installation_id, job_id=1, at="2025-01-15T10:00:00.000Z", kind="ec2")
-    assert runners.suspect(runner_id, at=AT, reason="job_completed")
+def suspect(
+    runners: RunnersTable,
+    runner_id: str,
+    installation_id: int = INSTALLATION,
+    *,
+    job_id: int = 1,
+    reason: str = "job_completed",
+) -> None:
+    at = "2025-01-15T10:00:00.000Z"
+    launched(runners, runner_id, installation_id=installation_id, job_id=job_id, at=at, kind="ec2")
+    assert runners.suspect(runner_id, at=AT, reason=reason)
 
 
 def test_a_suspected_runner_that_is_only_reported_is_never_due(
@@ -50,6 +58,65 @@ def test_suspected_runners_are_listed_with_when_they_are_due(api: Client, runner
     assert (orphan["installation_id"], orphan["job_id"], orphan["kind"]) == (INSTALLATION, 1, "ec2")
 
 
+def test_an_orphan_is_listed_with_its_run_job_and_machine(api: Client, runners: RunnersTable, live: Live) -> None:
+    live(JOB)
+    suspect(runners, INSTANCE, job_id=JOB)
+    found = api.get("/admin/orphans").body
+    (orphan,) = found["orphans"]
+    assert (orphan["run_id"], orphan["job_status"], orphan["job_conclusion"]) == (RUN, "completed", "success")
+    assert (orphan["machine_state"], orphan["detected_at"], orphan["reason"]) == ("running", AT, "job_completed")
+    assert found["total"] == 1
+
+
+@pytest.mark.parametrize(("reason", "state"), [("instance_gone", "gone"), ("instance_stopped", "stopped")])
+def test_an_orphan_is_listed_with_the_state_of_its_machine(
+    api: Client, runners: RunnersTable, reason: str, state: str
+) -> None:
+    suspect(runners, INSTANCE, reason=reason)
+    (orphan,) = api.get("/admin/orphans").body["orphans"]
+    assert (orphan["machine_state"], "job_status" in orphan) == (state, False)
+
+
+@pytest.mark.parametrize("number", [JOB, RUN])
+def test_an_orphan_can_be_cleaned_by_its_job_or_its_run(
+    api: Client, runners: RunnersTable, live: Live, pass_requests: list[Any], number: int
+) -> None:
+    live(JOB)
+    suspect(runners, INSTANCE, job_id=JOB)
+    assert api.post(f"/admin/orphans/{number}/cleanup").status == 202
+    assert [each["clean"] for each in pass_requests] == [INSTANCE]
+
+
+def test_a_job_or_run_without_an_orphan_has_none_to_clean(
+    api: Client, runners: RunnersTable, live: Live, pass_requests: list[Any]
+) -> None:
+    live(JOB)
+    launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=JOB, at=AT)
+    answer = api.post(f"/admin/orphans/{JOB}/cleanup")
+    assert (answer.status, answer.body["detail"]) == (404, f"No orphan of a job or run {JOB} was found")
+    suspect(runners, INSTANCE, job_id=JOB)
+    assert api.with_token(TOKENS["scoped"]).post(f"/admin/orphans/{JOB}/cleanup").status == 404
+    assert pass_requests == []
+
+
+def test_a_run_with_several_orphans_needs_the_id_of_one(
+    api: Client, runners: RunnersTable, live: Live, pass_requests: list[Any]
+) -> None:
+    live(JOB)
+    for runner_id in (INSTANCE, "i-another"):
+        suspect(runners, runner_id, job_id=JOB)
+    answer = api.post(f"/admin/orphans/{RUN}/cleanup")
+    assert (answer.status, pass_requests) == (409, [])
+    assert f"{RUN} has 2 orphans" in answer.body["detail"]
+    assert "i-another" in answer.body["detail"]
+
+
+def test_the_result_of_a_cleanup_is_a_sentence(api: Client, world: World) -> None:
+    result = "Not cleaned: GitHub reports this runner as busy"
+    PassesTable(world.dynamodb, RUNNERS).note("one", at=AT, status="finished", result=result, **{"pass": "cleanup"})
+    assert api.get("/admin/reconciliation/one").body["result"] == result
+
+
 def test_orphans_of_other_installations_are_not_listed(api: Client, runners: RunnersTable) -> None:
     suspect(runners, INSTANCE)
     suspect(runners, "i-elsewhere", ELSEWHERE)
@@ -60,16 +127,16 @@ def test_orphans_of_other_installations_are_not_listed(api: Client, runners: Run
 
 @pytest.mark.parametrize("runner_id", [INSTANCE, TASK])
 @pytest.mark.parametrize("decoded", [True, False])
-def test_a_cleanup_is_ordered_and_can_be_followed(
-    api: Client, runners: RunnersTable, ordered: list[Any], runner_id: str, decoded: bool
+def test_a_cleanup_is_requested_and_can_be_followed(
+    api: Client, runners: RunnersTable, pass_requests: list[Any], runner_id: str, decoded: bool
 ) -> None:
     """API Gateway decodes the path before the function sees it."""
     suspect(runners, runner_id)
     answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
     assert answer.status == 202
     limits = {"clean": runner_id, "installations": None}
-    order = {"version": 1, **limits, "id": answer.body["id"], "requested_by": "token:olga"}
-    assert ordered == [order]
+    request = {"version": 1, **limits, "id": answer.body["id"], "requested_by": "token:olga"}
+    assert pass_requests == [request]
     followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "token:olga")
     assert (followed["summary"], followed["findings"], followed["text"]) == ({}, [], "")
@@ -83,10 +150,10 @@ def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTab
 
 
 @pytest.mark.parametrize(("body", "kind"), [(None, "full"), ({}, "full"), ({"pass": "quick"}, "quick")])
-def test_a_pass_is_ordered(api: Client, ordered: list[Any], body: object, kind: str) -> None:
+def test_a_pass_is_requested(api: Client, pass_requests: list[Any], body: object, kind: str) -> None:
     answer = api.post("/admin/reconciliation/run", body)
     assert answer.status == 202
-    assert ordered == [{"version": 1, "pass": kind, "id": answer.body["id"], "requested_by": "token:olga"}]
+    assert pass_requests == [{"version": 1, "pass": kind, "id": answer.body["id"], "requested_by": "token:olga"}]
     found = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 

@@ -1,16 +1,22 @@
 """Where is my job?"""
 
 import pytest
+from runledger.platform import clients
+from runledger.recording.ledger import Ledger
 
 from tests.api.client import Client
 from tests.api.conftest import ELSEWHERE, Live
+from tests.functions.conftest import World
+from tests.support.beds import items
+from tests.support.ledgers import JOBS as TABLE
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, WAITING
+from tests.tables.test_reruns import interrupted, scheduled
 
 JOBS = f"/v1/installations/{INSTALLATION}/jobs"
-HIDDEN = {"PK", "SK", "by_status", "by_repo", "by_run", "inputs", "version", "ttl"}
+HIDDEN = {"PK", "SK", "by_status", "by_repo", "by_run", "by_completion", "inputs", "version", "ttl"}
 
 
-def test_a_job_is_answered_with_the_tables_attributes_and_without_its_keys(api: Client, live: Live) -> None:
+def test_a_job_has_the_tables_attributes_without_its_keys(api: Client, live: Live) -> None:
     live(JOB)
     answer = api.get(f"{JOBS}/{JOB}")
     assert answer.status == 200
@@ -22,12 +28,33 @@ def test_a_job_is_answered_with_the_tables_attributes_and_without_its_keys(api: 
     assert None not in job.values()
 
 
-def test_an_unknown_job_is_404_and_says_so(api: Client, live: Live) -> None:
+def test_was_interrupted_is_true_or_false_in_every_response_with_a_job(
+    api: Client, live: Live, ledger: Ledger, world: World
+) -> None:
+    live(1)
+    live(2, until=IN_PROGRESS)
+    ledger.record(scheduled(2))
+    ledger.record(interrupted(2))
+    assert [api.get(f"{JOBS}/{job_id}").body["was_interrupted"] for job_id in (1, 2)] == [False, True]
+    pasted = f"https://github.com/{REPO}/actions/runs/{RUN}/job/1"
+    assert api.get("/v1/jobs/lookup", url=pasted).body["job"]["was_interrupted"] is False
+    for answer in (
+        api.get(JOBS, repo=REPO).body["items"],
+        api.get(f"/v1/installations/{INSTALLATION}/runs/{RUN}").body["jobs"],
+    ):
+        assert {job["job_id"]: job["was_interrupted"] for job in answer} == {1: False, 2: True}
+    stuck = api.get(f"/v1/installations/{INSTALLATION}/stuck").body["items"]
+    assert all(type(each["job"]["was_interrupted"]) is bool for each in stuck)
+    stored = {item["job_id"]: item.get("was_interrupted") for item in items(world.dynamodb, TABLE) if item["SK"] == "v"}
+    assert stored == {1: None, 2: True}  # absent unless true: it costs no write
+
+
+def test_an_unknown_job_is_404_and_named(api: Client, live: Live) -> None:
     live(JOB)
     answer = api.get(f"{JOBS}/5")
     assert answer.status == 404
     assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.body["detail"] == f"job 5 was not found in installation {INSTALLATION}"
+    assert answer.body["detail"] == f"Job 5 was not found in installation {INSTALLATION}"
 
 
 @pytest.mark.parametrize(
@@ -42,6 +69,12 @@ def test_an_unknown_job_is_404_and_says_so(api: Client, live: Live) -> None:
         ({"run_id": RUN, "run_attempt": 1}, [1, 2, 3]),
         ({"run_id": RUN, "run_attempt": 2}, []),
         ({"run_id": 5}, []),
+        ({"status": "queued", "repo": REPO}, [1]),
+        ({"status": "completed", "repo": "some/other"}, []),
+        ({"run_id": RUN, "status": "in_progress"}, [2]),
+        ({"repo": REPO, "conclusion": "success"}, [3]),
+        ({"repo": REPO, "conclusion": "failure"}, []),
+        ({"status": "completed", "range_of": "completed"}, [3]),
     ],
 )
 def test_jobs_are_listed_by_status_repository_or_run(
@@ -89,6 +122,28 @@ def test_a_list_goes_on_where_it_ended(api: Client, live: Live) -> None:
         cursor = page["next_cursor"]
     assert seen == [5, 4, 3, 2, 1]
     assert cursor is None
+
+
+def test_a_list_of_a_run_goes_on_with_its_attempt_when_a_newer_one_begins(api: Client, live: Live) -> None:
+    for job_id in (1, 2):
+        live(job_id, created_at=f"2025-01-15T10:00:0{job_id}Z")
+    first = api.get(JOBS, run_id=RUN, limit=1, order="oldest").body
+    live(3, run_attempt=2, created_at="2025-01-15T10:00:03Z")
+    second = api.get(JOBS, run_id=RUN, limit=1, order="oldest", cursor=first["next_cursor"]).body
+    assert [job["job_id"] for page in (first, second) for job in page["items"]] == [1, 2]
+    assert second["next_cursor"] is None
+
+
+def test_a_short_page_of_rare_matches_is_read_in_few_requests(api: Client, live: Live) -> None:
+    for job_id in range(1, 61):
+        live(job_id, until=QUEUED)
+    requests: list[str] = []
+    clients.client("dynamodb").meta.events.register(
+        "before-call.dynamodb.Query", lambda model, **_: requests.append(model.name)
+    )
+    page = api.get(JOBS, repo=REPO, conclusion="failure", limit=1).body
+    assert (page["items"], page["next_cursor"]) == ([], None)
+    assert len(requests) <= 4
 
 
 def test_the_history_of_a_job_whole_or_of_one_day(api: Client, live: Live) -> None:

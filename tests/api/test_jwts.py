@@ -25,7 +25,7 @@ def jwts(issuer: Issuer) -> Jwts:
     return Jwts(issuer=issuer.url, audience=AUDIENCE)
 
 
-def test_its_claims_say_who_may_do_what_where(issuer: Issuer, jwts: Jwts) -> None:
+def test_its_claims_define_caller_role_and_scope(issuer: Issuer, jwts: Jwts) -> None:
     everywhere = Caller(id="jwt:olga", name="olga", role=Role.OPERATOR, installations=None)
     assert jwts.caller(issuer.sign()) == everywhere
     scoped = jwts.caller(issuer.sign(runledger_role="reader", runledger_installations=[1, 2]))

@@ -1,18 +1,23 @@
-"""Every error is a problem that says what was wrong, where, and what to do."""
+"""Every error is a problem that describes what was wrong, where, and what to do."""
 
 import base64
 import io
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 from runledger.platform import clients
+from runledger_api.errors import InvalidParameter
+from runledger_api.problems import STATUSES
 
 from tests.api.client import Client
 from tests.api.conftest import Live
 from tests.support.webhooks import INSTALLATION, JOB, REPO
 
 HERE = f"/v1/installations/{INSTALLATION}"
+API = Path(__file__).parent.parent.parent / "layers" / "api"
 WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     "a limit over the maximum": ("jobs", {"repo": REPO, "limit": 201}, "limit"),
     "no limit at all": ("jobs", {"repo": REPO, "limit": 0}, "limit"),
@@ -20,7 +25,8 @@ WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     "an unknown status": ("jobs", {"status": "paused"}, "status"),
     "an unknown order": ("jobs", {"repo": REPO, "order": "random"}, "order"),
     "no filter": ("jobs", {}, "status, repo, run_id"),
-    "two filters": ("jobs", {"status": "queued", "repo": REPO}, "status, repo, run_id"),
+    "an unknown conclusion": ("jobs", {"repo": REPO, "conclusion": "great"}, "conclusion"),
+    "completion of queued jobs": ("jobs", {"status": "queued", "range_of": "completed"}, "range_of"),
     "an attempt of no run": ("jobs", {"repo": REPO, "run_attempt": 1}, "run_attempt"),
     "no repository": ("jobs", {"repo": "nonsense"}, "repo"),
     "no instant": ("jobs", {"repo": REPO, "since": "2025-99-99"}, "since"),
@@ -61,7 +67,7 @@ def test_an_unknown_path_is_404(api: Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PUT", "PATCH", "POST"])
-def test_a_wrong_method_is_405_and_says_which_are_right(api: Client, method: str) -> None:
+def test_a_wrong_method_is_405_with_the_allowed_methods(api: Client, method: str) -> None:
     answer = api.ask(method, "/v1/me")
     assert (answer.status, answer.headers["Allow"]) == (405, "GET")
 
@@ -106,7 +112,17 @@ def test_a_defect_is_500_and_no_trace_of_it_leaves_the_function(
     assert "something internal" in log.getvalue()
 
 
-def test_every_answer_says_its_request_and_is_not_kept(api: Client) -> None:
+def test_every_response_has_its_request_id_and_is_not_cached(api: Client) -> None:
     for answer in (api.get("/v1/me"), api.get("/v1/nothing"), api.with_token(None).get("/v1/me")):
         assert (answer.headers["X-Request-Id"], answer.headers["X-Read-Units"]) == ("a-request", "0")
         assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_every_detail_is_a_capitalised_sentence() -> None:
+    """InvalidParameter is the exception: its detail starts with the parameter's name."""
+    raised = "|".join(error.__name__ for error in STATUSES if error is not InvalidParameter)
+    begins = re.compile(rf"raise (?:{raised})\(f?\"(\S)|HTTPStatus\.\w+, \"(\S)")
+    sources = [file.read_text() for file in API.rglob("*.py")]
+    first = [found[1] or found[2] for source in sources for found in begins.finditer(source)]
+    assert len(first) > 15
+    assert [letter for letter in first if letter.islower()] == []

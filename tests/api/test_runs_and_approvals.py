@@ -45,7 +45,7 @@ def test_an_unknown_run_or_attempt_is_404(api: Client, live: Live) -> None:
     live(1)
     assert api.get(f"{HERE}/runs/5").status == 404
     answer = api.get(f"{HERE}/runs/{RUN}", run_attempt=3)
-    assert answer.body["detail"] == f"attempt 3 of run {RUN} was not found in installation {INSTALLATION}"
+    assert answer.body["detail"] == f"Attempt 3 of run {RUN} was not found in installation {INSTALLATION}"
 
 
 def test_without_a_github_app_nothing_can_be_run_again(api: Client, live: Live) -> None:
@@ -60,10 +60,10 @@ def test_a_rerun_of_something_older_than_what_is_there_is_a_conflict(api: Client
     live(1, conclusion="failure")
     live(2, run_attempt=2)
     answer = api.post(f"{HERE}/runs/{RUN}/rerun", {"run_attempt": 1})
-    assert (answer.status, answer.body["detail"]) == (409, f"the newest attempt of run {RUN} is 2, not 1")
+    assert (answer.status, answer.body["detail"]) == (409, f"The newest attempt of run {RUN} is 2, not 1")
 
 
-def test_a_deployment_knows_its_jobs(api: Client, live: Live) -> None:
+def test_a_deployment_has_its_jobs(api: Client, live: Live) -> None:
     live(2, until=QUEUED_AGAIN)
     live(1, until=QUEUED_AGAIN)
     found = api.get(f"{HERE}/deployments/{DEPLOYMENT}").body

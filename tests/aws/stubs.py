@@ -1,4 +1,4 @@
-"""Clients whose answers a test lays down beforehand, each for the one request that it expects."""
+"""Clients with canned responses, each for one expected request."""
 
 from contextlib import ExitStack
 from typing import Any

@@ -64,7 +64,7 @@ def test_the_same_client_is_given_again() -> None:
 
 
 def test_a_client_that_is_used_rarely_is_made_when_it_is() -> None:
-    queues = clients.rarely("sqs", "us-east-1")
+    queues = clients.lazy_client("sqs", "us-east-1")
     assert clients.client.cache_info().currsize == 0
     assert queues.meta is clients.client("sqs", "us-east-1").meta
 

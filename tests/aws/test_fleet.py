@@ -15,6 +15,7 @@ from runledger.model.reports import RunnerKind
 from runledger.runners.fleet import Fleet, cluster_of
 
 from tests.aws.stubs import Stubs
+from tests.support.beds import KEEP_SESSION
 from tests.support.runner_events import ACCOUNT, SCOPE
 
 TASK = "arn:aws:ecs:us-east-1:123456789012:task/runners/0f9de17a6465404e8b1b2356dc13c2f8"
@@ -32,18 +33,22 @@ def machine(runner_id: str = INSTANCE, /, place: Place = HERE, **tags: str) -> I
 def fleet(ec2: Any = None, ecs: Any = None, **tags: str) -> Fleet:
     clients = {"ec2": ec2, "ecs": ecs}
     return Fleet(
-        client=lambda service, _: clients[service], scope=SCOPE, cluster="runners", tags=tags, pool_tags=("pool",)
+        client=lambda service, _: clients[service],
+        scope=SCOPE,
+        clusters=("runners", "gpu"),
+        tags=tags,
+        pool_tags=("pool",),
     )
 
 
 def fleet_of(*regions: str, client: Any = boto3.client, **tags: str) -> Fleet:
     scope = Scope(account_id=ACCOUNT, regions=regions)
-    return Fleet(client=client, scope=scope, cluster="default", tags=tags, pool_tags=("pool",))
+    return Fleet(client=client, scope=scope, clusters=("default",), tags=tags, pool_tags=("pool",))
 
 
 @pytest.fixture
 def aws() -> Iterator[None]:
-    with mock_aws():
+    with mock_aws(config=KEEP_SESSION):
         yield
 
 
@@ -93,6 +98,47 @@ def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> No
     expected = {"cluster": "runners", "task": TASK, "reason": "orphan"}
     stubs.answer("ecs", "stop_task", {}, expected)
     fleet(ecs=stubs.client("ecs")).stop(machine(TASK), reason="orphan")
+
+
+def test_a_task_in_a_cluster_that_is_not_listed_is_never_stopped() -> None:
+    tagged = machine(TASK, HERE, team="ci")
+    assert fleet(team="ci").is_ours(tagged)
+    assert not fleet_of("us-east-1", team="ci").is_ours(tagged)
+
+
+def test_a_task_without_a_cluster_in_its_id_is_looked_up_in_every_cluster(stubs: Stubs) -> None:
+    task_id = TASK.rpartition("/")[2]
+    found = {"taskArn": TASK.replace("runners", "gpu"), "lastStatus": "RUNNING"}
+    for cluster, tasks in (("runners", []), ("gpu", [found])):
+        stubs.answer(
+            "ecs", "describe_tasks", {"tasks": tasks}, {"cluster": cluster, "tasks": [task_id], "include": ["TAGS"]}
+        )
+    described = fleet(ecs=stubs.client("ecs")).find(task_id, RunnerKind.ECS)
+    assert described is not None
+    assert cluster_of(described.runner_id) == "gpu"
+
+
+def test_a_task_is_described_in_the_cluster_of_its_arn_only(stubs: Stubs) -> None:
+    arn = TASK.replace("runners", "gpu")
+    expected = {"cluster": "gpu", "tasks": [arn.rpartition("/")[2]], "include": ["TAGS"]}
+    stubs.answer("ecs", "describe_tasks", {"tasks": []}, expected)
+    assert fleet(ecs=stubs.client("ecs")).describe([arn]) == {}
+
+
+@pytest.mark.usefixtures("aws")
+def test_tasks_of_every_listed_cluster_are_found() -> None:
+    asked: list[str] = []
+
+    class Ecs:
+        def get_paginator(self, _: str) -> "Ecs":
+            return self
+
+        def paginate(self, *, cluster: str, **_: str) -> list[dict[str, list[str]]]:
+            asked.append(cluster)
+            return [{"taskArns": []}]
+
+    assert fleet(boto3.client("ec2"), Ecs(), team="ci").ours() == {}
+    assert asked == ["runners", "gpu"]
 
 
 def test_a_task_that_is_gone_counts_as_stopped_and_any_other_error_is_raised(stubs: Stubs) -> None:

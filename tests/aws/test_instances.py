@@ -9,11 +9,13 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance
 from runledger.model.reports import RunnerKind
-from runledger.runners.instances import describe
+from runledger.runners.instances import describe, tagged
 
 from tests.aws.stubs import Stubs
+from tests.support.beds import KEEP_SESSION
 
 ID, OTHER, GONE = "i-0d7d7144971263874", "i-0fcb6a4fb7dc30ac9", "i-0123456789abcdef0"
 LAUNCHED = datetime(2025, 1, 15, 11, 0, 1, tzinfo=timezone(timedelta(hours=1)))
@@ -32,7 +34,7 @@ def tags(**values: str) -> list[dict[str, str]]:
     return [{"Key": name.replace("_", "-"), "Value": value} for name, value in values.items()]
 
 
-def test_all_that_ec2_knows_of_an_instance(stubs: Stubs) -> None:
+def test_an_instance_has_every_attribute_of_ec2(stubs: Stubs) -> None:
     ec2_tags = [{"Key": "runs-on-pool-name", "Value": "large"}, {"Key": "aws:ec2:fleet-id", "Value": "fleet-1"}]
     stubs.answer(
         "ec2",
@@ -83,7 +85,7 @@ def test_an_instance_is_on_demand_or_spot_or_paid_for_in_a_way_of_its_own(
     assert describe(stubs.client("ec2"), [ID])[ID].lifecycle is lifecycle
 
 
-def test_fleet_and_pool_come_from_the_first_tag_that_says_something(stubs: Stubs) -> None:
+def test_fleet_and_pool_come_from_the_first_tag_with_a_value(stubs: Stubs) -> None:
     ec2_tags = [
         {"Key": "aws:ec2spot:fleet-request-id", "Value": "sfr-1"},
         {"Key": "team", "Value": ""},
@@ -99,6 +101,15 @@ def test_instances_are_described_by_the_hundred_which_takes_less_than_a_time_out
     for batch in (ids[:100], ids[100:200], ids[200:]):
         stubs.answer("ec2", "describe_instances", answer(*map(instance, batch)), {"InstanceIds": batch})
     assert list(describe(stubs.client("ec2"), [*ids, ids[0]])) == ids
+
+
+def test_instances_are_searched_by_their_tags_in_pages_of_a_hundred(stubs: Stubs) -> None:
+    states = {"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]}
+    filters = [{"Name": "tag:team", "Values": ["ci"]}, states]
+    for found, asked, returned in ((ID, {}, {"NextToken": "more"}), (OTHER, {"NextToken": "more"}, {})):
+        expected = {"Filters": filters, "MaxResults": 100, **asked}
+        stubs.answer("ec2", "describe_instances", answer(instance(found)) | returned, expected)
+    assert tagged(stubs.client("ec2"), {"team": "ci"}).keys() == {ID, OTHER}
 
 
 def test_what_cannot_be_an_instance_id_is_never_asked_for(stubs: Stubs) -> None:
@@ -132,13 +143,12 @@ def test_a_throttled_description_may_be_asked_for_later(stubs: Stubs) -> None:
         describe(stubs.client("ec2"), [ID])
 
 
-@mock_aws
+@mock_aws(config=KEEP_SESSION)
 def test_instances_of_an_emulated_ec2() -> None:
     ec2: Any = boto3.client("ec2", "us-east-1")
     before = datetime.now(UTC).isoformat()
-    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
     launched = ec2.run_instances(
-        ImageId=image,
+        ImageId="ami-12c6146b",
         MinCount=2,
         MaxCount=2,
         InstanceType="m5.large",

@@ -1,6 +1,7 @@
 """AWS is asked seldom; what it refuses is never the reason why a job is not recorded."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,6 +98,17 @@ def test_after_trouble_other_jobs_do_not_wait_for_the_same_time_out_but_later_on
     desk.now += TROUBLE_FRESH_SECONDS
     desk.list(product("0.4"))
     assert desk.prices.find(wanted) == Price(per_hour=Decimal("0.4"), on_demand_per_hour=Decimal("0.4"))
+
+
+def test_a_price_that_must_wait_is_counted() -> None:
+    def unreachable(_: str) -> None:
+        raise EndpointConnectionError(endpoint_url="https://api.pricing")
+
+    troubles: list[UnavailableError] = []
+    pricing = SimpleNamespace(get_paginator=unreachable)
+    prices = Prices(unreachable, pricing, regions=("af-south-1",), clock=lambda: 0.0, postponed=troubles.append)
+    prices.find(PriceQuery(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT))
+    assert len(troubles) == 1
 
 
 def test_prices_are_those_of_the_machines_own_region() -> None:

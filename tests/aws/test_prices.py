@@ -12,6 +12,7 @@ from runledger.runners.prices import Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, ZONE, Desk, on_demand, spot
 from tests.aws.price_lists import product, with_terms
+from tests.support.beds import KEEP_SESSION
 
 
 def test_the_listed_price_of_a_shared_linux_instance_in_the_region(desk: Desk) -> None:
@@ -159,7 +160,43 @@ def test_a_task_on_fargate_has_no_price_and_none_is_asked_for(desk: Desk) -> Non
     assert desk.prices.find(wanted) == Price()
 
 
-@mock_aws
+def reported(lifecycle: str, **prices: Any) -> PriceQuery:
+    about = {"instance_type": TYPE, "instance_lifecycle": lifecycle, "availability_zone": ZONE, "at": AT}
+    return PriceQuery(**about, reported=Price(**prices))
+
+
+@pytest.mark.parametrize("lifecycle", ["on-demand", "spot"])
+def test_aws_is_not_asked_for_prices_that_the_launcher_reported(desk: Desk, lifecycle: str) -> None:
+    query = reported(lifecycle, per_hour=Decimal("0.3"), on_demand_per_hour=Decimal("0.5"))
+    assert desk.prices.find(query) == query.reported
+
+
+def test_only_the_list_price_is_asked_for_if_the_launcher_reported_the_spot_price(desk: Desk) -> None:
+    desk.list(product("0.4"))
+    found = desk.prices.find(reported("spot", per_hour=Decimal("0.3")))
+    assert found == Price(per_hour=Decimal("0.3"), on_demand_per_hour=Decimal("0.4"))
+
+
+def test_only_the_spot_price_is_asked_for_if_the_launcher_reported_the_on_demand_price(desk: Desk) -> None:
+    desk.charge((HOUR, "0.1"))
+    found = desk.prices.find(reported("spot", on_demand_per_hour=Decimal("0.5")))
+    assert found == Price(per_hour=Decimal("0.1"), on_demand_per_hour=Decimal("0.5"))
+
+
+def test_a_reported_price_counts_although_aws_fails_to_answer_for_the_other(desk: Desk) -> None:
+    desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
+    found = desk.prices.find(reported("spot", per_hour=Decimal("0.3")))
+    assert (found.per_hour, found.on_demand_per_hour) == (Decimal("0.3"), None)
+    assert found.trouble
+
+
+def test_the_reported_price_of_a_task_on_fargate_counts(desk: Desk) -> None:
+    price = Price(per_hour=Decimal("0.3"))
+    query = PriceQuery(instance_type=None, instance_lifecycle="spot", availability_zone=ZONE, at=AT, reported=price)
+    assert desk.prices.find(query) == price
+
+
+@mock_aws(config=KEEP_SESSION)
 def test_a_spot_price_of_an_emulated_ec2() -> None:
     ec2: Any = boto3.client("ec2", "us-east-1")
     prices = Prices(lambda _: ec2, None, regions=("us-east-1",), clock=lambda: 0.0)

@@ -8,11 +8,13 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance
 from runledger.model.reports import RunnerKind
 from runledger.runners.instances import describe_tasks
 
 from tests.aws.stubs import Stubs
+from tests.support.beds import KEEP_SESSION
 
 ID, GONE = "0f9de17a6465404e8b1b2356dc13c2f8", "ffffffffffffffffffffffffffffffff"
 
@@ -29,7 +31,7 @@ def asked(*task_ids: str, cluster: str = "runners") -> dict[str, Any]:
     return {"cluster": cluster, "tasks": list(task_ids), "include": ["TAGS"]}
 
 
-def test_all_that_ecs_knows_of_a_task(stubs: Stubs) -> None:
+def test_a_task_has_every_attribute_of_ecs(stubs: Stubs) -> None:
     described = task(
         ID,
         launchType="FARGATE",
@@ -117,7 +119,7 @@ def test_a_throttled_description_may_be_asked_for_later(stubs: Stubs) -> None:
         describe_tasks(stubs.client("ecs"), "runners", [ID])
 
 
-@mock_aws
+@mock_aws(config=KEEP_SESSION)
 def test_tasks_of_an_emulated_ecs() -> None:
     ecs: Any = boto3.client("ecs", "us-east-1")
     ecs.create_cluster(clusterName="runners")

@@ -1,4 +1,4 @@
-"""The documents say what is counted."""
+"""The documents contain what is counted."""
 
 import re
 
@@ -11,7 +11,7 @@ from bench.report import Entry, lines
 
 
 @pytest.mark.server
-def test_cost_and_scaling_say_what_is_counted(bed: Bed) -> None:
+def test_cost_and_scaling_contain_what_is_counted(bed: Bed) -> None:
     counts = count(bed)
     for document in documents.DOCUMENTS:
         text = document.read_text()

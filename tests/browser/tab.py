@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Response, expect
+from playwright.sync_api import Browser, ConsoleMessage, Response, Route, expect
 
 from local import ROOT
 from local.aws.outputs import Outputs
@@ -15,7 +16,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touc
 # A function that has not run yet takes seconds to start on a busy machine.
 PATIENCE_MS = 60_000
 # Pages that the demo's data or the tests' own refusals bring about are logged by the browser as well.
-REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (401|404|503)")
+REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|403|404|422|503)")
 
 
 class Tab:
@@ -25,7 +26,7 @@ class Tab:
         self._context.set_default_timeout(PATIENCE_MS)
         self.page = self._context.new_page()
         self.troubles: list[str] = []
-        self.answers: list[Response] = []
+        self.responses: list[Response] = []
         self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("response", self._on_response)
@@ -60,15 +61,32 @@ class Tab:
         expect(self.page.locator(".later", has_text="…")).to_have_count(0)
         return self
 
+    def fulfill(self, path: str, content: object, *, status: int = 200) -> "Tab":
+        """Responds to requests for a path of the API, whatever their query."""
+        return self.fulfill_by(path, lambda _: content, status=status)
+
+    def fulfill_by(self, path: str, content: Callable[[dict[str, str]], object], *, status: int = 200) -> "Tab":
+        """The content depends on the query."""
+
+        def respond(route: Route) -> None:
+            query = dict(parse_qsl(urlsplit(route.request.url).query))
+            route.fulfill(status=status, json=content(query))
+
+        self.page.route(re.compile(rf"/{re.escape(path)}(\?|$)"), respond)
+        return self
+
     def serious_problems(self) -> list[str]:
-        """As axe-core judges what is shown now. It is evaluated by the debugger, which no CSP stops."""
-        self.page.evaluate(AXE.read_text())
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         return [
             f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']][:3])}"
-            for each in found["violations"]
+            for each in self.violations()
             if each["impact"] in ("serious", "critical")
         ]
+
+    def violations(self) -> list[dict[str, Any]]:
+        """As axe-core judges what is shown now. It is evaluated by the debugger, which no CSP stops."""
+        self.page.evaluate(AXE.read_text())
+        found: dict[str, Any] = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return list(found["violations"])
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than the window."""
@@ -77,8 +95,8 @@ class Tab:
     def close(self) -> None:
         self._context.close()
 
-    def _on_response(self, answer: Response) -> None:
-        self.answers.append(answer)
+    def _on_response(self, response: Response) -> None:
+        self.responses.append(response)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not REFUSED.match(message.text):

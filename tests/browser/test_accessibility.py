@@ -37,6 +37,22 @@ def test_axe_finds_nothing_serious_in_any_view(open_tab: Open, interrupted: Job,
     assert tab.show(ACME, "run", part=interrupted.run.id).serious_problems() == []
 
 
+def test_no_element_has_a_role_that_it_may_not_have(open_tab: Open, interrupted: Job) -> None:
+    tab = open_tab().sign_in()
+    for view, part in (("overview", ""), ("jobs", ""), ("pools", ""), ("run", interrupted.run.id)):
+        found = tab.show(ACME, view, part=part).violations()
+        assert [each["nodes"][0]["html"] for each in found if each["id"] == "aria-allowed-role"] == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_navigation_and_statuses_fit_a_phone_without_scrolling(open_tab: Open, view: str) -> None:
+    tab = open_tab(viewport={"width": 375, "height": 812}, is_mobile=True, has_touch=True).sign_in()
+    bars = tab.show(ACME, view).page.locator("nav")
+    hidden = bars.evaluate_all("bars => bars.map((bar) => [bar.ariaLabel, bar.scrollWidth - bar.clientWidth])")
+    assert [label for label, pixels in hidden if pixels > 0] == []
+    assert tab.overflow() <= 0
+
+
 def test_a_job_is_reached_with_the_keyboard_alone(open_tab: Open, interrupted: Job) -> None:
     tab = open_tab().sign_in().show(ACME, "jobs", repo=interrupted.run.repository.full_name)
     page = tab.page
@@ -58,7 +74,7 @@ def test_a_charts_values_are_read_with_the_arrow_keys(open_tab: Open) -> None:
     chart = page.get_by_role("group", name="Jobs per hour")
     chart.focus()
     page.keyboard.press("ArrowLeft")
-    expect(chart.locator(".reading")).to_contain_text("completed")
+    expect(chart.locator(".reading")).to_contain_text("succeeded")
 
 
 def test_times_are_the_readers_with_utc_on_hover(open_tab: Open, interrupted: Job) -> None:

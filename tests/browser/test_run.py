@@ -1,22 +1,31 @@
-"""The chain of jobs that decided when a run ended, which GitHub does not tell."""
+"""The jobs of a run over time, and the chain of jobs that decided when it ended, which GitHub does not report."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from tests.browser import canned_jobs
+from tests.browser.canned_jobs import BEGIN
 from tests.browser.conftest import Open
+from tests.browser.page_text import NOTHING, seconds
+from tests.browser.tab import Tab
 
-BEGIN = datetime(2025, 1, 15, 10, tzinfo=UTC)
 RUN = {"installation_id": 1, "run_id": 7, "run_attempt": 1, "status": "completed", "conclusion": "success"}
 
 
 def job(job_id: int, name: str, *, created: int, started: int, completed: int, **more: Any) -> dict[str, Any]:
-    """Times are seconds from the beginning of the run."""
-    moments = {"created_at": created, "started_at": started, "completed_at": completed}
-    at = {name: f"{BEGIN + timedelta(seconds=each):%Y-%m-%dT%H:%M:%S}.000Z" for name, each in moments.items()}
-    about = {"job_id": job_id, "job_name": name, "status": "completed", "conclusion": "success"}
-    return {"installation_id": 1, "run_id": 7, "received_at": at["created_at"], **about, **at, **more}
+    times: dict[str, Any] = {"created_at": created, "started_at": started, "completed_at": completed}
+    return canned_jobs.job(job_id, job_name=name, **times, **more)
+
+
+def open_run(tab: Tab, *jobs: dict[str, Any], **run: Any) -> Page:
+    tab.fulfill("installations/1/runs/7", {"run": RUN | run, "jobs": jobs, "attempts": [1, 2]})
+    return tab.show(1, "run", part=7).page
+
+
+def tile(page: Page, label: str) -> list[str]:
+    return page.locator(".tile", has_text=label).locator("> span:not(.tile-label)").all_inner_texts()
 
 
 JOBS = [
@@ -29,21 +38,72 @@ JOBS = [
 ]
 
 
-def test_the_critical_path_goes_back_from_the_last_job_to_whom_each_waited_for(open_tab: Open) -> None:
-    tab = open_tab().sign_in()
-    answer = {"run": {**RUN, "workflow_name": "Release"}, "jobs": JOBS, "attempts": [1]}
-    tab.page.route("**/installations/1/runs/7", lambda route: route.fulfill(json=answer))
-    page = tab.show(1, "run", part=7).page
+def test_the_critical_path_leads_from_each_job_to_the_one_that_it_waited_for(open_tab: Open) -> None:
+    page = open_run(open_tab().sign_in(), *JOBS, workflow_name="Release")
     expect(page.locator(".gantt-chain")).to_have_text("critical path: unit tests → build → deploy")
     assert page.locator(".gantt-names .critical bdi").all_inner_texts() == ["unit tests", "build", "deploy"]
     assert page.locator(".gantt-path").count() == 3
 
 
 def test_a_skipped_job_has_no_bar_and_comes_last(open_tab: Open) -> None:
-    tab = open_tab().sign_in()
-    answer = {"run": RUN, "jobs": JOBS, "attempts": [1, 2]}
-    tab.page.route("**/installations/1/runs/7", lambda route: route.fulfill(json=answer))
-    page = tab.show(1, "run", part=7).page
+    page = open_run(open_tab().sign_in(), *JOBS)
     assert page.locator(".gantt-names bdi").all_inner_texts()[-1] == "notify"
     assert page.locator(".gantt-work").count() == 5
     expect(page.get_by_role("link", name="Attempt 2")).to_be_visible()
+
+
+def test_carried_over_jobs_are_labelled_and_in_no_chart_path_or_count(open_tab: Open) -> None:
+    """A partial re-run copies jobs that ended hours before: their bars would begin left of the chart."""
+    costs = {"usage_in_seconds": 60, "usage_in_dollars": 0.5}
+    carried = [
+        job(each, f"old {each}", created=0, started=-30_000, completed=-29_000, carried_over=True, **costs)
+        for each in (8, 9)
+    ]
+    failed = job(1, "sign", created=0, started=10, completed=70, conclusion="failure", **costs)
+    page = open_run(open_tab().sign_in(), *carried, failed, total_jobs=3, completed_jobs=3, failed_jobs=1)
+    assert page.locator(".gantt-names bdi").all_inner_texts() == ["sign"]
+    expect(page.locator(".gantt-chain")).to_have_text("critical path: sign")
+    assert all(float(bar.get_attribute("x") or -1) >= 0 for bar in page.locator(".gantt-bars rect").all())
+    assert tile(page, "Jobs completed") == ["1 of 1", "2 others carried over"]
+    assert (tile(page, "Failed"), tile(page, "Total duration")) == (["1"], ["1 m 10 s"])
+    assert tile(page, "Cost") == ["$0.50"]
+    rows = page.locator("tbody tr", has_text="carried over")
+    expect(rows).to_have_count(2)
+    assert rows.first.locator("td.numeric").all_inner_texts()[:3] == [NOTHING] * 3
+
+
+def test_an_approval_is_a_bar_of_its_own_and_not_waiting_for_a_runner(open_tab: Open) -> None:
+    reviewed = {"approval_requested_at": 100, "approved_at": 700}
+    page = open_run(open_tab().sign_in(), job(1, "deploy", created=0, started=900, completed=1000, **reviewed))
+    widths = {
+        kind: sum(float(bar.get_attribute("width") or 0) for bar in page.locator(f".gantt-{kind}").all())
+        for kind in ("wait", "approval", "work")
+    }
+    assert 1.9 < widths["approval"] / widths["wait"] < 2.1
+    assert 5.9 < widths["approval"] / widths["work"] < 6.1
+    expect(page.locator(".gantt-legend")).to_contain_text("awaiting approval")
+
+
+def test_the_bar_of_a_running_job_grows_every_second(open_tab: Open) -> None:
+    tab = open_tab()
+    tab.page.clock.install(time=BEGIN + timedelta(seconds=100))
+    running = canned_jobs.job(2, "in_progress", started_at=20)
+    page = open_run(tab.sign_in(), job(1, "lint", created=0, started=5, completed=60), running, status="in_progress")
+    done, last = page.locator(".gantt-work.fill-success"), page.locator(".gantt-bars text").last
+    before = float(done.get_attribute("width") or 0)
+    whole, ran = seconds(tile(page, "Total duration")[0]), seconds(last.text_content() or "")
+    page.clock.run_for(5000)
+    assert seconds(tile(page, "Total duration")[0]) > whole + 3
+    assert seconds(last.text_content() or "") > ran + 3
+    assert float(done.get_attribute("width") or 0) < before
+
+
+def test_the_cost_of_a_run_states_the_time_that_has_no_price(open_tab: Open) -> None:
+    page = open_run(
+        open_tab().sign_in(),
+        job(1, "priced", created=0, started=0, completed=60, usage_in_seconds=60, usage_in_dollars=0.25),
+        job(2, "unpriced", created=0, started=0, completed=7200, usage_in_seconds=7200),
+    )
+    assert tile(page, "Cost") == ["$0.25", "2 h unpriced"]
+    priced, unpriced = (row.locator("td").nth(6).inner_text().split("\n") for row in page.locator("tbody tr").all())
+    assert (priced, unpriced) == (["$0.25"], [NOTHING, "2 h unpriced"])

@@ -78,10 +78,10 @@ def test_one_part_that_fails_leaves_the_others_alone(tab: Tab) -> None:
         ("pools", "No pools in this range"),
     ],
 )
-def test_an_empty_view_says_so(tab: Tab, view: str, text: str) -> None:
+def test_an_empty_view_explains_that_it_is_empty(tab: Tab, view: str, text: str) -> None:
     expect(tab.show(LEGACY.installation_id, view).page.locator("main")).to_contain_text(text)
 
 
 def test_a_missing_item_is_reported_as_missing(tab: Tab) -> None:
-    expect(tab.show(ACME, "job", part=1).page.get_by_role("alert")).to_contain_text("job 1 was not found")
+    expect(tab.show(ACME, "job", part=1).page.get_by_role("alert")).to_contain_text("Job 1 was not found")
     expect(tab.show(ACME, "nowhere").page.locator("main")).to_contain_text("Page not found")

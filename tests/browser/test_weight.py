@@ -24,8 +24,10 @@ class Weight:
 
 def weigh(tab: Tab) -> Weight:
     """What came over the wire, compressed as it was."""
-    sizes = [answer.request.sizes() for answer in tab.answers]
-    paths = [re.sub(r"\d{6,}", "…", answer.url.removeprefix(tab.home).partition("?")[0]) for answer in tab.answers]
+    sizes = [response.request.sizes() for response in tab.responses]
+    paths = [
+        re.sub(r"\d{6,}", "…", response.url.removeprefix(tab.home).partition("?")[0]) for response in tab.responses
+    ]
     return Weight(
         requests=sorted(paths),
         bytes=sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes),
@@ -52,7 +54,7 @@ def test_the_first_page_of_5000_jobs_takes_what_the_first_of_50_takes(open_tab: 
     weights = []
     for installation in (FEW_IN, MANY_IN):
         tab = open_tab().sign_in().settled()
-        tab.answers.clear()
+        tab.responses.clear()
         tab.show(installation, "jobs", **query)
         assert tab.page.locator("tbody tr").count() == FEW
         weights.append(weigh(tab))
@@ -74,13 +76,13 @@ def test_older_pages_follow_by_cursor_and_the_way_back_is_the_browsers(tab: Tab)
 
 
 def test_assets_are_kept_for_ever_and_the_page_never(outputs: Outputs) -> None:
-    with urllib.request.urlopen(f"{outputs.api_url}/") as answer:
-        page, headers = answer.read().decode(), answer.headers
+    with urllib.request.urlopen(f"{outputs.api_url}/") as response:
+        page, headers = response.read().decode(), response.headers
     assert headers["Cache-Control"] == "no-cache"
     assert "'unsafe" not in headers["Content-Security-Policy"]
     assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self'")
     names = re.findall(r'(?:href|src)="(assets/[^"]+)"', page)
     assert len(names) == 2
     for name in names:
-        with urllib.request.urlopen(f"{outputs.api_url}/{name}") as answer:
-            assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        with urllib.request.urlopen(f"{outputs.api_url}/{name}") as response:
+            assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"

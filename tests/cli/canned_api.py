@@ -1,4 +1,4 @@
-"""An API that answers what it was given: so each answer, also one that the real one rarely gives, can be shown."""
+"""An API with canned responses, so that tests can use responses that the real one rarely returns."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from threading import Thread
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.cli.answers import problem
+from tests.cli.responses import problem
 
 TOKEN = "rl_the-token-of-the-tests"
 
@@ -15,14 +15,14 @@ TOKEN = "rl_the-token-of-the-tests"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     method: str
-    path: str  # as it came, so with its escapes
+    path: str  # with its escapes
     query: dict[str, str] = field(default_factory=dict)
     body: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Whatever a proxy or a wrong address may answer."""
+    """Any response of a proxy or a wrong address."""
 
     status: int
     body: bytes
@@ -30,11 +30,11 @@ class Raw:
 
 
 class CannedApi(ThreadingHTTPServer):
-    """Gives each route its answers in turn, and the last one from then on."""
+    """Returns the responses of each route in turn, and then repeats the last one."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answers: dict[str, list[Any]] = {}
+        self.responses: dict[str, list[Any]] = {}
         self.asked: list[Asked] = []
         self.authorizations: list[str | None] = []
         self._thread = Thread(target=self.serve_forever, args=(0.02,))
@@ -43,8 +43,8 @@ class CannedApi(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def says(self, route: str, *answers: Any) -> None:
-        self.answers[route] = list(answers)
+    def respond(self, route: str, *responses: Any) -> None:
+        self.responses[route] = list(responses)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -60,12 +60,12 @@ class _Handler(BaseHTTPRequestHandler):
     server: CannedApi
 
     def do_GET(self) -> None:
-        self._answer()
+        self._respond()
 
     def do_POST(self) -> None:
-        self._answer()
+        self._respond()
 
-    def _answer(self) -> None:
+    def _respond(self) -> None:
         parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         asked = Asked(
@@ -80,21 +80,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _chosen(self, asked: Asked) -> Any:
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
-            return problem(401, "Unauthorized", "the token is not known")
-        answers = self.server.answers.get(f"{asked.method} {asked.path.removeprefix('/v1').removeprefix('/')}")
-        if not answers:
+            return problem(401, "Unauthorized", "This token isn't valid")
+        responses = self.server.responses.get(f"{asked.method} {asked.path.removeprefix('/v1').removeprefix('/')}")
+        if not responses:
             return problem(404, "Not Found", f"there is no {asked.path}")
-        return answers.pop(0) if len(answers) > 1 else answers[0]
+        return responses.pop(0) if len(responses) > 1 else responses[0]
 
-    def _send(self, answer: Any) -> None:
-        if not isinstance(answer, Raw):
-            status = answer["status"] if "title" in answer else 202 if self.command == "POST" else 200
-            answer = Raw(status, json.dumps(answer).encode(), {"Content-Type": "application/json"})
-        self.send_response(answer.status)
-        for name, value in (answer.headers | {"Content-Length": str(len(answer.body))}).items():
+    def _send(self, response: Any) -> None:
+        if not isinstance(response, Raw):
+            status = response["status"] if "title" in response else 202 if self.command == "POST" else 200
+            response = Raw(status, json.dumps(response).encode(), {"Content-Type": "application/json"})
+        self.send_response(response.status)
+        for name, value in (response.headers | {"Content-Length": str(len(response.body))}).items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(answer.body)
+        self.wfile.write(response.body)
 
     def log_message(self, *_: object) -> None:
-        """Silence: what was asked is in `asked`."""
+        """Suppresses the log: `asked` has the requests."""

@@ -3,18 +3,18 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.cli.answers import INSTALLATION, installations
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import runledger
+from tests.cli.responses import INSTALLATION, installations
 
 Ask = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture
 def api() -> Iterator[CannedApi]:
-    """One that knows one installation."""
+    """An API with one installation."""
     with CannedApi() as server:
-        server.says("GET installations", installations(INSTALLATION))
+        server.respond("GET installations", installations(INSTALLATION))
         yield server
 
 

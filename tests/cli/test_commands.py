@@ -1,20 +1,20 @@
-"""Each command asks the API what it should, and shows what it answers."""
+"""Each command sends the right request to the API, and shows the response."""
 
 import json
 
 import pytest
 
-from tests.cli import answers
-from tests.cli.answers import EVENTS, INSTALLATION, JOB, ORPHAN, PAGE, PASS, RUN
+from tests.cli import responses
 from tests.cli.canned_api import Asked, CannedApi
 from tests.cli.conftest import Ask
+from tests.cli.responses import EVENTS, INSTALLATION, JOB, ORPHAN, PAGE, PASS, RUN
 
 JOBS = f"installations/{INSTALLATION}/jobs"
 EVENTS_OF_JOB = f"{JOBS}/{JOB}/events"
 
 
 def test_jobs_are_a_table_without_tabs_or_colours_in_a_pipe(api: CannedApi, ask: Ask) -> None:
-    api.says(f"GET {JOBS}", {"items": [answers.job()], "next_cursor": None})
+    api.respond(f"GET {JOBS}", {"items": [responses.job()], "next_cursor": None})
     shown = ask("jobs", "--status", "completed", "--since", "24h", "--utc").stdout
     assert shown == (
         "        JOB  STATUS                 REPOSITORY  NAME           "
@@ -25,14 +25,14 @@ def test_jobs_are_a_table_without_tabs_or_colours_in_a_pipe(api: CannedApi, ask:
     assert api.asked[-1] == Asked(method="GET", path=f"/v1/{JOBS}", query={"status": "completed", "since": "24h"})
 
 
-def test_one_page_of_jobs_says_how_to_see_more(api: CannedApi, ask: Ask) -> None:
-    api.says(f"GET {JOBS}", {"items": [answers.job()], "next_cursor": "next"})
+def test_one_page_of_jobs_explains_how_to_see_more(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {JOBS}", {"items": [responses.job()], "next_cursor": "next"})
     assert "--cursor next" in ask("jobs", "--repo", "acme/api", "--limit", "1").stderr
 
 
 def test_all_follows_the_cursors_and_gives_one_document(api: CannedApi, ask: Ask) -> None:
-    first, second = answers.job(), answers.job(job_id=2)
-    api.says(f"GET {JOBS}", {"items": [first], "next_cursor": "next"}, {"items": [second], "next_cursor": None})
+    first, second = responses.job(), responses.job(job_id=2)
+    api.respond(f"GET {JOBS}", {"items": [first], "next_cursor": "next"}, {"items": [second], "next_cursor": None})
     shown = ask("jobs", "--repo", "acme/api", "--all", "--json")
     assert json.loads(shown.stdout) == {"items": [first, second], "next_cursor": None}
     assert [each.query.get("cursor") for each in api.asked[-2:]] == [None, "next"]
@@ -40,7 +40,7 @@ def test_all_follows_the_cursors_and_gives_one_document(api: CannedApi, ask: Ask
 
 
 def test_a_time_without_a_zone_is_in_the_zone_that_is_shown(api: CannedApi, ask: Ask) -> None:
-    api.says(f"GET {JOBS}", {"items": [], "next_cursor": None})
+    api.respond(f"GET {JOBS}", {"items": [], "next_cursor": None})
     ask("jobs", "--status", "queued", "--since", "2025-01-15T19:00", "--until", "2025-01-15T12:00+01:00")
     assert api.asked[-1].query["since"] == "2025-01-15T10:00:00.000Z"
     assert api.asked[-1].query["until"] == "2025-01-15T11:00:00.000Z"
@@ -49,28 +49,32 @@ def test_a_time_without_a_zone_is_in_the_zone_that_is_shown(api: CannedApi, ask:
 
 
 def test_a_job_shows_its_life_its_runner_and_its_cost(api: CannedApi, ask: Ask) -> None:
-    api.says(f"GET {JOBS}/{JOB}", answers.job())
-    api.says(f"GET {EVENTS_OF_JOB}", {"items": EVENTS, "next_cursor": None})
+    api.respond(f"GET {JOBS}/{JOB}", responses.job())
+    api.respond(f"GET {EVENTS_OF_JOB}", {"items": EVENTS, "next_cursor": None})
     shown = ask("job", str(JOB)).stdout
-    assert "  instance    i-0abc, spot c7i.large, pool linux-x64\n" in shown
-    assert "  cost        $0.00598 for 10m 03s, $0.0357 an hour, $0.009 saved by spot\n" in shown
+    assert "  workflow     8123456\n" in shown
+    assert "  interrupted  yes\n" in shown
+    assert "  instance     i-0abc, spot c7i.large, pool linux-x64\n" in shown
+    assert "  cost         $0.00598 for 10m 03s, $0.0357 an hour, $0.009 saved by spot\n" in shown
     assert "  2025-01-15 19:10:00.000  ! interrupted\n" in shown
     assert "      status: scheduled → in_progress\n" in shown
 
 
 def test_a_job_is_found_by_its_page_on_github(api: CannedApi, ask: Ask) -> None:
-    found = {"installation_id": INSTALLATION, "job_id": JOB, "run_id": RUN, "job": answers.job()}
-    api.says("GET jobs/lookup", found)
-    api.says(
+    found = {"installation_id": INSTALLATION, "job_id": JOB, "run_id": RUN, "job": responses.job()}
+    api.respond("GET jobs/lookup", found)
+    api.respond(
         f"GET {EVENTS_OF_JOB}", {"items": EVENTS[:1], "next_cursor": "2"}, {"items": EVENTS[1:], "next_cursor": None}
     )
     shown = json.loads(ask("job", PAGE, "--json").stdout)
-    assert shown == {"job": answers.job(), "events": {"items": EVENTS, "next_cursor": None}}
+    assert shown == {"job": responses.job(), "events": {"items": EVENTS, "next_cursor": None}}
     assert api.asked[0].query == {"url": PAGE}
 
 
 def test_the_page_of_a_run_is_no_job(api: CannedApi, ask: Ask) -> None:
-    api.says("GET jobs/lookup", {"installation_id": INSTALLATION, "run_id": RUN, "run": answers.RUN_ANSWER["run"]})
+    api.respond(
+        "GET jobs/lookup", {"installation_id": INSTALLATION, "run_id": RUN, "run": responses.RUN_RESPONSE["run"]}
+    )
     refused = ask("job", f"https://github.com/acme/api/actions/runs/{RUN}")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "`runledger run`" in refused.stderr
@@ -78,57 +82,90 @@ def test_the_page_of_a_run_is_no_job(api: CannedApi, ask: Ask) -> None:
 
 @pytest.mark.parametrize("wanted", [str(RUN), f"https://github.com/acme/api/actions/runs/{RUN}/attempts/2"])
 def test_a_run_is_shown_with_its_jobs(api: CannedApi, ask: Ask, wanted: str) -> None:
-    api.says("GET jobs/lookup", {"installation_id": INSTALLATION, "run_id": RUN, "run_attempt": 2})
-    api.says(f"GET installations/{INSTALLATION}/runs/{RUN}", answers.RUN_ANSWER)
+    api.respond("GET jobs/lookup", {"installation_id": INSTALLATION, "run_id": RUN, "run_attempt": 2})
+    api.respond(f"GET installations/{INSTALLATION}/runs/{RUN}", responses.RUN_RESPONSE)
     shown = ask("run", wanted).stdout
     assert f"  run         {RUN}, attempt 2 (others: 1)\n" in shown
     assert "  jobs        3: 3 completed, 1 failed\n" in shown
     assert f"{JOB}  failure (interrupted)" in shown
 
 
+def test_a_run_that_only_github_has_is_found_by_its_repository(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET installations/{INSTALLATION}/runs/{RUN}", responses.RUN_RESPONSE)
+    assert ask("run", str(RUN), "--repo", "acme/api").returncode == 0
+    assert api.asked[-1].query == {"repo": "acme/api"}
+
+
 def test_statistics_are_facts_with_units(api: CannedApi, ask: Ask) -> None:
-    api.says(f"GET installations/{INSTALLATION}/statistics", answers.STATISTICS)
+    api.respond(f"GET installations/{INSTALLATION}/statistics", responses.STATISTICS)
     assert ask("stats", "--repo", "acme/api", "--series", "--utc").stdout == (
         "acme/api  2025-01-14 10:00:00Z to 2025-01-15 10:00:00Z\n"
-        "  jobs           1,234\n"
+        "  jobs created   1,234\n"
         "  by status      1,200 completed, 34 in_progress\n"
         "  by conclusion  1,100 success, 100 failure\n"
-        "  success rate   91.7 %\n"
+        "  success rate   91.7 % (1,100 of 1,200 that succeeded or failed)\n"
         "  queued         p50 12 s  p90 1m 03s  p99 1h 02m  max 1d 03h\n"
-        "  spend          $1,234.50 for 1d 10h\n"
-        "  spot           61.0 % of the jobs\n"
+        "  spend          $1,234.50 for 1d 10h, 1d 07h unpriced\n"
+        "  spot           61.0 % of the jobs that ran\n"
         "  saved by spot  $700.25\n"
         "  interruptions  3\n"
         "\n"
-        "SLOWEST      P90  JOBS\n"
-        "CI / e2e  1h 02m    40\n"
+        "SLOWEST               P90  JOBS\n"
+        "acme/api CI / e2e  1h 02m    40\n"
         "\n"
         "COSTLIEST   SPEND  JOBS\n"
         "Nightly    $99.50     7\n"
         "\n"
-        "FROM                  JOBS  COMPLETED  FAILED  QUEUED P50  QUEUED P90  RAN P50  RAN P90  SPEND\n"
-        "2025-01-14 10:00:00Z    50         49       2        12 s      1m 00s   4m 00s  10m 00s  $4.20\n"
+        "FROM                  CREATED  COMPLETED  SUCCEEDED  FAILED  QUEUED P50  QUEUED P90  RAN P50  RAN P90  SPEND\n"
+        "2025-01-14 10:00:00Z       50         49         46       2        12 s      1m 00s   4m 00s  10m 00s  $4.20\n"
     )
     assert api.asked[-1].query == {"repo": "acme/api"}
 
 
 def test_stuck_jobs_come_with_advice(api: CannedApi, ask: Ask) -> None:
-    api.says(f"GET installations/{INSTALLATION}/stuck", answers.STUCK)
+    api.respond(f"GET installations/{INSTALLATION}/stuck", responses.STUCK)
     (_, row) = ask("stuck").stdout.splitlines()
     assert row.startswith(f"{JOB}  queued    1h 06m  acme/api")
     assert row.endswith("no runner has been scheduled: ask the launcher")
 
 
 def test_orphans_are_listed(api: CannedApi, ask: Ask) -> None:
-    api.says("GET admin/orphans", answers.ORPHANS)
+    api.respond("GET admin/orphans", responses.ORPHANS)
     (_, row) = ask("orphans", "--utc").stdout.splitlines()
     assert row.startswith(f"{ORPHAN}  ecs   active  2025-01-15 10:15:00Z  2025-01-15 10:25:00Z  linux-x64")
     assert row.endswith("its job is completed")
 
 
+def test_an_orphan_is_listed_with_its_run_job_status_and_machine(api: CannedApi, ask: Ask) -> None:
+    api.respond("GET admin/orphans", responses.ORPHANS)
+    (_, row) = ask("orphans", "--utc").stdout.splitlines()
+    assert f"{RUN}  success     running" in row
+
+
+def test_an_orphan_is_cleaned_by_its_job_or_run(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"POST admin/orphans/{JOB}/cleanup", {"id": PASS})
+    assert ask("orphans", "clean", str(JOB), "--yes").stdout == f"requested: {PASS}\n"
+
+
+def test_the_result_of_a_cleanup_is_a_sentence(api: CannedApi, ask: Ask) -> None:
+    result = "Not cleaned: GitHub reports this runner as busy"
+    finished = {"id": PASS, "status": "finished", "text": "Reconciliation (cleanup)\nErrors: 0", "result": result}
+    api.respond(f"POST admin/orphans/{JOB}/cleanup", {"id": PASS})
+    api.respond(f"GET admin/reconciliation/{PASS}", finished)
+    assert ask("orphans", "clean", str(JOB), "--yes", "--wait").stdout == f"{result}\n"
+
+
+def test_counts_of_zero_are_hidden_in_the_result_of_a_pass(api: CannedApi, ask: Ask) -> None:
+    text = "Reconciliation (full)\nStuck jobs: 0\nJobs corrected: 10\nDuration: 0.0s\n  runner i-1: attempts: 0"
+    api.respond("POST admin/reconciliation/run", {"id": PASS})
+    api.respond(f"GET admin/reconciliation/{PASS}", {"id": PASS, "status": "finished", "text": text})
+    shown = ask("reconcile", "--wait").stdout.splitlines()
+    assert shown == ["Reconciliation (full)", "Jobs corrected: 10", "Duration: 0.0s", "  runner i-1: attempts: 0"]
+
+
 def test_an_orphan_is_cleaned_by_its_whole_id(api: CannedApi, ask: Ask) -> None:
     path = "admin/orphans/arn%3Aaws%3Aecs%3Aeu-west-1%3A123456789012%3Atask%2Frunners%2F0123abcd/cleanup"
-    api.says(f"POST {path}", {"id": PASS})
+    api.respond(f"POST {path}", {"id": PASS})
     assert ask("orphans", "clean", ORPHAN, "--yes").stdout == f"requested: {PASS}\n"
     assert api.asked[-1].path == f"/{path}"
 
@@ -140,8 +177,8 @@ def test_nothing_is_cleaned_when_no_confirmation_is_possible(api: CannedApi, ask
 
 
 def test_a_pass_is_asked_for_and_waited_for(api: CannedApi, ask: Ask) -> None:
-    api.says("POST admin/reconciliation/run", {"id": PASS})
-    api.says(
+    api.respond("POST admin/reconciliation/run", {"id": PASS})
+    api.respond(
         f"GET admin/reconciliation/{PASS}",
         {"id": PASS, "status": "finished", "text": "2 jobs corrected\n1 orphan cleaned"},
     )
@@ -150,24 +187,24 @@ def test_a_pass_is_asked_for_and_waited_for(api: CannedApi, ask: Ask) -> None:
 
 
 def test_a_pass_that_failed_is_a_failure(api: CannedApi, ask: Ask) -> None:
-    api.says("POST admin/reconciliation/run", {"id": PASS})
-    api.says(f"GET admin/reconciliation/{PASS}", {"id": PASS, "status": "failed", "text": "GitHub was away"})
+    api.respond("POST admin/reconciliation/run", {"id": PASS})
+    api.respond(f"GET admin/reconciliation/{PASS}", {"id": PASS, "status": "failed", "text": "GitHub was away"})
     failed = ask("reconcile", "--wait")
     assert (failed.returncode, failed.stdout) == (1, "GitHub was away\n")
     assert api.asked[0].body == {"pass": "full"}
 
 
 def test_a_pass_with_errors_is_a_failure(api: CannedApi, ask: Ask) -> None:
-    api.says("POST admin/reconciliation/run", {"id": PASS})
+    api.respond("POST admin/reconciliation/run", {"id": PASS})
     result = {"id": PASS, "status": "finished", "outcome": "errors", "text": "Errors: 1"}
-    api.says(f"GET admin/reconciliation/{PASS}", result)
+    api.respond(f"GET admin/reconciliation/{PASS}", result)
     assert ask("reconcile", "--wait").returncode == 1
 
 
 def test_a_pass_that_ran_out_of_time_is_continued_by_the_next_and_no_failure(api: CannedApi, ask: Ask) -> None:
-    api.says("POST admin/reconciliation/run", {"id": PASS})
+    api.respond("POST admin/reconciliation/run", {"id": PASS})
     result = {"id": PASS, "status": "finished", "outcome": "unfinished", "text": "Left for the next pass: jobs"}
-    api.says(f"GET admin/reconciliation/{PASS}", result)
+    api.respond(f"GET admin/reconciliation/{PASS}", result)
     assert ask("reconcile", "--wait").returncode == 0
 
 
@@ -179,18 +216,18 @@ def test_installations_are_listed(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "route", "answer"),
+    ("arguments", "route", "response"),
     [
-        (["stats"], f"installations/{INSTALLATION}/statistics", answers.STATISTICS),
-        (["stuck"], f"installations/{INSTALLATION}/stuck", answers.STUCK),
-        (["run", str(RUN)], f"installations/{INSTALLATION}/runs/{RUN}", answers.RUN_ANSWER),
-        (["orphans"], "admin/orphans", answers.ORPHANS),
-        (["installations"], "installations", answers.installations(INSTALLATION)),
+        (["stats"], f"installations/{INSTALLATION}/statistics", responses.STATISTICS),
+        (["stuck"], f"installations/{INSTALLATION}/stuck", responses.STUCK),
+        (["run", str(RUN)], f"installations/{INSTALLATION}/runs/{RUN}", responses.RUN_RESPONSE),
+        (["orphans"], "admin/orphans", responses.ORPHANS),
+        (["installations"], "installations", responses.installations(INSTALLATION)),
     ],
     ids=lambda each: each[0] if isinstance(each, list) else "",
 )
-def test_json_is_the_answer_unchanged(
-    api: CannedApi, ask: Ask, arguments: list[str], route: str, answer: dict[str, object]
+def test_json_is_the_response_unchanged(
+    api: CannedApi, ask: Ask, arguments: list[str], route: str, response: dict[str, object]
 ) -> None:
-    api.says(f"GET {route}", answer)
-    assert json.loads(ask("--json", *arguments).stdout) == answer
+    api.respond(f"GET {route}", response)
+    assert json.loads(ask("--json", *arguments).stdout) == response

@@ -7,10 +7,10 @@ import pytest
 from runledger_cli.connection import Connection, find
 from runledger_cli.errors import UsageError
 
-from tests.cli.answers import INSTALLATION, installations
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import runledger
 from tests.cli.conftest import Ask
+from tests.cli.responses import INSTALLATION, installations
 
 ENVIRONMENT = {"RUNLEDGER_API_URL": "https://of-the-environment", "RUNLEDGER_TOKEN": "its-token"}
 
@@ -69,27 +69,27 @@ def test_only_the_web_is_asked(address: str, tmp_path: Path) -> None:
         find(api_url=address, token="t", environment={}, folder=tmp_path)
 
 
-def test_without_any_api_the_command_says_how_to_name_one(tmp_path: Path) -> None:
+def test_without_any_api_the_command_explains_how_to_name_one(tmp_path: Path) -> None:
     refused = runledger("stuck", folder=tmp_path)
     assert refused.returncode == 2
     assert "--api-url" in refused.stderr
 
 
 def test_of_several_installations_one_must_be_chosen(api: CannedApi, ask: Ask) -> None:
-    api.says("GET installations", installations(7, 8))
+    api.respond("GET installations", installations(7, 8))
     refused = ask("stuck")
     assert refused.returncode == 2
     assert "--installation: 7 (org-7), 8 (org-8)" in refused.stderr
 
 
 def test_an_installation_that_is_named_is_not_looked_up(api: CannedApi, ask: Ask) -> None:
-    api.says("GET installations/8/stuck", {"items": [], "next_cursor": None})
+    api.respond("GET installations/8/stuck", {"items": [], "next_cursor": None})
     assert ask("--installation", "8", "stuck").returncode == 0
     assert [each.path for each in api.asked] == ["/v1/installations/8/stuck"]
 
 
 def test_a_ledger_without_installations_reports_that(api: CannedApi, ask: Ask) -> None:
-    api.says("GET installations", installations())
+    api.respond("GET installations", installations())
     refused = ask("stuck")
     assert (refused.returncode, refused.stderr) == (
         1,

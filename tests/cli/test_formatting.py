@@ -31,13 +31,15 @@ def test_a_duration_has_two_units_at_most(seconds: float | None, expected: str) 
         (0, "$0.00"),
         (0.000001, "$0.000001"),
         (0.00598, "$0.00598"),
-        ("0.0357", "$0.04"),
+        ("0.0357", "$0.0357"),
+        (0.01, "$0.01"),
+        (0.3, "$0.30"),
+        (-0.25, "-$0.25"),
+        (-12.345, "-$12.35"),
         (1234.5, "$1,234.50"),
     ],
 )
-def test_dollars_are_rounded_to_cents_unless_that_would_leave_nothing(
-    amount: float | str | None, expected: str
-) -> None:
+def test_dollars_keep_enough_digits_to_compare_jobs(amount: float | str | None, expected: str) -> None:
     assert formatting.dollars(amount) == expected
 
 

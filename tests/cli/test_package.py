@@ -33,7 +33,7 @@ def test_only_the_command_is_installed(tmp_path: Path) -> None:
 
 def test_the_command_needs_nothing_but_python() -> None:
     for file in PACKAGE_FOLDER.rglob("*.py"):
-        # It imports boto3 when a token is created, and then says what to do if it is missing.
+        # It imports boto3 when a token is created, and then explains what to do if it is missing.
         more = {"boto3", "botocore"} if file.name == "secrets_manager.py" else set()
         for node in ast.walk(ast.parse(file.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

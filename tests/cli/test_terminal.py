@@ -6,17 +6,17 @@ import subprocess
 
 import pytest
 
-from tests.cli.answers import INSTALLATION, PASS, job
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import COMMAND, environment
+from tests.cli.responses import INSTALLATION, PASS, job
 
 CLEANUP = "POST admin/orphans/i-0abc/cleanup"
 
 
 @pytest.fixture(autouse=True)
 def _one_job(api: CannedApi) -> None:
-    api.says(f"GET installations/{INSTALLATION}/jobs", {"items": [job(was_interrupted=False)], "next_cursor": None})
-    api.says(CLEANUP, {"id": PASS})
+    api.respond(f"GET installations/{INSTALLATION}/jobs", {"items": [job(was_interrupted=False)], "next_cursor": None})
+    api.respond(CLEANUP, {"id": PASS})
 
 
 def test_a_failure_is_red(api: CannedApi) -> None:

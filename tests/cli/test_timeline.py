@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 from runledger.model.inputs import EventType
 from runledger_cli.rendering.history import event_line, history
 from runledger_cli.rendering.job_details import job_details
-from runledger_cli.rendering.jobs import ran_seconds
+from runledger_cli.rendering.jobs import queued_seconds, ran_seconds
 from runledger_cli.rendering.style import Style
 from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS, timeline
 
-from tests.cli.answers import EVENTS, event, job
+from tests.cli.responses import EVENTS, event, job
 
 STYLE = Style(now=datetime(2025, 1, 15, 11, tzinfo=UTC), zone=UTC)
 
@@ -56,6 +56,31 @@ def test_a_job_that_was_carried_over_completed_before_it_was_created() -> None:
     assert [line.split()[-1] for line in timeline(STYLE, carried, [])] == ["completed", "00m", "created"]
 
 
+def test_a_job_that_was_carried_over_has_no_queue_time_and_no_cost_of_its_own() -> None:
+    carried = job(carried_over=True, completed_at="2025-01-15T09:00:00.000Z", usage_in_seconds=0, usage_in_dollars=0)
+    del carried["overall_queue_duration_in_ms"], carried["was_interrupted"]
+    assert (queued_seconds(STYLE, carried), ran_seconds(STYLE, carried)) == (None, None)
+    shown = job_details(STYLE, carried)
+    assert "  status       failure (carried over)" in shown
+    assert not [line for line in shown if line.startswith("  cost")]
+
+
+def test_an_approval_stands_at_its_own_time_and_is_no_queue_time() -> None:
+    approved = job(
+        approval_requested_at="2025-01-15T10:00:10.000Z",
+        approved_at="2025-01-15T10:01:40.000Z",
+        environment="production",
+    )
+    del approved["overall_queue_duration_in_ms"]
+    late = [event("deployment_approved", "2025-01-15T11:00:00.000Z")]
+    steps = [line.split("● ")[1] for line in timeline(STYLE, approved, late) if "●" in line]
+    assert steps[2:5] == ["approval requested", "scheduled", "approved"]
+    assert "  approval     given 2025-01-15 10:01:40Z, after 1m 30s" in job_details(STYLE, approved)
+    running = {**approved, "status": "in_progress"}
+    assert queued_seconds(STYLE, running) == 30
+    assert queued_seconds(STYLE, {**running, "approved_at": None}) is None
+
+
 def test_only_events_that_the_ledger_writes_are_drawn() -> None:
     assert {*MARKS_OF_EVENTS, *STEPS_OF_EVENTS} <= set(EventType)
 
@@ -72,15 +97,15 @@ def test_history_shows_every_change_of_every_event() -> None:
     ]
 
 
-def test_a_field_that_was_taken_back_says_so() -> None:
+def test_a_field_that_was_taken_back_is_shown_as_such() -> None:
     taken = event("runner_taken", "2025-01-15T10:00:00.000Z", changes={"instance_id": {"from": "i-0abc"}})
     assert event_line(STYLE, taken).endswith("runner_taken  instance_id: i-0abc → -")
 
 
 def test_a_cost_is_shown_or_marked_as_unknown() -> None:
     running = {"installation_id": 42, "job_id": 1, "status": "in_progress", "started_at": "2025-01-15T10:55:00.000Z"}
-    assert job_details(STYLE, running)[-1] == "  cost    5m 00s, price unknown"
-    assert job_details(STYLE, running | {"price_per_hour": 0.0357})[-1] == "  cost    5m 00s, $0.0357 an hour"
+    assert job_details(STYLE, running)[-1] == "  cost         5m 00s, price unknown"
+    assert job_details(STYLE, running | {"price_per_hour": 0.0357})[-1] == "  cost         5m 00s, $0.0357 an hour"
 
 
 def test_a_job_that_never_ran_has_no_cost_and_no_time() -> None:

@@ -114,7 +114,7 @@ def test_a_malformed_secret_is_not_overwritten(
     secrets.put_secret_value(SecretId=secret, SecretString=text or " ")
     refused = create("ana", "--installations", "all")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert 'no JSON object with a list "tokens"' in refused.stderr
+    assert "isn't a JSON object with a list `tokens`" in refused.stderr
     assert secrets.get_secret_value(SecretId=secret)["SecretString"] == (text or " ")
 
 
@@ -158,7 +158,7 @@ def test_it_gives_up_if_the_secret_never_rests(
         SecretsManager({"AWS_REGION": "us-east-1"}).change(secret, race)
 
 
-def test_a_stage_without_a_stack_says_what_to_check(aws_url: str) -> None:
+def test_a_stage_without_a_stack_explains_what_to_check(aws_url: str) -> None:
     aws = {"AWS_ENDPOINT_URL": aws_url, "AWS_REGION": "us-east-1"}
     keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
     arguments = ["token", "create", "ana", "--installations", "all", "--stage", "nowhere"]
@@ -179,7 +179,7 @@ def test_wrong_usage_stores_nothing(
     assert stored(secrets, secret)["tokens"] == []
 
 
-def test_without_boto3_it_says_how_to_get_it() -> None:
+def test_without_boto3_it_explains_how_to_install_it() -> None:
     arguments = ["token", "create", "ana", "--installations", "all"]
     refused = subprocess.run(
         [sys.executable, "-S", "-m", "runledger_cli", *arguments],  # without site-packages

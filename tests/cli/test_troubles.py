@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from tests.cli.answers import INSTALLATION, event, job, problem
 from tests.cli.canned_api import TOKEN, CannedApi, Raw
 from tests.cli.command import COMMAND, environment, runledger
 from tests.cli.conftest import Ask
+from tests.cli.responses import INSTALLATION, event, job, problem
 
 JOBS = f"GET installations/{INSTALLATION}/jobs"
 TAILED = f"GET installations/{INSTALLATION}/events"
@@ -16,22 +16,22 @@ TAILED = f"GET installations/{INSTALLATION}/events"
 
 def test_a_problem_names_the_parameter(api: CannedApi, ask: Ask) -> None:
     wrong = [{"parameter": "since", "problem": "'tomorrow' is no instant"}]
-    api.says(JOBS, problem(400, "Bad Request", "a parameter is wrong", errors=wrong))
+    api.respond(JOBS, problem(400, "Bad Request", "a parameter is wrong", errors=wrong))
     refused = ask("jobs", "--status", "queued", "--since", "tomorrow")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == "runledger: Bad Request: a parameter is wrong; since: 'tomorrow' is no instant\n"
 
 
-def test_a_problem_that_says_it_all_is_not_repeated(api: CannedApi, ask: Ask) -> None:
+def test_errors_that_the_detail_contains_are_not_repeated(api: CannedApi, ask: Ask) -> None:
     wrong = [{"parameter": "limit", "problem": "should be less than or equal to 200"}]
-    api.says(JOBS, problem(400, "Bad Request", "limit should be less than or equal to 200", errors=wrong))
+    api.respond(JOBS, problem(400, "Bad Request", "limit should be less than or equal to 200", errors=wrong))
     refused = ask("jobs", "--status", "queued", "--limit", "999")
     assert refused.stderr == "runledger: Bad Request: limit should be less than or equal to 200\n"
 
 
 def test_a_wrong_token_is_refused_and_not_repeated(api: CannedApi) -> None:
     refused = runledger("stuck", "--api-url", api.url, "--token", "rl_wrong")
-    assert (refused.returncode, refused.stderr) == (1, "runledger: Unauthorized: the token is not known\n")
+    assert (refused.returncode, refused.stderr) == (1, "runledger: Unauthorized: This token isn't valid\n")
 
 
 def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
@@ -41,7 +41,7 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "expected"),
+    ("response", "code", "expected"),
     [
         (Raw(403, b'{"message": "Forbidden"}'), 1, "403 Forbidden: Forbidden"),
         (Raw(502, b"<html>Bad Gateway</html>"), 1, "502 Bad Gateway"),
@@ -50,9 +50,9 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
     ],
 )
 def test_what_stands_between_us_and_the_api_is_understood(
-    api: CannedApi, ask: Ask, answer: Raw, code: int, expected: str
+    api: CannedApi, ask: Ask, response: Raw, code: int, expected: str
 ) -> None:
-    api.says(JOBS, answer)
+    api.respond(JOBS, response)
     refused = ask("jobs", "--status", "queued")
     assert (refused.returncode, refused.stderr.count("\n")) == (code, 1)
     assert expected in refused.stderr
@@ -71,7 +71,6 @@ def test_an_unreachable_address_has_an_error_of_its_own() -> None:
         [],
         ["jobs"],
         ["jobs", "--status", "asleep"],
-        ["jobs", "--status", "queued", "--repo", "acme/api"],
         ["jobs", "--status", "queued", "--run-attempt", "2"],
         ["job", "not-an-id"],
         ["dance"],
@@ -84,7 +83,7 @@ def test_wrong_usage_asks_nothing(api: CannedApi, ask: Ask, arguments: list[str]
 
 
 def test_a_reader_that_has_read_enough_is_no_trouble(api: CannedApi) -> None:
-    api.says(JOBS, {"items": [job(job_id=number) for number in range(5_000)], "next_cursor": None})
+    api.respond(JOBS, {"items": [job(job_id=number) for number in range(5_000)], "next_cursor": None})
     with _started(api, "jobs", "--status", "queued") as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -94,13 +93,13 @@ def test_a_reader_that_has_read_enough_is_no_trouble(api: CannedApi) -> None:
     assert process.returncode == 141
 
 
-def test_tail_shows_each_event_once_in_order_until_it_is_interrupted(api: CannedApi) -> None:
+def test_tail_shows_events_as_the_api_orders_them_and_continues_at_its_next_since(api: CannedApi) -> None:
     first, second, third = (event("webhook_queued", f"2025-01-15T10:00:0{number}.000Z") for number in range(3))
-    api.says(
+    api.respond(
         TAILED,
-        {"items": [second, first], "next_since": "2025-01-15T10:00:01.000Z"},
+        {"items": [first, second], "next_since": "2025-01-15T10:00:01.000Z"},
         problem(503, "Service Unavailable", "throttled"),
-        {"items": [third, second], "next_since": "2025-01-15T10:00:02.000Z"},
+        {"items": [third], "next_since": "2025-01-15T10:00:02.000Z"},
     )
     with _started(api, "tail", "--utc", "--interval", "0.01") as process:
         assert process.stdout is not None
@@ -115,7 +114,11 @@ def test_tail_shows_each_event_once_in_order_until_it_is_interrupted(api: Canned
 
 
 def test_tail_ends_when_the_token_does(api: CannedApi, ask: Ask) -> None:
-    api.says(TAILED, {"items": [], "next_since": None}, problem(401, "Unauthorized", "the token is not known"))
+    api.respond(
+        TAILED,
+        {"items": [], "next_since": "2025-01-15T10:00:00.000Z"},
+        problem(401, "Unauthorized", "This token isn't valid"),
+    )
     assert ask("tail", "--interval", "0.01").returncode == 1
 
 

@@ -13,8 +13,8 @@ from runledger_cli.rendering.style import Style
 from runledger_cli.screen import Screen
 from runledger_cli.session import Session
 
-from tests.cli.answers import PASS
 from tests.cli.canned_api import TOKEN, CannedApi
+from tests.cli.responses import PASS
 
 ROUTE = f"GET admin/reconciliation/{PASS}"
 
@@ -30,14 +30,14 @@ def session(api: CannedApi, waited: list[float]) -> Session:
 
 
 def test_it_looks_again_until_the_pass_is_over(api: CannedApi) -> None:
-    api.says(ROUTE, *({"id": PASS, "status": status} for status in ("requested", "running", "running", "finished")))
+    api.respond(ROUTE, *({"id": PASS, "status": status} for status in ("requested", "running", "running", "finished")))
     waited: list[float] = []
     assert passes.report(session(api, waited), {"id": PASS}, wait=True) == 0
     assert waited == [passes.POLL_SECONDS] * 3
 
 
 def test_waiting_for_a_pass_that_never_runs_ends(api: CannedApi) -> None:
-    api.says(ROUTE, {"id": PASS, "status": "requested"})
+    api.respond(ROUTE, {"id": PASS, "status": "requested"})
     waited: list[float] = []
     with pytest.raises(CommandError, match="still requested after 16 minutes"):
         passes.report(session(api, waited), {"id": PASS}, wait=True)

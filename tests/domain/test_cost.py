@@ -1,18 +1,22 @@
 """What a job has cost, from its seconds and the price of its instance."""
 
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runledger.model.money import dollars
+from runledger.model.inputs import Status
+from runledger.model.job import Job
+from runledger.model.money import dollars, saved
 from runledger.tables.attributes import from_attributes, to_attributes
 
 
 @pytest.mark.parametrize(
     ("seconds", "dollars_per_hour", "expected"),
     [
-        (0, "0.34", "0"),
+        (0, "0.34", "0.005667"),
         (1, "0.36", "0.006"),
         (59, "0.36", "0.006"),
         (60, "0.36", "0.006"),
@@ -28,6 +32,36 @@ def test_a_job_is_billed_by_the_second_for_a_minute_at_least(
     seconds: int, dollars_per_hour: str, expected: str
 ) -> None:
     assert str(dollars(seconds, Decimal(dollars_per_hour))) == expected
+
+
+def job(**about: Any) -> Job:
+    """Ran from 10:00 to 11:00 for $2 an hour."""
+    at = dict.fromkeys(("created_at", "received_at", "last_updated_at", "started_at"), "2025-01-15T10:00:00.000Z")
+    known: dict[str, Any] = at | {"completed_at": "2025-01-15T11:00:00.000Z", "price_per_hour": Decimal(2)} | about
+    found = Job(installation_id=1, job_id=1, status=Status.COMPLETED, **known)
+    return replace(found, **found._derived())
+
+
+def test_a_job_that_never_ran_costs_nothing() -> None:
+    never = job(started_at=None, price_per_hour=None)
+    assert (never.usage_in_seconds, never.usage_in_dollars, never.saved_in_dollars) == (0, Decimal(0), None)
+
+
+def test_a_job_without_a_price_has_an_unknown_cost() -> None:
+    assert (job(price_per_hour=None).usage_in_seconds, job(price_per_hour=None).usage_in_dollars) == (3600, None)
+
+
+def test_a_machine_that_dies_silently_is_charged_until_its_death() -> None:
+    dead = job(terminated_at="2025-01-15T10:15:00.000Z", conclusion="failure")
+    assert (dead.usage_in_seconds, dead.usage_in_dollars) == (900, Decimal("0.5"))
+    late = job(terminated_at="2025-01-15T11:15:00.000Z")
+    assert (late.usage_in_seconds, late.usage_in_dollars) == (3600, Decimal(2))
+
+
+def test_savings_may_be_negative_and_are_unknown_without_both_prices() -> None:
+    assert saved(3600, paid=Decimal("0.5"), regular=Decimal("0.2")) == Decimal("-0.3")
+    assert str(saved(3600, paid=Decimal("0.5"), regular=Decimal("0.5"))) == "0"
+    assert saved(3600, paid=Decimal("0.5"), regular=None) is None
 
 
 @given(

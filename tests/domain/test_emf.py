@@ -8,7 +8,7 @@ import pytest
 from runledger.model import times
 from runledger.platform import emf
 
-UNITS = {"Count", "Milliseconds", "Seconds", "Percent", "None"}  # of those that CloudWatch knows
+UNITS = {"Count", "Milliseconds", "Seconds", "Percent", "None"}  # some of CloudWatch's units
 
 
 def written(capsys: pytest.CaptureFixture[str], *args: Any, **kwargs: Any) -> dict[str, Any]:

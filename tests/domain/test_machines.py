@@ -13,6 +13,7 @@ from runledger.model.assignments import (
     Occurrence,
     OccurrenceKind,
 )
+from runledger.model.keys import JobKey
 from runledger.model.ownership import Proof, owner_after
 from runledger.model.runner import CLAIMS_KEPT, Runner, RunnerStatus
 from runledger.runners.machine_messages import description, messages
@@ -94,7 +95,7 @@ def in_any_order(*inputs: Occurrence | Assignment) -> Runner:
 
 
 def messages_of(known: Runner, job_id: int, installation_id: int = OWNER) -> list[tuple[str, str]]:
-    return [(each.event_type.value, each.received_at) for each in messages(known, (installation_id, job_id))]
+    return [(each.event_type.value, each.received_at) for each in messages(known, JobKey(installation_id, job_id))]
 
 
 def test_the_earliest_end_of_a_life_counts() -> None:
@@ -164,7 +165,7 @@ def test_jobs_that_are_scheduled_on_one_machine_reuse_it() -> None:
 def test_a_lost_plan_is_returned_if_the_other_job_has_a_plan_or_a_life_of_its_own() -> None:
     for other in (plan(2, 2), ended(2)):
         known = in_any_order(*(plan(1, 1, pool_name="small"), fact(2, 3), started(3), other))
-        returned = next(messages(known, (OWNER, 1)))
+        returned = next(messages(known, JobKey(OWNER, 1)))
         assert (returned.returns, returned.releases, returned.facts.pool_name) == (MACHINE, None, "small")
 
 
@@ -214,7 +215,7 @@ def test_a_thief_gets_the_launchers_facts_completed_by_those_of_aws() -> None:
     price = Decimal("0.03")
     launcher = plan(1, 1, pool_name="small", price_per_hour=price)
     known = in_any_order(launcher, fact(2, 3, pool_name="tagged", instance_type="m7g.large", launched_at=clock(0)))
-    found = description(known, (OWNER, 2))
+    found = description(known, JobKey(OWNER, 2))
     assert found is not None
     assert (found.facts.pool_name, found.facts.price_per_hour) == ("small", price)
     assert (found.facts.instance_type, found.facts.scheduled_at) == ("m7g.large", clock(3))
@@ -222,16 +223,29 @@ def test_a_thief_gets_the_launchers_facts_completed_by_those_of_aws() -> None:
 
 def test_a_jobs_own_plan_describes_its_machine_completely() -> None:
     known = in_any_order(plan(1, 1, pool_name="small"), fact(1, 3, pool_name="tagged", instance_type="m7g.large"))
-    found = description(known, (OWNER, 1))
+    found = description(known, JobKey(OWNER, 1))
     assert found is not None
     assert (found.facts.pool_name, found.facts.instance_type, found.facts.scheduled_at) == ("small", None, clock(1))
+
+
+def test_descriptions_with_other_facts_have_other_ids() -> None:
+    """A function that lost a race would otherwise replace the history line of the one that won it."""
+
+    def id_of(instance_type: str, price: str) -> str:
+        known = runner(fact(1, 3, instance_type=instance_type, price_per_hour=Decimal(price)))
+        found = description(known, JobKey(OWNER, 1))
+        assert found is not None
+        return found.delivery_id
+
+    assert id_of("m7g.large", "0.10") != id_of("t4g.small", "0.10")
+    assert id_of("m7g.large", "0.10") == id_of("m7g.large", "0.1")  # as DynamoDB returns it
 
 
 @pytest.mark.parametrize(("launched", "scheduled"), [(1, 1), (None, 3), (9, 3)])
 def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launched: int | None, scheduled: int) -> None:
     """Not by a launch of a later life."""
     known = runner(fact(1, 3, launched_at=clock(launched) if launched is not None else None))
-    found = description(known, (OWNER, 1))
+    found = description(known, JobKey(OWNER, 1))
     assert found is not None
     assert found.facts.scheduled_at == clock(scheduled)
 
@@ -261,9 +275,9 @@ def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
     """A publisher may report about a machine before its owner is known."""
     foreign, own = (happened(OccurrenceKind.END_REPORTED, 5, str(each)) for each in (OWNER + 1, OWNER))
     known = runner(foreign, plan(1, 2), owner=None).owned(installation_id=OWNER)
-    assert list(messages(known, (OWNER, 1))) == []
+    assert list(messages(known, JobKey(OWNER, 1))) == []
     assert known.termination_reported_at is None
-    (message,) = messages(known.after(own), (OWNER, 1))
+    (message,) = messages(known.after(own), JobKey(OWNER, 1))
     assert message.action == "reported by the launcher"
 
 

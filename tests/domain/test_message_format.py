@@ -9,7 +9,7 @@ import pytest
 from runledger.model.errors import NewerMessage
 from runledger.model.message_format import VERSION
 from runledger.queries import github_requests
-from runledger.queries.github_requests import Outcome, Result
+from runledger.queries.github_requests import RequestOutcome, Result
 from runledger.recording import follow_up
 from runledger.webhooks import retry_queue
 
@@ -69,11 +69,11 @@ def test_a_version_is_a_whole_number(function: str, message: dict[str, Any], ver
 
 def test_a_result_with_more_fields_is_read() -> None:
     answer = {"outcome": "done", "message": "", "delivery_id": 7, "new": True}
-    assert github_requests.from_result(answer) == Result(outcome=Outcome.DONE, delivery_id=7)
+    assert github_requests.from_result(answer) == Result(outcome=RequestOutcome.DONE, delivery_id=7)
 
 
 def test_an_outcome_of_a_newer_version_is_no_success() -> None:
-    assert github_requests.from_result({"outcome": "deferred"}).outcome is Outcome.UNAVAILABLE
+    assert github_requests.from_result({"outcome": "deferred"}).outcome is RequestOutcome.UNAVAILABLE
 
 
 def _with_more_fields(value: Any) -> Any:

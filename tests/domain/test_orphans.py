@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from runledger.model.assignments import Assignment
 from runledger.model.inputs import Status
-from runledger.model.instance import Instance
+from runledger.model.instance import CONDITIONS, Instance
 from runledger.model.job import Job
 from runledger.model.reports import RunnerKind
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.reconciliation.orphans import Reason, suspicion
+from runledger.reconciliation.orphans import Reason, Waits, lives, suspicion
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import QUEUED, receipt
@@ -27,12 +28,12 @@ def job(status: Status = Status.COMPLETED, at: str = OLD) -> Job:
     return replace(opened, status=status, completed_at=at if status is Status.COMPLETED else None, last_updated_at=at)
 
 
-def instance(state: str = "running", launched_at: str | None = OLD) -> Instance:
-    return Instance(runner_id=ID, kind=RunnerKind.EC2, state=state, launched_at=launched_at, tags={})
+def instance(state: str = "running", launched_at: str | None = OLD, *, kind: RunnerKind = RunnerKind.EC2) -> Instance:
+    return Instance(runner_id=ID, kind=kind, state=state, launched_at=launched_at, tags={})
 
 
 def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, ours: bool = True) -> Reason | None:
-    return suspicion(of, its, machine, ours=ours, now=NOW, grace_seconds=600)
+    return suspicion(of, its, machine, ours=ours, now=NOW, waits=Waits(grace_seconds=600, registration_seconds=600))
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,7 @@ def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, o
         (runner(), job(), instance("terminated"), Reason.INSTANCE_GONE),
         (runner(), job(), instance("shutting-down"), Reason.INSTANCE_GONE),
         (runner(), job(), instance("stopped"), Reason.INSTANCE_STOPPED),
+        (runner(), job(), instance("a new state"), Reason.INSTANCE_STOPPED),
         (None, None, instance("stopped"), None),
     ],
 )
@@ -52,9 +54,46 @@ def test_these_are_orphans(of: Runner | None, its: Job | None, machine: Instance
     assert suspected(of, its, machine) is expected
 
 
-@pytest.mark.parametrize("status", [status for status in Status if status is not Status.COMPLETED])
+@pytest.mark.parametrize("state", ["deactivating", "stopping", "deprovisioning", "stopped", "deleted"])
+def test_a_task_never_starts_again_so_a_stopped_one_is_gone(state: str) -> None:
+    task = instance(state, kind=RunnerKind.ECS)
+    assert task.is_gone
+    assert suspected(runner(), job(), task) is Reason.INSTANCE_GONE
+
+
+@pytest.mark.parametrize("kind", list(RunnerKind))
+def test_a_machine_is_alive_stopped_or_gone_and_only_one_of_them(kind: RunnerKind) -> None:
+    for state in CONDITIONS[kind]:
+        machine = instance(state, kind=kind)
+        reason = suspected(runner(), job(), machine)
+        assert (lives(machine), machine.is_gone, reason) in {
+            (True, False, Reason.JOB_COMPLETED),
+            (False, True, Reason.INSTANCE_GONE),
+            (False, False, Reason.INSTANCE_STOPPED),
+        }
+
+
+@pytest.mark.parametrize("status", [Status.IN_PROGRESS, Status.WAITING])
 def test_a_runner_whose_job_is_open_is_none(status: Status) -> None:
     assert suspected(runner(), job(status), instance()) is None
+
+
+@pytest.mark.parametrize("status", [Status.QUEUED, Status.SCHEDULED])
+def test_a_machine_whose_job_has_not_started_may_never_have_registered(status: Status) -> None:
+    assert suspected(runner(), job(status), instance()) is Reason.NEVER_REGISTERED
+
+
+def test_a_machine_has_time_to_register_after_its_launch_and_after_its_assignment() -> None:
+    plan = Assignment(installation_id=7, job_id=job().job_id, since=YOUNG, is_plan=True)
+    assert suspected(runner(), job(Status.QUEUED), instance(launched_at=YOUNG)) is None
+    assert suspected(runner(installation_id=7, assignments=(plan,)), job(Status.QUEUED), instance()) is None
+
+
+@pytest.mark.parametrize("its", [job(), job(Status.QUEUED), None], ids=["completed", "queued", "none"])
+def test_a_runner_whose_suspicion_was_cleared_is_not_suspected_for_a_while(its: Job | None) -> None:
+    assert suspected(runner(suspicion_cleared_at=YOUNG), its, instance()) is None
+    assert suspected(runner(suspicion_cleared_at=OLD), its, instance()) is not None
+    assert suspected(runner(suspicion_cleared_at=YOUNG), its, instance("terminated")) is Reason.INSTANCE_GONE
 
 
 def test_a_machine_that_aws_never_confirmed_is_out_of_scope_and_not_gone() -> None:

@@ -1,30 +1,39 @@
 """Numbers over any number of jobs, in memory that does not grow with them."""
 
-from collections import Counter
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runledger.model.job_line import JobLine
+from runledger.model import times
+from runledger.model.completed_job import CompletedJob
+from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.job import Job
 from runledger.queries.histograms import Histogram, bucket
+from runledger.queries.pools import Pools
 from runledger.queries.rankings import Ranking
 from runledger.queries.statistics import Statistics
+from runledger.queries.usage import Usage
 
 SINCE, UNTIL = "2025-01-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"
 
 
-def finished(job_id: int, *, seconds: int = 60, **about: Any) -> JobLine:
-    about = {"created_at": "2025-01-15T10:00:00.000Z", "conclusion": "success", "queue_ms": 1000, **about}
-    return JobLine(job_id=job_id, seconds=seconds, **about)
+def finished(job_id: int, *, seconds: int = 60, at: str = "2025-01-15T10:10:00.000Z", **about: Any) -> CompletedJob:
+    """A job that completed at `at` after so many seconds on its machine."""
+    started_at = times.earlier(at, seconds=seconds)
+    defaults = {"created_at": times.earlier(started_at, seconds=1), "started_at": started_at, "queue_ms": 1000}
+    known: dict[str, Any] = defaults | {"completed_at": at, "conclusion": "success", "seconds": seconds} | about
+    return CompletedJob(job_id=job_id, **known)
 
 
-def summary(*lines: JobLine, since: str = SINCE, until: str = UNTIL, still_open: str = "") -> dict[str, Any]:
+def summary(*jobs: CompletedJob, since: str = SINCE, until: str = UNTIL, still_open: str = "") -> dict[str, Any]:
     statistics = Statistics(since=since, until=until)
-    for line in lines:
-        statistics.add(line)
-    return statistics.summary(Counter(still_open.split()))
+    for job in jobs:
+        statistics.add_completed(job)
+    for status in still_open.split():
+        statistics.add_open(status=status, created_at=since, usage=None)
+    return statistics.summary()
 
 
 @given(st.lists(st.integers(min_value=0, max_value=10**10), min_size=1, max_size=300))
@@ -53,16 +62,38 @@ def test_only_jobs_that_succeeded_or_failed_make_the_success_rate() -> None:
 
 
 def test_jobs_that_never_ran_count_but_measure_nothing() -> None:
-    found = summary(finished(1), finished(2, conclusion="cancelled", queue_ms=None, seconds=0), still_open="queued")
-    assert (found["jobs"], found["duration_seconds"]["count"]) == (2, 1)
+    never_ran = finished(2, conclusion="cancelled", queue_ms=None, started_at=None, seconds=0)
+    found = summary(finished(1), never_ran, still_open="queued")
+    assert (found["jobs"], found["duration_seconds"]["count"], found["usage_in_seconds"]) == (3, 1, 60)
     assert found["by_status"] == {"queued": 1, "completed": 2}
 
 
-def test_spot_is_shown_with_its_savings() -> None:
-    on_spot = finished(1, dollars=Decimal("0.25"), saved=Decimal("0.75"), interrupted=True)
-    found = summary(on_spot, finished(2, dollars=Decimal("1")))
-    assert found["spot"] == {"share": 0.5, "savings_in_dollars": Decimal("0.75")}
-    assert (found["usage_in_dollars"], found["interruptions"]) == (Decimal("1.25"), 1)
+def test_the_success_rate_comes_with_both_of_its_numbers() -> None:
+    found = summary(*(finished(n, conclusion=each) for n, each in enumerate(("success", "failure", "cancelled"))))
+    assert (found["succeeded"], found["failed"], found["success_rate"]) == (1, 1, 0.5)
+    (point,) = [each for each in found["series"] if each["completed"]]
+    assert (point["completed"], point["succeeded"], point["failed"]) == (3, 1, 1)
+
+
+def test_the_share_of_spot_is_of_jobs_whose_lifecycle_is_known() -> None:
+    jobs = [finished(n, lifecycle=each) for n, each in enumerate(("spot", "on-demand", "on-demand", None))]
+    assert summary(*jobs)["spot"]["share"] == 1 / 3
+    assert summary(finished(1))["spot"]["share"] is None
+
+
+def test_savings_leave_out_unpriced_jobs_and_may_be_negative() -> None:
+    saved = (Decimal("0.25"), Decimal("-0.75"), None)
+    found = summary(*(finished(n, lifecycle="spot", saved=each) for n, each in enumerate(saved)))
+    assert found["spot"]["savings_in_dollars"] == Decimal("-0.5")
+    assert summary(finished(1, lifecycle="spot"))["spot"]["savings_in_dollars"] is None
+
+
+def test_an_unknown_cost_is_null_and_its_time_is_unpriced() -> None:
+    found = summary(finished(1, seconds=90))
+    assert (found["usage_in_dollars"], found["unpriced_seconds"], found["usage_in_seconds"]) == (None, 90, 90)
+    found = summary(finished(1, seconds=90), finished(2, dollars=Decimal("0.5")))
+    assert (found["usage_in_dollars"], found["unpriced_seconds"]) == (Decimal("0.5"), 90)
+    assert summary()["usage_in_dollars"] == 0
 
 
 @pytest.mark.parametrize(
@@ -79,31 +110,133 @@ def test_a_series_has_hours_or_days_without_gaps(until: str, points: int, last: 
     assert (len(series), series[0]["start"], series[-1]["start"]) == (points, SINCE, last)
 
 
-def test_a_job_is_in_the_hour_of_its_creation() -> None:
-    line = finished(1, created_at="2025-01-01T02:59:59.999Z", conclusion="failure", dollars=Decimal("0.5"))
-    points = summary(line, until="2025-01-02T00:00:00.000Z")["series"]
+DAY = {"until": "2025-01-02T00:00:00.000Z"}
+
+
+def test_a_job_counts_as_created_and_as_completed_in_the_hour_of_each() -> None:
+    job = finished(1, at="2025-01-01T03:00:00.000Z", conclusion="failure", created_at="2025-01-01T01:59:59.999Z")
+    points = summary(job, **DAY)["series"]
     assert [(point["jobs"], point["completed"], point["failed"]) for point in points[1:4]] == [
+        (1, 0, 0),
         (0, 0, 0),
-        (1, 1, 1),
-        (0, 0, 0),
+        (0, 1, 1),
     ]
-    assert points[2]["usage_in_dollars"] == Decimal("0.5")
+
+
+def test_spend_belongs_to_the_hours_in_which_the_job_ran() -> None:
+    job = finished(1, at="2025-01-01T03:30:00.000Z", seconds=2 * 3600, dollars=Decimal(4))
+    found = summary(job, **DAY)
+    assert [point["usage_in_dollars"] for point in found["series"][:5]] == [0, 1, 2, 1, 0]
+    assert (found["usage_in_dollars"], found["usage_in_seconds"]) == (4, 7200)
+
+
+def test_only_the_part_that_ran_in_the_range_is_spend_of_the_range() -> None:
+    before_and_in = finished(1, at="2025-01-01T00:30:00.000Z", seconds=3600, dollars=Decimal(2))
+    in_and_after = finished(2, at="2025-01-02T01:00:00.000Z", seconds=7200, dollars=Decimal(2))
+    found = summary(before_and_in, in_and_after, **DAY)
+    assert (found["usage_in_dollars"], found["usage_in_seconds"]) == (2, 1800 + 3600)
+    assert (found["by_status"], found["duration_seconds"]["count"]) == ({"completed": 1}, 1)
+    assert sum(point["usage_in_dollars"] for point in found["series"]) == 2
+
+
+def test_a_running_job_is_spend_so_far() -> None:
+    statistics = Statistics(since=SINCE, until=DAY["until"])
+    running = {"started_at": "2025-01-01T01:30:00.000Z", "price_per_hour": 2, "status": "in_progress"}
+    usage = Usage.so_far(running, "2025-01-01T02:30:00.000Z")
+    statistics.add_open(status="in_progress", created_at="2025-01-01T01:00:00.000Z", usage=usage)
+    found = statistics.summary()
+    assert (found["usage_in_dollars"], found["usage_in_seconds"], found["jobs"]) == (2, 3600, 1)
+    assert [point["usage_in_dollars"] for point in found["series"][:4]] == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("machine", "seconds"),
+    [
+        ({"terminated_at": "2025-01-01T01:40:00.000Z"}, 600),
+        ({"terminated_at": "2025-01-01T01:20:00.000Z"}, 3600),  # and it was started again
+        ({"terminated_at": "2025-01-01T01:40:00.000Z", "runner_name": "i-00000000000000002"}, 3600),
+    ],
+)
+def test_a_running_job_uses_its_machine_as_it_will_when_it_has_completed(machine: dict[str, str], seconds: int) -> None:
+    named = {"instance_id": "i-00000000000000001", "runner_name": "i-00000000000000001"}
+    running: dict[str, Any] = {"started_at": "2025-01-01T01:30:00.000Z", "pool_name": "small", **named, **machine}
+    usage = Usage.so_far(running, "2025-01-01T02:30:00.000Z")
+    assert usage is not None
+    assert usage.seconds == seconds
+    job = Job(
+        installation_id=1,
+        job_id=1,
+        status=Status.COMPLETED,
+        created_at=SINCE,
+        received_at=SINCE,
+        last_updated_at=SINCE,
+        completed_at="2025-01-01T02:30:00.000Z",
+        **running,
+    )
+    again = Receipt(
+        installation_id=1,
+        job_id=1,
+        delivery_id="again",
+        received_at=SINCE,
+        event_type=EventType.WEBHOOK_COMPLETED,
+        source=Source.GITHUB_WEBHOOK,
+        facts=Facts(),
+    )
+    assert job.absorb(again).usage_in_seconds == seconds
+
+
+def test_a_machine_that_has_ended_is_neither_busy_nor_active() -> None:
+    running = {
+        "started_at": "2025-01-01T01:30:00.000Z",
+        "pool_name": "small",
+        "instance_id": "i-00000000000000001",
+        "runner_name": "i-00000000000000001",
+    }
+    for ended, busy in (({}, 1), ({"terminated_at": "2025-01-01T01:40:00.000Z"}, 0)):
+        pools = Pools(since=SINCE, until=UNTIL)
+        pools.add_running(running | ended, now="2025-01-01T02:30:00.000Z")
+        (pool,) = pools.to_json()
+        assert (pool["busy"], pool["runners_active"]) == (busy, busy)
+
+
+def test_the_cost_of_a_job_of_zero_seconds_without_a_price_is_unknown() -> None:
+    job = finished(1, at="2025-01-01T03:00:00.000Z", seconds=0, dollars=None)
+    found = summary(job, **DAY)
+    assert (found["usage_in_dollars"], found["unpriced_seconds"]) == (None, 0)
+    assert [point["usage_in_dollars"] for point in found["series"][2:5]] == [0, None, 0]
+
+
+def test_a_job_of_zero_seconds_costs_in_the_hour_in_which_it_started() -> None:
+    job = finished(1, at="2025-01-01T03:00:00.000Z", seconds=0, dollars=Decimal("0.01"))
+    found = summary(job, **DAY)
+    assert [point["usage_in_dollars"] for point in found["series"][2:5]] == [0, Decimal("0.01"), 0]
 
 
 def test_the_slowest_and_the_costliest_are_listed_by_name() -> None:
     lines = [
-        finished(n, seconds=n, dollars=Decimal(20 - n), job_name=f"job {n}", workflow_name="CI") for n in range(20)
+        finished(
+            n, seconds=n, dollars=Decimal(20 - n), job_name=f"job {n}", workflow_name="CI", repo_full_name="acme/web"
+        )
+        for n in range(20)
     ]
     found = summary(*lines)
     assert [each["job_name"] for each in found["slowest"]] == [f"job {n}" for n in range(19, 9, -1)]
     assert [each["job_name"] for each in found["costliest"]] == [f"job {n}" for n in range(10)]
-    assert found["costliest"][0] == {"workflow_name": "CI", "job_name": "job 0", "jobs": 1, "usage_in_dollars": 20}
+    names = {"repo_full_name": "acme/web", "workflow_name": "CI", "job_name": "job 0"}
+    assert found["costliest"][0] == {**names, "jobs": 1, "usage_in_dollars": 20}
+
+
+def test_jobs_of_the_same_name_in_two_repositories_are_ranked_apart() -> None:
+    found = summary(*(finished(n, job_name="test", repo_full_name=f"acme/{n}") for n in range(2)))
+    assert {each["repo_full_name"] for each in found["slowest"]} == {"acme/0", "acme/1"}
 
 
 def test_of_too_many_names_those_that_used_least_are_forgotten() -> None:
     ranking = Ranking(names_kept=20)
     for n in range(10_000):
         ms = 1_000_000 if n < 5 else 1000 + n
-        ranking.add("CI", f"made up {n}", ms=ms, bucket=bucket(ms), dollars=Decimal(ms))
+        name = ("acme/web", "CI", f"made up {n}")
+        ranking.add_duration(name, ms, bucket(ms))
+        ranking.add_cost(name, Decimal(ms))
     assert {each["job_name"] for each in ranking.costliest()} >= {f"made up {n}" for n in range(5)}
     assert len(ranking._entries) <= 40

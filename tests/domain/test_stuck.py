@@ -17,7 +17,8 @@ PATIENCE = Patience(queued_minutes=10, scheduled_minutes=10, in_progress_hours=6
 
 
 def job(status: Status, *, since: str = LONG_AGO, **about: Any) -> Job:
-    times = dict.fromkeys(("created_at", "received_at", "last_updated_at", "scheduled_at", "started_at"), since)
+    names = ("created_at", "received_at", "last_updated_at", "scheduled_at", "started_at", "queued_reported_at")
+    times = dict.fromkeys(names, since)
     return replace(decide(None, receipt(QUEUED)).job, status=status, **times | about)
 
 
@@ -42,6 +43,12 @@ def test_a_completed_job_is_never_stuck_and_never_touched() -> None:
     assert stuck_since(job(Status.COMPLETED), now=NOW, patience=PATIENCE) is None
     for found in (None, *(on_github(status) for status in Status)):
         assert verdict(job(Status.COMPLETED), found) is Verdict.LEAVE
+
+
+def test_how_long_a_job_is_stuck_does_not_jump_when_a_runner_is_requested() -> None:
+    queued = job(Status.QUEUED, created_at="2025-01-14T04:00:00.000Z")
+    requested = replace(queued, runner_requests=1, runner_requested_at=NOW, last_updated_at=NOW)
+    assert {stuck_since(each, now=NOW, patience=PATIENCE) for each in (queued, requested)} == {LONG_AGO}
 
 
 def test_a_job_that_has_lost_its_runner_is_stuck_much_earlier_than_one_that_works() -> None:
@@ -104,7 +111,7 @@ def test_each_pause_is_twice_as_long_and_there_is_an_end(requests: int, minutes_
 
 
 def test_a_runner_that_never_came_is_not_learnt_again_when_it_is_forgotten() -> None:
-    """Its mapping is cleaned minutes after another one was requested, and says to the job that it is gone."""
+    """Its mapping is cleaned minutes after another one was requested, and the job records that it is gone."""
     waiting = job(Status.QUEUED, runner_requests=1, started_at=None, scheduled_at=None)
     gone = replace(
         receipt(QUEUED),

@@ -26,7 +26,7 @@ def alarms(outputs: Outputs) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def subscribed(outputs: Outputs, alarms: list[dict[str, Any]]) -> Iterator[str]:
-    """A queue that hears of alarms, as a mailbox would."""
+    """A queue that receives alarms, as a mailbox would."""
     (topic,) = {arn for alarm in alarms for arn in alarm["AlarmActions"]}
     with closing(aws.client(outputs, "sqs")) as sqs, closing(aws.client(outputs, "sns")) as sns:
         url = sqs.create_queue(QueueName="mailbox", Attributes={"Policy": json.dumps(FROM_TOPICS)})["QueueUrl"]

@@ -74,23 +74,23 @@ def test_errors_are_problems_behind_the_gateway_too(outputs: Outputs) -> None:
     assert ask(outputs, "/v1/me", method="DELETE").status == 405
     assert (
         ask(outputs, f"/admin/orphans/{quote(TASK, safe='')}/cleanup", method="POST").body["detail"]
-        == f"runner {TASK} was not found"
+        == f"Runner {TASK} was not found"
     )
 
 
 def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Outputs) -> None:
-    ordered = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
-    assert ordered.status == 202, ordered.body
+    requested = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    assert requested.status == 202, requested.body
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while (found := ask(outputs, f"/admin/reconciliation/{ordered.body['id']}").body)["status"] != "finished":
+    while (found := ask(outputs, f"/admin/reconciliation/{requested.body['id']}").body)["status"] != "finished":
         assert time.monotonic() < deadline, found
         time.sleep(0.5)
     assert (found["pass"], found["requested_by"]) == ("quick", "token:local-admin")
     assert found["text"].startswith("Reconciliation (quick)")
-    assert ordered.body["id"] in [each["id"] for each in ask(outputs, "/admin/reconciliation").body["items"]]
+    assert requested.body["id"] in [each["id"] for each in ask(outputs, "/admin/reconciliation").body["items"]]
 
 
-def test_github_says_why_a_run_cannot_be_run_again(outputs: Outputs) -> None:
+def test_githubs_reason_why_a_run_cannot_be_re_run_is_shown(outputs: Outputs) -> None:
     answer = ask(outputs, f"{HERE}/runs/{RUN}/rerun", method="POST")
     assert (answer.status, answer.headers["Content-Type"]) == (409, "application/problem+json")
     assert answer.body["detail"].startswith("GitHub rejected the request")

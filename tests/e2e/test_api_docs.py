@@ -33,7 +33,7 @@ AT = "2025-01-15T10:00:00.000Z"
 
 @pytest.fixture(scope="module")
 def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
-    """A job whose run failed, from webhooks of the simulated GitHub; an orphan; and a pass that was ordered."""
+    """A job whose run failed, from webhooks of the simulated GitHub; an orphan; and a pass that was requested."""
     github = Control(outputs.github_api_url)
     github.configure(webhook_url=outputs.webhook_url, webhook_secret=outputs.webhook_secret)
     github.put(Installation(id=INSTALLATION, account=REPO.partition("/")[0], created_at=AT))
@@ -51,7 +51,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     place = Place(account_id=ACCOUNT, region=outputs.region)
     runners.change(RUNNER, at=AT, change=lambda runner: runner.owned(kind="ec2").confirmed(AT, place))
     runners.suspect(RUNNER, at=AT, reason="job_completed")
-    ordered = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    requested = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {
         "RUNLEDGER_API_URL": outputs.api_url,
         "RUNLEDGER_TOKEN": outputs.admin_token,
@@ -62,7 +62,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
         "DEPLOYMENT": str(DEPLOYMENT),
         "RUNNER": RUNNER,
         "DELIVERY": delivery,
-        "PASS": ordered.body["id"],
+        "PASS": requested.body["id"],
     }
 
 

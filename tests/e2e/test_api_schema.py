@@ -44,7 +44,7 @@ KNOWN = {
     "delivery_id": "1",
 }
 TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}")
-# An order may start a pass of the reconciler.
+# A POST may start a pass of the reconciler.
 EXAMPLES = {"get": 5, "post": 2}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -69,13 +69,13 @@ def questions() -> Iterator[Any]:
 
 
 def _can_be_wrong(method: str, path: str, *, known: bool) -> bool:
-    """Without a parameter nothing is wrong; and what is no text at all in a path is answered by the gateway."""
+    """A request without a parameter is valid, and the gateway itself rejects a path that isn't text."""
     texts = any(text in path for text in TEXTS)
     return "parameters" in DESCRIPTION["paths"][path][method] and (known or not texts)
 
 
 @pytest.mark.parametrize(("operation_id", "mode", "known"), list(questions()))
-def test_a_question_is_answered_as_described(
+def test_a_response_matches_its_description(
     outputs: Outputs, description: Any, operation_id: str, mode: GenerationMode, known: bool
 ) -> None:
     method, path = OPERATIONS[operation_id]

@@ -111,7 +111,7 @@ def test_an_interrupted_job_is_run_again_by_one_call_and_then_succeeds(
     assert (job["was_interrupted"], job["conclusion"]) == (True, "failure")
     types = [line["event_type"] for line in history(dynamodb, outputs, warned.ledger_key)]
     assert {"runner_interrupted", "runner_terminated", "rerun_requested"} <= set(types)
-    attempts = [run for run in tables["workflow_runs"].values() if run["run_id"] == warned.run.id]
+    attempts = [run for run in tables["workflow_runs"].values() if run.get("run_id") == warned.run.id]
     found = sorted((run["run_attempt"], run["conclusion"]) for run in attempts)
     assert found == [(1, "failure"), (2, "success")]
     assert reruns(outputs) == reruns_before + 1

@@ -37,7 +37,7 @@ def test_a_deployment_is_found_and_can_be_updated(checks: dict[str, tuple[str, s
     assert before["runner_tags"] == State.SKIPPED
 
 
-def test_what_works_is_ok_and_what_is_missing_says_what_to_do(checks: dict[str, tuple[str, str]]) -> None:
+def test_what_works_is_ok_and_what_is_missing_has_a_remedy(checks: dict[str, tuple[str, str]]) -> None:
     assert [checks[name][0] for name in AFTER] == [State.OK, State.OK, State.PROBLEM, State.OK]
     assert "local-admin" in checks["operator"][1]
     assert "aws sns subscribe --topic-arn arn:aws:sns:" in checks["alarms"][1]

@@ -19,7 +19,7 @@ def shown() -> list[str]:
     return [line for line in re.findall(r"^\$ (.*)$", section, re.MULTILINE) if not line.startswith("make ")]
 
 
-def test_every_command_of_the_first_look_answers(outputs: Outputs, played: Played, tmp_path: Path) -> None:
+def test_every_command_of_the_first_look_works(outputs: Outputs, played: Played, tmp_path: Path) -> None:
     subjects = [each.subject for each in deliveries(played.steps)]
     job = next(
         each for each in subjects if isinstance(each, Job) and each.run.repository.full_name == "acme/storefront"

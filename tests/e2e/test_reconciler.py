@@ -102,7 +102,7 @@ def test_orphans_are_suspected_in_one_pass_and_cleaned_in_the_next(
     reasons = {played.machines.outlived: "job_completed", played.machines.unclaimed: "no_job"}
     for machine, reason in reasons.items():
         assert f"runner {machine}: {reason}; suspected" in first.text
-        assert f"runner {machine}: {reason}; stopped" in second.text
+        assert f"runner {machine}: {reason}; cleaned: the machine was stopped" in second.text
         item = runner(dynamodb, outputs, machine)
         assert (item["status"], item["terminated_reason"]) == ("cleaned", f"orphan: {reason}")
     assert states(outputs, *reasons) == {"terminated"}
@@ -112,7 +112,8 @@ def test_orphans_are_suspected_in_one_pass_and_cleaned_in_the_next(
 def test_what_works_and_what_is_not_ours_is_never_stopped(outputs: Outputs, played: Played) -> None:
     assert states(outputs, *played.machines.survivors) == {"running"}
     assert {f"runner-{played.machines.busy}", f"runner-{played.machines.at_work}"} <= registered(outputs)
-    assert f"runner {played.machines.busy}: job_completed; no longer an orphan; not stopped" in played.passes[1].text
+    busy = "not cleaned: GitHub reports this runner as busy"
+    assert f"runner {played.machines.busy}: job_completed; {busy}" in played.passes[1].text
     assert not any(played.machines.foreign in each.text for each in played.passes)
 
 
@@ -145,7 +146,7 @@ def launchers_queue(outputs: Outputs) -> Iterator[str]:
         sqs.delete_queue(QueueUrl=url)
 
 
-def test_a_launcher_hears_of_a_job_that_is_stuck_in_the_queue(
+def test_a_launcher_receives_a_request_for_a_job_stuck_in_the_queue(
     outputs: Outputs, dynamodb: "DynamoDBClient", launchers_queue: str
 ) -> None:
     simulate(outputs, "PUT", f"installations/{INSTALLATION}", {"account": REPO.partition("/")[0]})
@@ -157,7 +158,7 @@ def test_a_launcher_hears_of_a_job_that_is_stuck_in_the_queue(
     dynamodb.update_item(
         TableName=outputs.tables["workflow_jobs"],
         Key={"PK": {"S": f"{INSTALLATION}#{STUCK_JOB}"}, "SK": {"S": "v"}},
-        UpdateExpression="SET last_updated_at = :long_ago",
+        UpdateExpression="SET queued_reported_at = :long_ago",
         ExpressionAttributeValues={":long_ago": {"S": LONG_AGO}},
     )
     finished = passes.invoke(outputs, "quick")

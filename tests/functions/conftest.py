@@ -1,4 +1,4 @@
-"""The real handlers in an AWS of moto's: tables from the template, a secret, a queue."""
+"""The real handlers in an AWS of moto's, with tables in memory, a secret and queues."""
 
 import importlib
 import json
@@ -17,9 +17,9 @@ from runledger.platform import clients as aws
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from tests.functions.reconciling import Scene
-from tests.support.beds import create_tables
+from tests.support.beds import KEEP_SESSION
+from tests.support.memory import tables_in_memory
 from tests.support.settings import SETTINGS, forget_wiring
-from tests.support.synthesis import Templates
 from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ class World:
 
 
 @pytest.fixture
-def world(templates: Templates, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    with mock_aws():
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    with mock_aws(config=KEEP_SESSION), tables_in_memory():
         dynamodb, sqs, secrets = boto3.client("dynamodb"), boto3.client("sqs"), boto3.client("secretsmanager")
-        create_tables(dynamodb, templates["data"])
         queue_url = sqs.create_queue(QueueName="retries")["QueueUrl"]
         secret_arn = secrets.create_secret(Name="webhook", SecretString=json.dumps({"current": SECRET}))["ARN"]
         of_this_world = {

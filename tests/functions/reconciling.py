@@ -1,4 +1,4 @@
-"""The reconciler in moto's AWS with the simulated GitHub: what tests of it share."""
+"""The reconciler in moto's AWS with the simulated GitHub, for several test modules."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -22,15 +22,15 @@ def ago(**some: float) -> str:
 
 
 class Scene:
-    """A deployment with an App, and hands on GitHub, EC2 and the webhooks that reach us."""
+    """A deployment with an App; methods change GitHub and EC2, and deliver webhooks."""
 
     def __init__(self, world: "World", github: "SimulatedGitHub") -> None:
         self.world, self.github = world, github
         github.state.put("installations", INSTALLATION, account=ORG)
         github.state.put("runs", RUN, repository=REPO)
 
-    def hear(self, step: str, job_id: int, **changes: object) -> None:
-        """GitHub's webhook reaches us, dated by when the job was created."""
+    def receive(self, step: str, job_id: int, **changes: object) -> None:
+        """Delivers GitHub's webhook, dated by the job's creation."""
         changes = {"created_at": ago(hours=1), **changes}
         body = json.dumps(payload(step, job_id=job_id, **changes)).encode()
         at = datetime.fromisoformat(str(changes["created_at"])).timestamp()
@@ -78,6 +78,6 @@ class Scene:
 
 
 def queued(scene: Scene, job_id: int, **about: Any) -> None:
-    """Both GitHub and we know it as queued for an hour."""
-    scene.hear(QUEUED, job_id, **about)
+    """Queued for an hour, on GitHub and in the ledger."""
+    scene.receive(QUEUED, job_id, **about)
     scene.on_github(job_id, "queued", **about)

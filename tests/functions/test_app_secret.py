@@ -33,15 +33,15 @@ def key(github: SimulatedGitHub, key_file: Path) -> str:
 def test_an_app_that_is_added_is_used_within_five_minutes(
     world: World, app: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wiring.truth() is None
+    assert wiring.github_state() is None
     world.secrets.put_secret_value(SecretId=app, SecretString=json.dumps({"app_id": "1", "private_key": key}))
-    assert wiring.truth() is None
+    assert wiring.github_state() is None
     monkeypatch.setattr(wiring, "READ_AGAIN_SECONDS", 0.0)
-    first = wiring.truth()
+    first = wiring.github_state()
     assert first is not None
-    assert wiring.truth() is first
+    assert wiring.github_state() is first
     world.secrets.put_secret_value(SecretId=app, SecretString=json.dumps({"app_id": "2", "private_key": key}))
-    assert wiring.truth() is not first
+    assert wiring.github_state() is not first
 
 
 def test_an_app_stays_in_use_while_its_secret_cannot_be_read(

@@ -73,7 +73,7 @@ def test_a_retried_report_continues_its_webhook(
 ) -> None:
     intake = world.start("webhook_intake")
     with monkeypatch.context() as broken:
-        broken.setattr(intake.intake.ledger.runs._client, "update_item", unreachable)
+        broken.setattr(intake.intake.ledger.runs._table.client, "update_item", unreachable)
         deliver(world, messages.run("completed"), guid="the run's end")
     world.invoke("webhook_retry", {"Records": world.deferred()})
     assert correlation_ids(log.getvalue(), "report") == ["the run's end"]

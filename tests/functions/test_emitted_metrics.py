@@ -7,7 +7,7 @@ import pytest
 from runledger.model.passes import PassKind
 from runledger.platform import emf, logs
 from runledger.reconciliation import metrics
-from runledger.reconciliation.summary import Report
+from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
 
 from tests.functions.conftest import World
@@ -66,7 +66,7 @@ def test_alarms_and_graphs_match_what_is_emitted(
     logs.secret_ignored("current", "it is empty")
     at = "2025-01-15T10:00:00.000Z"
     metrics.finished(
-        Report(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed))
+        PassReport(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed))
     )
     written = emitted(capsys.readouterr().out)
     assert {name for name, _ in written} >= {"JobsQueued", "QueueTime", "StuckJobs", "MessagesFailed"}

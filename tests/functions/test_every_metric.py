@@ -10,6 +10,7 @@ from runledger.platform import clients, emf
 
 from tests.functions.reconciling import Scene, queued
 from tests.functions.test_emitted_metrics import emitted
+from tests.functions.test_reconciler_runners import outlived
 from tests.support import messages
 from tests.support.messages import Message
 from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance
@@ -77,7 +78,7 @@ def rejection_before_the_job(scene: Scene, _: pytest.MonkeyPatch) -> None:
 
 @emits(
     *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RebalanceRecommendations"),
-    *("RunnersInterrupted", "RunnersTerminated", "Spend", "SpotSavings"),
+    *("RunnersInterrupted", "RunnersTerminated", "Spend", "SpotSavings", "InternalQueueTime"),
 )
 def life_of_a_runner(scene: Scene, _: pytest.MonkeyPatch) -> None:
     deliver_job(scene, QUEUED)
@@ -134,7 +135,7 @@ def cancelled_run(scene: Scene, _: pytest.MonkeyPatch) -> None:
 @emits("DeferredDeliveries")
 def webhook_without_dynamodb(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     intake = scene.world.start("webhook_intake")
-    monkeypatch.setattr(intake.intake.ledger.events._client, "put_item", unreachable)
+    monkeypatch.setattr(intake.intake.ledger.events._table.client, "put_item", unreachable)
     deliver_job(scene, QUEUED)
 
 
@@ -150,15 +151,28 @@ def secrets_with_limits(scene: Scene, _: pytest.MonkeyPatch) -> None:
     deliver_job(scene, QUEUED)
 
 
+@emits("DeliveriesFromOtherHosts")
+def delivery_of_an_enterprise_server(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    body = json.dumps(payload(QUEUED)).encode()
+    scene.world.invoke("webhook_intake", http_event(body, guid="other", host="github.example.com"))
+
+
 @emits(
     *("RunnersRequested", "JobsReconciled", "StuckJobs", "JobsHealed", "LongRunningJobs", "ForgottenApprovals"),
-    *("WebhooksRedelivered", "ReconciliationErrors", "ReconciliationDuration", "OrphanedRunnerRate"),
+    *("WebhooksRedelivered", "ReconciliationErrors", "ReconciliationDuration", "PassesSucceeded", "PassesFailed"),
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
 )
 def reconciliation(scene: Scene, _: pytest.MonkeyPatch) -> None:
     queued(scene, 1)
-    scene.hear(QUEUED, 2)
+    scene.receive(QUEUED, 2)
     scene.on_github(2, "completed", conclusion="success")
+    scene.reconcile()
+
+
+@emits("OrphanedRunnerRate", "CleanupLatency")
+def orphan(scene: Scene, _: pytest.MonkeyPatch) -> None:
+    outlived(scene)
+    scene.reconcile()
     scene.reconcile()
 
 

@@ -51,7 +51,7 @@ def set_status(scene: Scene, job_id: int, status: str) -> None:
 
 
 def test_a_job_whose_completion_webhook_was_lost_is_healed_with_what_changed(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     answer = scene.reconcile()
     job = scene.job(1)
@@ -67,7 +67,7 @@ def test_a_job_whose_completion_webhook_was_lost_is_healed_with_what_changed(sce
 
 
 def test_healing_again_changes_nothing(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     scene.reconcile()
     before, lines = scene.job(1), len(scene.history(1))
@@ -76,16 +76,16 @@ def test_healing_again_changes_nothing(scene: Scene) -> None:
 
 
 def test_what_github_learnt_a_moment_ago_is_left_to_its_webhook(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended(completed_at=ago(seconds=20)))
     assert scene.reconcile()["summary"]["jobs_healed"] == 0
 
 
 def test_a_quick_pass_asks_only_about_jobs_that_are_stuck(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     assert scene.reconcile("quick")["summary"]["runs_asked"] == 0
-    scene.hear(QUEUED, 2)
+    scene.receive(QUEUED, 2)
     assert scene.reconcile("quick")["summary"]["runs_asked"] == 1
 
 
@@ -154,7 +154,7 @@ def test_a_scheduled_job_whose_runner_lives_is_left_alone(scene: Scene) -> None:
 
 
 def test_a_job_that_github_does_not_know_is_closed_with_the_reason(scene: Scene) -> None:
-    scene.hear(QUEUED, 1)
+    scene.receive(QUEUED, 1)
     scene.on_github(2, "in_progress", started_at=ago(minutes=1))
     scene.reconcile("quick")
     assert scene.job(1)["status"] == "queued"
@@ -166,7 +166,7 @@ def test_a_job_that_github_does_not_know_is_closed_with_the_reason(scene: Scene)
 
 
 def test_jobs_of_a_run_that_github_does_not_know_are_closed_too(scene: Scene) -> None:
-    scene.hear(QUEUED, 1, run_id=RUN + 1)
+    scene.receive(QUEUED, 1, run_id=RUN + 1)
     assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
     a_while_passes(scene)
     # The run's absence has lasted; now the job's begins.
@@ -186,8 +186,8 @@ def test_one_404_closes_nothing(scene: Scene, kind: str) -> None:
     assert not absences(scene)
 
 
-def test_a_job_that_was_closed_is_corrected_when_github_knows_it_again(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=ago(hours=7))
+def test_a_job_that_was_closed_is_corrected_when_github_has_it_again(scene: Scene) -> None:
+    scene.receive(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=ago(hours=7))
     scene.on_github(1, "completed", **ended(started_at=ago(hours=7), completed_at=ago(hours=6)))
     scene.github.state.add_fault(kind="error", status=404, path="*/actions/*", times=None)
     for _ in range(3):
@@ -202,7 +202,7 @@ def test_a_job_that_was_closed_is_corrected_when_github_knows_it_again(scene: Sc
 
 @pytest.mark.parametrize("step", [IN_PROGRESS, WAITING])
 def test_a_job_of_a_finished_run_is_healed_by_the_next_full_pass(scene: Scene, step: str) -> None:
-    scene.hear(step, 1, created_at=ago(minutes=50), started_at=ago(minutes=40))
+    scene.receive(step, 1, created_at=ago(minutes=50), started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     scene.github.state.put("runs", RUN, status="completed", conclusion="success")
     _, finished = messages.run("completed")
@@ -212,7 +212,7 @@ def test_a_job_of_a_finished_run_is_healed_by_the_next_full_pass(scene: Scene, s
 
 
 def test_the_same_correction_is_made_again_if_the_job_needs_it_again(scene: Scene) -> None:
-    scene.hear(WAITING, 1, created_at=ago(days=3))
+    scene.receive(WAITING, 1, created_at=ago(days=3))
     scene.on_github(1, "queued", created_at=ago(days=3))
     scene.reconcile("quick")
     assert scene.job(1)["status"] == "queued"
@@ -224,7 +224,7 @@ def test_the_same_correction_is_made_again_if_the_job_needs_it_again(scene: Scen
 def test_runs_that_fail_do_not_keep_the_others_from_their_turn(scene: Scene) -> None:
     for number in range(1, 5):
         scene.github.state.put("runs", RUN + number, repository=REPO)
-        scene.hear(QUEUED, number, run_id=RUN + number)
+        scene.receive(QUEUED, number, run_id=RUN + number)
         scene.github.state.put("jobs", number, run_id=RUN + number, status="queued", created_at=ago(hours=1))
     for number in (1, 2):
         path = f"*/actions/runs/{RUN + number}/*"
@@ -255,7 +255,7 @@ def test_a_runner_of_another_region_is_not_taken_for_gone(scene: Scene) -> None:
 
 
 def test_a_denied_call_to_ec2_does_not_stop_the_healing_of_jobs(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     queued(scene, 2)
     scene.launch(2, scene.start_instance())
@@ -270,7 +270,7 @@ def test_a_denied_call_to_ec2_does_not_stop_the_healing_of_jobs(scene: Scene, mo
 
 def test_a_long_running_job_with_a_living_runner_is_shown_and_left_alone(scene: Scene) -> None:
     started = ago(hours=7)
-    scene.hear(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=started)
+    scene.receive(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=started)
     scene.on_github(1, "in_progress", created_at=ago(hours=8), started_at=started)
     answer = scene.reconcile("quick")
     assert (answer["summary"]["stuck_in_progress"], answer["summary"]["long_running_jobs"]) == (1, 1)
@@ -278,14 +278,14 @@ def test_a_long_running_job_with_a_living_runner_is_shown_and_left_alone(scene: 
 
 
 def test_an_approval_that_came_without_our_hearing_of_it_is_healed(scene: Scene) -> None:
-    scene.hear(WAITING, 1, created_at=ago(days=3))
+    scene.receive(WAITING, 1, created_at=ago(days=3))
     scene.on_github(1, "queued", created_at=ago(days=3))
     scene.reconcile("quick")
     assert scene.job(1)["status"] == "queued"
 
 
 def test_a_job_without_any_webhook_is_recorded_with_its_runs_counters(scene: Scene) -> None:
-    scene.hear(QUEUED, 1)
+    scene.receive(QUEUED, 1)
     scene.on_github(1, "queued")
     scene.on_github(2, "in_progress", name="test", started_at=ago(minutes=20), runner_id=9, runner_name="a-runner")
     assert scene.reconcile()["summary"]["jobs_discovered"] == 1
@@ -295,7 +295,7 @@ def test_a_job_without_any_webhook_is_recorded_with_its_runs_counters(scene: Sce
 
 
 def test_a_run_that_is_over_is_not_asked_again(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     scene.reconcile()
     assert scene.reconcile()["summary"]["runs_asked"] == 0
@@ -311,9 +311,9 @@ def test_a_run_without_an_attempt_number_is_the_first(scene: Scene, kind: str) -
 
 def test_one_failing_run_stops_no_other(scene: Scene) -> None:
     scene.github.state.put("runs", RUN + 1, repository="lineville/elastic-machines-testing")
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
-    scene.hear(IN_PROGRESS, 2, started_at=ago(minutes=40), run_id=RUN + 1)
+    scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=40), run_id=RUN + 1)
     path = f"*/actions/runs/{RUN + 1}/*"
     scene.github.state.add_fault(kind="error", status=403, path=path, times=None)
     answer = scene.reconcile()
@@ -323,7 +323,7 @@ def test_one_failing_run_stops_no_other(scene: Scene) -> None:
 def test_without_an_app_stuck_jobs_are_counted_and_left_alone(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = scene.world.secrets.create_secret(Name="none", SecretString="{}")["ARN"]
     monkeypatch.setenv("GITHUB_APP", secret)
-    scene.hear(QUEUED, 1)
+    scene.receive(QUEUED, 1)
     answer = scene.reconcile()
     assert (answer["outcome"], answer["summary"]["stuck_queued"]) == ("success", 1)
     assert scene.job(1)["status"] == "queued"
@@ -333,13 +333,13 @@ def test_githubs_budget_is_left_to_others(scene: Scene, monkeypatch: pytest.Monk
     monkeypatch.setenv("GITHUB_BUDGET_FOR_OTHERS_PERCENT", "100")
     queued(scene, 1)
     scene.github.state.put("runs", RUN + 1, repository="lineville/elastic-machines-testing")
-    scene.hear(QUEUED, 2, run_id=RUN + 1)
+    scene.receive(QUEUED, 2, run_id=RUN + 1)
     answer = scene.reconcile()
     assert (answer["summary"]["runs_asked"], answer["summary"]["postponed"]) == (0, 2)
 
 
 def test_no_runner_is_requested_for_a_job_that_its_concurrency_group_holds_back(scene: Scene) -> None:
-    scene.hear(QUEUED, 1)
+    scene.receive(QUEUED, 1)
     scene.on_github(1, "pending")
     answer = scene.reconcile("quick")
     assert (answer["summary"]["stuck_queued"], answer["summary"]["runners_requested"]) == (1, 0)
@@ -391,7 +391,7 @@ def uninstall(scene: Scene) -> None:
 
 def test_after_uninstalling_jobs_are_closed_and_machines_become_orphans_that_stay_alive(scene: Scene) -> None:
     queued(scene, 1)
-    scene.hear(IN_PROGRESS, 2, started_at=ago(minutes=40))
+    scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=40))
     instance = scene.start_instance()
     scene.launch(3, instance)
     uninstall(scene)

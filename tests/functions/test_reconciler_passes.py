@@ -10,16 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger.model.passes import new_id
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.platform import logs
+from runledger.queries.pass_requests import new_pass_id
 from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.reconciler import Reconciler
 from runledger.tables.passes import PassesTable
 from runledger_github.app import DeliveryPage, GitHubApp
 from runledger_github.errors import NoAnswerError
-from runledger_github.truth import Truth
+from runledger_github.state import GitHubState
 
 from tests.functions.reconciling import Scene, ago, queued
 from tests.functions.test_telemetry import lines, metrics
@@ -232,7 +232,7 @@ def test_redeliveries_are_spread_over_most_of_the_three_days() -> None:
 
 def test_a_pass_is_stored_with_its_summary_and_findings(scene: Scene) -> None:
     queued(scene, 1)
-    answer = scene.reconcile(id=new_id("2025-01-15T10:00:00.000Z"), requested_by="ada")
+    answer = scene.reconcile(id=new_pass_id("2025-01-15T10:00:00.000Z"), requested_by="ada")
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
     assert stored["SK"] == answer["id"]
     assert (stored["pass"], stored["status"], stored["requested_by"]) == ("full", "finished", "ada")
@@ -249,7 +249,7 @@ def test_a_pass_emits_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[st
     logged = lines(capsys.readouterr().out)
     emitted = metrics([line for line in logged if "kind" not in line])
     assert {
-        *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "OrphanedRunnerRate"),
+        *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "PassesSucceeded"),
         *("ReconciliationErrors", "ReconciliationDuration", "JobsHealed", "WebhooksRedelivered"),
         *("LongRunningJobs", "ForgottenApprovals", "RunnersRequested"),
     } <= emitted.keys()
@@ -260,7 +260,7 @@ def test_a_pass_emits_its_metrics(scene: Scene, capsys: pytest.CaptureFixture[st
 def test_an_error_is_logged_once_with_its_item(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     log = io.StringIO()
     monkeypatch.setattr(logs.logger.registered_handler, "stream", log)
-    scene.hear(QUEUED, 1, created_at=ago(hours=2))
+    scene.receive(QUEUED, 1, created_at=ago(hours=2))
     scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
     scene.reconcile()
     (failed,) = [line for line in lines(log.getvalue()) if line["message"] == "reconciliation failed"]
@@ -303,8 +303,8 @@ def test_a_summary_fits_into_an_item_however_long_its_findings_are(
 
     for number in range(1, 131):
         scene.github.state.put("runs", RUN + number, repository=REPO)
-        scene.hear(QUEUED, number, run_id=RUN + number)
-    monkeypatch.setattr(Truth, "jobs", fail)
+        scene.receive(QUEUED, number, run_id=RUN + number)
+    monkeypatch.setattr(GitHubState, "jobs", fail)
     answer = scene.reconcile()
     assert answer["summary"]["errors"] == 130
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]

@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from runledger.reconciliation.cleanup import CleanupOutcome
 from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import ORG, TAGGED, Scene, ago
+from tests.support.beds import items
+from tests.support.ledgers import RUNNERS
 from tests.support.runner_events import TASK, batch, instance_state, task_state
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, REPO
 
@@ -17,7 +20,7 @@ def outlived(scene: Scene, job_id: int = 1, **github: Any) -> str:
     instance = scene.start_instance()
     name = f"runner--{instance}"
     scene.launch(job_id, instance)
-    scene.hear(COMPLETED, job_id, **RAN, runner_name=name, completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, job_id, **RAN, runner_name=name, completed_at=ago(minutes=30))
     scene.github.state.put("runners", 9, scope=REPO, name=name, **github)
     return instance
 
@@ -56,6 +59,31 @@ def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypat
     assert scene.state_of(instance) == "terminated"
 
 
+@pytest.mark.parametrize(
+    ("busy", "result"),
+    [(False, "Cleaned: the machine was stopped"), (True, "Not cleaned: GitHub reports this runner as busy")],
+)
+def test_the_result_of_a_cleanup_is_stored_as_a_sentence(scene: Scene, busy: bool, result: str) -> None:
+    instance = outlived(scene, busy=busy)
+    scene.reconcile()
+    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    assert (answer["result"], f"Result: {result}" in answer["text"]) == (result, True)
+    (stored,) = [each for each in items(scene.world.dynamodb, RUNNERS) if each["SK"] == "asked-for"]
+    assert stored["result"] == result
+
+
+def test_the_result_of_a_cleanup_states_why_it_was_not_possible(scene: Scene) -> None:
+    instance = outlived(scene)
+    scene.reconcile()
+    scene.github.state.add_fault(kind="error", status=500, path="*/runners", times=None)
+    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    assert answer["result"].startswith("Not cleaned: deferred to the next pass: ")
+
+
+def test_every_outcome_of_a_cleanup_has_a_sentence() -> None:
+    assert {outcome.result.partition(":")[0] for outcome in CleanupOutcome} == {"Cleaned", "Not cleaned"}
+
+
 def test_a_busy_runner_is_acquitted(scene: Scene) -> None:
     instance = outlived(scene, busy=True)
     scene.reconcile()
@@ -66,12 +94,12 @@ def test_a_busy_runner_is_acquitted(scene: Scene) -> None:
     assert "suspected_at" not in runner
 
 
-def test_the_runner_of_another_machine_that_took_its_job_says_nothing_of_it(scene: Scene) -> None:
+def test_the_runner_of_another_machine_that_took_its_job_proves_nothing(scene: Scene) -> None:
     """The machine was launched for a job that ran elsewhere, on a runner that is busy with another job by now."""
     instance, other = scene.start_instance(), scene.start_instance()
     scene.launch(1, instance)
     name = f"runner--{other}"
-    scene.hear(COMPLETED, 1, **RAN, runner_name=name, completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, **RAN, runner_name=name, completed_at=ago(minutes=30))
     scene.github.state.put("runners", 9, scope=REPO, name=name, busy=True)
     scene.reconcile("quick")
     scene.reconcile("quick")
@@ -90,7 +118,7 @@ def test_a_machine_that_is_busy_under_an_unrecorded_name_is_acquitted(scene: Sce
 def test_a_busy_runner_whose_name_contains_no_id_may_be_any_machine_so_none_is_stopped(scene: Scene) -> None:
     ours = scene.start_instance()
     scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=True)
-    scene.hear(IN_PROGRESS, 1, **RAN, runner_name="builder-7")
+    scene.receive(IN_PROGRESS, 1, **RAN, runner_name="builder-7")
     scene.on_github(1, "in_progress", **RAN)
     scene.reconcile()
     assert scene.reconcile()["summary"]["postponed"] == 1
@@ -104,7 +132,7 @@ def test_a_runner_that_takes_a_job_after_it_was_suspected_is_left_alone(scene: S
     instance = outlived(scene)
     scene.reconcile()
     later = RAN | {"started_at": ago(minutes=20)}
-    scene.hear(IN_PROGRESS, 2, **later, runner_name=f"runner--{instance}")
+    scene.receive(IN_PROGRESS, 2, **later, runner_name=f"runner--{instance}")
     scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
     assert scene.runner(instance)["job_id"] == 2
     scene.on_github(2, "in_progress", **later)
@@ -120,7 +148,7 @@ def test_a_young_runner_is_not_suspected(scene: Scene, monkeypatch: pytest.Monke
 
 
 def test_a_machine_of_ours_without_a_job_is_an_orphan_and_a_foreign_one_is_not(scene: Scene) -> None:
-    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))  # so that there is an installation to ask
+    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))  # so that there is an installation to ask
     ours, foreign = scene.start_instance(), scene.start_instance(tags={"runner": "no"})
     first = scene.reconcile()
     assert first["summary"]["orphans_detected"] == 1
@@ -132,7 +160,7 @@ def test_a_machine_of_ours_without_a_job_is_an_orphan_and_a_foreign_one_is_not(s
 def test_a_foreign_machine_that_runs_our_job_is_never_stopped(scene: Scene) -> None:
     foreign = scene.start_instance(tags={})
     scene.launch(1, foreign)
-    scene.hear(COMPLETED, 1, **RAN, runner_name=f"runner--{foreign}", completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, **RAN, runner_name=f"runner--{foreign}", completed_at=ago(minutes=30))
     for _ in range(3):
         assert scene.reconcile()["summary"]["orphans"] == 0
     assert scene.state_of(foreign) == "running"
@@ -141,7 +169,7 @@ def test_a_foreign_machine_that_runs_our_job_is_never_stopped(scene: Scene) -> N
 def test_a_mapping_whose_instance_is_gone_is_cleaned_and_its_job_checked(scene: Scene) -> None:
     instance = scene.start_instance()
     scene.launch(1, instance)
-    scene.hear(IN_PROGRESS, 1, **RAN, runner_name=f"runner--{instance}")
+    scene.receive(IN_PROGRESS, 1, **RAN, runner_name=f"runner--{instance}")
     scene.on_github(1, "completed", **RAN, conclusion="failure", completed_at=ago(minutes=5))
     scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
     assert scene.reconcile("quick")["summary"]["stale_mappings"] == 1
@@ -158,7 +186,7 @@ def test_a_mapping_whose_instance_is_gone_is_cleaned_and_its_job_checked(scene: 
 def test_a_stopped_instance_is_not_terminated_but_its_mapping_is_cleaned(scene: Scene) -> None:
     instance = scene.start_instance()
     scene.launch(1, instance)
-    scene.hear(COMPLETED, 1, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
     scene.world.client("ec2").stop_instances(InstanceIds=[instance])
     scene.reconcile("quick")
     scene.reconcile("quick")
@@ -196,7 +224,7 @@ def test_forgetting_a_machine_that_is_gone_counts_as_little_for_a_person_as_for_
     gone = [scene.start_instance(), scene.start_instance()]
     for job_id, instance in enumerate(gone, start=1):
         scene.launch(job_id, instance)
-        scene.hear(COMPLETED, job_id, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
+        scene.receive(COMPLETED, job_id, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
     scene.reconcile("quick")
     scene.world.client("ec2").terminate_instances(InstanceIds=gone)
     scene.reconcile("quick")
@@ -216,27 +244,27 @@ def test_foreign_instances_are_no_active_mappings(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("launched", [True, False], ids=["owner and repository known", "unknown owner"])
-def test_runners_are_listed_once_in_a_pass_and_again_right_before_each_stop(scene: Scene, launched: bool) -> None:
+def test_runners_are_listed_twice_in_a_pass_and_again_right_before_each_stop(scene: Scene, launched: bool) -> None:
     repos = [f"{ORG}/repo-{number}" for number in range(20)]
     for number, repo in enumerate(repos):
         scene.github.state.put("runs", 1000 + number, repository=repo)
         scene.github.state.put("runners", 100 + number, scope=repo, name=f"runner--i-{number:017x}", busy=True)
-    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))
     orphans = [scene.start_instance() for _ in range(5)]
     for instance in orphans if launched else ():
         scene.launch(1, instance, repo_full_name=REPO)
     scene.reconcile()
     before = scene.calls("/actions/runners")
     assert scene.reconcile()["summary"]["orphans_cleaned"] == len(orphans)
-    scopes = {ORG, REPO, *repos}
-    again = {ORG, REPO} if launched else scopes
-    assert scene.calls("/actions/runners") - before <= len(scopes) + len(orphans) * len(again)
+    scopes, near = {ORG, REPO, *repos}, {ORG, REPO}
+    # All scopes are listed twice, for all machines together, and those near a machine once more before it is stopped.
+    assert scene.calls("/actions/runners") - before <= 2 * len(scopes) + len(orphans) * len(near)
 
 
 def test_a_registration_of_another_repository_with_the_same_name_and_id_is_not_removed(scene: Scene) -> None:
     instance = scene.start_instance()
     scene.launch(1, instance)
-    scene.hear(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
     scene.github.state.put("runners", 9, scope=f"{ORG}/other", name="builder-7", status="offline")
     for _ in range(3):
         scene.reconcile()
@@ -248,7 +276,7 @@ def test_a_registration_of_another_repository_with_the_same_name_and_id_is_not_r
 def test_a_registration_with_the_same_name_or_the_same_id_is_not_removed(scene: Scene, name: str, number: int) -> None:
     instance = scene.start_instance()
     scene.launch(1, instance)
-    scene.hear(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
     scene.github.state.put("runners", number, scope=REPO, name=name, status="offline")
     for _ in range(3):
         scene.reconcile()
@@ -283,7 +311,7 @@ def test_a_machine_that_gets_a_job_while_it_is_taken_off_github_is_left_alone(
 
     def taken_meanwhile(self: Registrations, *arguments: Any, **options: Any) -> bool:
         removed = real(self, *arguments, **options)
-        scene.hear(IN_PROGRESS, 2, started_at=ago(minutes=1), runner_id=11, runner_name=f"again--{instance}")
+        scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=1), runner_id=11, runner_name=f"again--{instance}")
         scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
         return removed
 
@@ -302,7 +330,7 @@ def test_a_machine_that_gets_a_job_while_it_is_taken_off_github_is_left_alone(
     ],
 )
 def test_machines_of_idle_pools_and_static_runners_are_no_orphans(scene: Scene, tag: dict[str, str]) -> None:
-    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))
     kept, orphan = scene.start_instance(TAGGED | tag), scene.start_instance(TAGGED | {"ghr:created_by": "scale-up"})
     assert scene.reconcile()["summary"]["orphans"] == 1
     scene.reconcile()

@@ -36,6 +36,7 @@ def test_a_run_is_stored(world: World, example: dict[str, Any]) -> None:
     assert run["PK"] == f"{installation_id(example)}#{reported['id']}#{reported.get('run_attempt', 1)}"
     expected = {
         "repo_full_name": example["repository"]["full_name"],
+        "workflow_id": reported["workflow_id"],
         "workflow_name": reported["name"] or (example.get("workflow") or {}).get("name") or None,
         "head_sha": reported["head_sha"],
         "head_branch": reported["head_branch"],

@@ -2,11 +2,13 @@
 
 import io
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from runledger.model.errors import UnavailableError
 from runledger.platform import logs
+from runledger.runners.prices import Prices
 from runledger.tables.jobs import JobsTable
 
 from tests.functions.conftest import World
@@ -62,7 +64,7 @@ def test_a_life_with_a_runner_is_recorded_by_four_functions(world: World, capsys
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "another version": ({"version": 2}, "detail.version must be 1"),
     "no runner": ({"runner_id": None}, "detail.runner_id is missing"),
-    "a job that is no number": ({"job_id": "7"}, "detail.job_id must be a whole number"),
+    "a job that isn't a number": ({"job_id": "7"}, "detail.job_id must be a whole number"),
     "an unknown lifecycle": ({"instance_lifecycle": "rented"}, "detail.instance_lifecycle must be one of"),
     "a price of nothing": ({"price_per_hour": 0}, "detail.price_per_hour must be a price"),
 }
@@ -88,10 +90,9 @@ def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
 def launch_instance(world: World) -> str:
     """A real spot instance of moto's, as terraform-aws-github-runner would start one."""
     ec2 = world.client("ec2")
-    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
     tags = [{"Key": "pool", "Value": "small"}, {"Key": "runner", "Value": "yes"}]
     launched = ec2.run_instances(
-        ImageId=image,
+        ImageId="ami-12c6146b",
         MinCount=1,
         MaxCount=1,
         InstanceType="c7g.large",
@@ -103,6 +104,21 @@ def launch_instance(world: World) -> str:
 def schedule(world: World, instance_id: str, *, job_id: int) -> None:
     event = runner_events.launcher("runner_scheduled", job_id=job_id, runner_id=instance_id)
     assert world.invoke("scheduling_events", batch(event)) == GOOD
+
+
+def test_aws_is_not_asked_for_prices_that_a_launcher_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    for call in ("_list_price", "_spot_price"):
+        monkeypatch.setattr(Prices, call, lambda *arguments: asked.append(arguments))
+    prices: dict[str, Any] = {
+        "price_per_hour": 0.0334,
+        "on_demand_price_per_hour": 0.0725,
+        "availability_zone": "us-east-1a",
+    }
+    assert world.invoke("scheduling_events", batch(runner_events.launcher("runner_scheduled", **prices))) == GOOD
+    recorded = job(world)
+    assert (recorded["price_per_hour"], recorded["on_demand_price_per_hour"]) == (Decimal("0.0334"), Decimal("0.0725"))
+    assert asked == []
 
 
 def test_a_runner_without_launcher_events_is_found_by_its_name_and_ec2(world: World) -> None:
@@ -138,6 +154,37 @@ def test_a_stolen_runner_is_in_both_histories_and_the_first_job_is_without_one_a
     assert "runner_attached" in history(world, 2)
     (runner,) = items(world.dynamodb, RUNNERS)
     assert (runner["intended_job_id"], runner["job_id"]) == (1, 2)
+
+
+def schedule_on(world: World, instance_id: str, job_id: int, *, minute: int = 1) -> None:
+    event = runner_events.launcher("runner_scheduled", job_id=job_id, runner_id=instance_id, minute=minute)
+    assert world.invoke("scheduling_events", batch(event)) == GOOD
+
+
+@pytest.mark.parametrize("is_planned", [False, True], ids=["without a plan", "with a plan of its own"])
+def test_a_runner_that_is_reused_after_its_job_is_not_taken(world: World, is_planned: bool) -> None:
+    instance_id = launch_instance(world)
+    schedule_on(world, instance_id, 1)
+    if is_planned:
+        schedule_on(world, instance_id, 2, minute=2)
+    for job_id, started in ((1, "10:02:30"), (2, "10:20:00")):
+        about = {"started_at": f"2025-01-15T{started}Z", "runner_name": f"runner-{instance_id}"}
+        webhook(world, IN_PROGRESS, guid=f"started {job_id}", job_id=job_id, **about)
+        if lookups := world.waiting("lookups"):
+            assert world.invoke("runner_lookup", {"Records": lookups}) == GOOD
+    assert "runner_taken" not in history(world, 1) + history(world, 2)
+    assert job(world, 1)["instance_id"] == job(world, 2)["instance_id"] == instance_id
+
+
+def test_a_runner_is_not_taken_by_a_job_that_is_scheduled_on_it_too(world: World) -> None:
+    """The job starts before the launcher's events arrive, and the last one is about the first job."""
+    instance_id = launch_instance(world)
+    webhook(world, IN_PROGRESS, guid="started 2", job_id=2, runner_name=f"runner-{instance_id}")
+    assert world.invoke("runner_lookup", {"Records": world.waiting("lookups")}) == GOOD
+    schedule_on(world, instance_id, 2, minute=2)
+    schedule_on(world, instance_id, 1)
+    assert "runner_taken" not in history(world, 1)
+    assert (job(world, 1)["status"], job(world, 1)["instance_id"]) == ("scheduled", instance_id)
 
 
 def test_a_scheduling_event_that_comes_after_the_theft_does_not_give_the_runner_back(world: World) -> None:

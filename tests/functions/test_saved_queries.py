@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from runledger.model.passes import PassKind
+from runledger.model.runner import Runner
 from runledger.platform import logs
 from runledger.reconciliation import metrics
-from runledger.reconciliation.summary import Report
+from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
 
 from stacks.api import ACCESS_LOG
@@ -22,7 +23,7 @@ from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload
 
 WORDS = {
     *("fields", "filter", "stats", "sort", "limit", "by", "as", "and", "in", "asc", "desc"),
-    *("count", "sum", "avg", "max", "pct", "latest", "ispresent", "coalesce", "like", "or"),
+    *("count", "count_distinct", "sum", "avg", "max", "pct", "latest", "ispresent", "coalesce", "like", "or"),
 }
 NAME = re.compile(r"(?<![\w@.])[A-Za-z_][\w.]*")
 # What CloudWatch adds, and an alias is what the query itself names.
@@ -63,9 +64,9 @@ def test_queries_ask_for_what_functions_log(world: World, log: io.StringIO, caps
     world.invoke("webhook_intake", http_event(b"{}", signature="sha256=wrong"))
     metrics.failed("job 1", ValueError("it is gone"))
     at = "2025-01-15T10:00:00.000Z"
-    metrics.finished(
-        Report(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed))
-    )
+    orphan = Runner(runner_id="i-1", created_at=at, repo_full_name="acme/web", suspected_reason="no_job")
+    tally = Tally(warn=metrics.failed, suspected=[orphan], stopped=[(orphan, 600)])
+    metrics.finished(PassReport(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=tally))
     lines = [json.loads(line) for line in (log.getvalue() + capsys.readouterr().out).splitlines() if line[:1] == "{"]
     written = {field for line in lines for field in found(line)}
     assert {name: missing for name, query in OVER_FUNCTIONS.items() if (missing := asked(query) - written)} == {}

@@ -88,9 +88,9 @@ def test_an_empty_variable_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_invalid_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = {"RERUNS_AT_MOST": "1", "RERUN_OWN_FAILURES": "perhaps"}
+    environment = {"RERUNS_AT_MOST": "1", "RERUN": "perhaps"}
     monkeypatch.setattr(settings, "os", SimpleNamespace(environ=environment))
-    with pytest.raises(InvalidSetting, match="RERUN_OWN_FAILURES has an invalid value: 'perhaps'"):
+    with pytest.raises(InvalidSetting, match="RERUN has an invalid value: 'perhaps'"):
         RerunSettings.from_environment()
 
 
@@ -100,7 +100,7 @@ def test_lists_and_tags_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
         "AWS_REGION": "eu-west-1",
         "RUNNER_REGIONS": "us-east-1,us-west-2",
         "RUNNER_TAGS": "team=ci,runner",
-        "ECS_CLUSTER": "default",
+        "ECS_CLUSTERS": "default,runners",
         "POOL_TAGS": "pool,team",
     }
     monkeypatch.setattr(settings, "os", SimpleNamespace(environ=environment))

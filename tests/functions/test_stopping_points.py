@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.functions.conftest import World
+from tests.simulation.engine import Engine
 from tests.support import messages
-from tests.support.beds import dump, empty, items
+from tests.support.beds import dump, empty
 from tests.support.ledgers import EVENTS
 from tests.support.messages import Message
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, LIFE, QUEUED, QUEUED_AGAIN, WAITING, http_event, payload
@@ -101,67 +102,73 @@ KINDS = {
 }
 
 
-def stopping_points(world: World, past: tuple[str, ...], step: str) -> Iterator[tuple[int, bool]]:
-    """Every call of the delivery, until one that it does not make any more; each in a world of its own."""
-    for at_call in count(1):
-        for after in (False, True):
-            intake = world.start("webhook_intake")
-            for minute, each in enumerate(past):
-                intake.handler(delivered(each, minute=minute), object())
-            client = intake.intake.ledger.jobs._client
-            stopper = Stopper(client, at_call=at_call, after=after)
-            _reach_through(intake.intake.ledger, stopper)
-            try:
-                intake.handler(delivered(step, minute=30), object())
-            except Stopped:
-                yield at_call, after
-            if not stopper.stopped:
-                return
+class Bed:
+    """Intake with tables that it calls without a client between: a walk makes thousands of calls."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.tables: Any = Engine()
+
+    def deliver(self, *events: dict[str, Any], through: Stopper | None = None) -> dict[str, Any]:
+        """In a process of its own; returns the last response."""
+        intake = self._world.start("webhook_intake")
+        ledger: Any = intake.intake.ledger
+        for table in (ledger.jobs, ledger.events, ledger.installations, ledger.runs, ledger.deployments, ledger.gates):
+            table._table.client = through or self.tables
+        responses: list[dict[str, Any]] = [intake.handler(event, object()) for event in events]
+        return responses[-1]
+
+    def play(self, past: tuple[str, ...], *events: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+        """In empty tables; returns their content."""
+        empty(self.tables)
+        earlier = [delivered(step, minute=minute) for minute, step in enumerate(past)]
+        if earlier or events:
+            self.deliver(*earlier, *events)
+        return dump(self.tables)
+
+    def stopping_points(self, past: tuple[str, ...], step: str) -> Iterator[tuple[int, bool]]:
+        """Every call of the delivery, until one that it does not make any more; each in tables of its own."""
+        for at_call in count(1):
+            for after in (False, True):
+                self.play(past)
+                stopper = Stopper(self.tables, at_call=at_call, after=after)
+                try:
+                    self.deliver(delivered(step, minute=30), through=stopper)
+                except Stopped:
+                    yield at_call, after
+                if not stopper.stopped:
+                    return
 
 
-def _reach_through(ledger: Any, client: Any) -> None:
-    for table in (ledger.jobs, ledger.events, ledger.installations, ledger.runs, ledger.deployments, ledger.gates):
-        table._client = client
+@pytest.fixture
+def bed(world: World) -> Iterator[Bed]:
+    bed = Bed(world)
+    yield bed
+    assert not any(dump(world.dynamodb).values())  # nothing has passed by the tables in memory
 
 
 @pytest.mark.parametrize(("past", "step"), KINDS.values(), ids=KINDS)
-def test_a_stop_anywhere_and_the_same_receipt_again(world: World, past: tuple[str, ...], step: str) -> None:
-    undisturbed = _play(world, past, delivered(step, minute=30))
+def test_a_stop_anywhere_and_the_same_receipt_again(bed: Bed, past: tuple[str, ...], step: str) -> None:
+    undisturbed = bed.play(past, delivered(step, minute=30))
     points = 0
-    for _point in stopping_points(_emptied(world), past, step):
-        again = world.start("webhook_intake").handler(delivered(step, minute=30), object())
-        assert again["statusCode"] == 202
-        assert dump(world.dynamodb) == undisturbed
+    for _point in bed.stopping_points(past, step):
+        assert bed.deliver(delivered(step, minute=30))["statusCode"] == 202
+        assert dump(bed.tables) == undisturbed
         points += 1
-        _emptied(world)
     assert points >= 2
 
 
 @pytest.mark.parametrize(("past", "step"), KINDS.values(), ids=KINDS)
-def test_a_stop_anywhere_and_a_redelivery_by_github_later(world: World, past: tuple[str, ...], step: str) -> None:
+def test_a_stop_anywhere_and_a_redelivery_by_github_later(bed: Bed, past: tuple[str, ...], step: str) -> None:
     """The stopped receipt may have left its line; the job is as if it had come once, and nothing is missing."""
-    undisturbed = _play(world, past, delivered(step, minute=45))
-    for _point in stopping_points(_emptied(world), past, step):
-        world.start("webhook_intake").handler(delivered(step, minute=45), object())
-        ended = dump(world.dynamodb)
+    undisturbed = bed.play(past, delivered(step, minute=45))
+    for _point in bed.stopping_points(past, step):
+        bed.deliver(delivered(step, minute=45))
+        ended = dump(bed.tables)
         assert _timeless(ended["workflow_jobs"]) == _timeless(undisturbed["workflow_jobs"])
-        lines = {line["SK"] for line in items(world.dynamodb, EVENTS)}
+        lines = {line["SK"] for line in ended[EVENTS]}
         assert lines >= {line["SK"] for line in undisturbed[EVENTS]}
         assert len(lines) <= len(undisturbed[EVENTS]) + 1
-        _emptied(world)
-
-
-def _play(world: World, past: tuple[str, ...], event: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    intake = world.start("webhook_intake")
-    for minute, step in enumerate(past):
-        intake.handler(delivered(step, minute=minute), object())
-    intake.handler(event, object())
-    return dump(world.dynamodb)
-
-
-def _emptied(world: World) -> World:
-    empty(world.dynamodb)
-    return world
 
 
 def _timeless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

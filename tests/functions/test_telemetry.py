@@ -1,4 +1,4 @@
-"""What the log says: one correlation id through every function, a metric for each event, and never a secret."""
+"""The log: one correlation id through every function, a metric for each event, and never a secret."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What GitHub is answered, and what stays."""
+"""The responses to GitHub, and what is recorded."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ def detail(answer: dict[str, Any]) -> str:
     return str(json.loads(answer["body"])["detail"])
 
 
-def test_a_signed_delivery_is_recorded_and_answered_202(world: World) -> None:
+def test_a_signed_delivery_is_recorded_and_gets_202(world: World) -> None:
     answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED))))
     assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "recorded"})
     (job, *_registered), (line,) = items(world.dynamodb, JOBS), items(world.dynamodb, EVENTS)
@@ -34,7 +34,7 @@ def test_a_signed_delivery_is_recorded_and_answered_202(world: World) -> None:
     assert line["delivery_id"] == "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 
 
-def test_a_redelivery_is_answered_202_and_says_so(world: World) -> None:
+def test_a_redelivery_gets_202_and_the_result_duplicate(world: World) -> None:
     world.invoke("webhook_intake", http_event(body(payload(QUEUED))))
     answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), at_epoch_ms=1_736_938_800_000))
     assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "duplicate"})
@@ -131,7 +131,7 @@ def test_trouble_that_may_pass_is_202_and_the_retry_records_it_as_if_nothing_had
     event = http_event(body(payload(COMPLETED)))
     intake = world.start("webhook_intake")
     with monkeypatch.context() as broken:
-        broken.setattr(intake.intake.ledger.events._client, "put_item", _raise(trouble))
+        broken.setattr(intake.intake.ledger.events._table.client, "put_item", _raise(trouble))
         answer = intake.handler(event, object())
     assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "deferred"})
     records = [{**message, "eventSource": "aws:sqs"} for message in world.deferred()]
@@ -146,7 +146,7 @@ def test_when_the_queue_fails_too_it_is_500_so_that_the_redeliverer_finds_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     intake = world.start("webhook_intake")
-    monkeypatch.setattr(intake.intake.ledger.events._client, "put_item", _raise(TROUBLE[0]))
+    monkeypatch.setattr(intake.intake.ledger.events._table.client, "put_item", _raise(TROUBLE[0]))
     monkeypatch.setattr(intake.intake.retries._client, "send_message", _raise(TROUBLE[1]))
     assert intake.handler(http_event(body(payload(QUEUED))), object())["statusCode"] == 500
 

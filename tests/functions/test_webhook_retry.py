@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from runledger.model.errors import NewerMessage
-from runledger.queries.github_requests import Outcome
+from runledger.queries.github_requests import RequestOutcome
 from runledger.webhooks.retry_queue import to_message
 
 from tests.functions.conftest import World
@@ -40,10 +40,10 @@ def test_an_order_of_a_newer_version_runs_no_pass(scene: Scene, caplog: pytest.L
     assert not any(dump(scene.world.dynamodb).values())
 
 
-def test_a_github_request_of_a_newer_version_is_answered_as_unavailable(scene: Scene) -> None:
+def test_a_github_request_of_a_newer_version_is_unavailable(scene: Scene) -> None:
     result = scene.world.invoke("github_requests", {"version": 2, "request": "cancel_run"})
     assert (result["outcome"], result["message"]) == (
-        Outcome.UNAVAILABLE,
+        RequestOutcome.UNAVAILABLE,
         "the message has version 2; this function reads up to version 1",
     )
 

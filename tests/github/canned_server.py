@@ -1,4 +1,4 @@
-"""Answers that the simulated GitHub never gives: what proxies, gateways and broken connections make of GitHub's."""
+"""Responses that the simulated GitHub never returns: those of proxies, gateways and broken connections."""
 
 import socketserver
 from threading import Thread
@@ -6,11 +6,11 @@ from typing import Self
 
 
 class CannedServer(socketserver.TCPServer):
-    """Gives each connection the next of its answers, as it stands; an empty one hangs up without a word."""
+    """Sends the next of its responses to each connection, unchanged; an empty one closes the connection."""
 
-    def __init__(self, *answers: bytes) -> None:
+    def __init__(self, *responses: bytes) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answers = list(answers)
+        self.responses = list(responses)
         self.requests: list[bytes] = []
         self._thread = Thread(target=self.serve_forever, args=(0.05,))
 
@@ -36,7 +36,7 @@ class _Handler(socketserver.StreamRequestHandler):
         while not head.endswith(b"\r\n\r\n"):
             head += self.rfile.readline()
         self.server.requests.append(head)
-        self.wfile.write(self.server.answers.pop(0))
+        self.wfile.write(self.server.responses.pop(0))
 
 
 def http(status: str, body: bytes, *headers: str) -> bytes:

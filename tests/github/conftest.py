@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from runledger_github.app import DEFAULT_PATIENCE, GitHubApp
+from runledger_github.app import DEFAULT_RETRIES, GitHubApp
 from runledger_github.installation import Installation
-from runledger_github.retries import Patience
+from runledger_github.retries import RetryLimits
 
 from local.github.credentials import APP_ID
 from tests.github.recorded_github import RecordedGitHub
@@ -21,7 +21,7 @@ class Connect(Protocol):
     """Makes a client for the simulated GitHub, or for another address."""
 
     def __call__(
-        self, api_url: str | None = None, *, patience: Patience = ..., read_seconds: float = ...
+        self, api_url: str | None = None, *, limits: RetryLimits = ..., read_seconds: float = ...
     ) -> GitHubApp: ...
 
 
@@ -61,12 +61,12 @@ def secret(github: RecordedGitHub) -> str:
 @pytest.fixture
 def connect(github: RecordedGitHub, secret: str, clock: ManualClock, sleep: Callable[[float], None]) -> Connect:
     def make(
-        api_url: str | None = None, *, patience: Patience = DEFAULT_PATIENCE, read_seconds: float = 10
+        api_url: str | None = None, *, limits: RetryLimits = DEFAULT_RETRIES, read_seconds: float = 10
     ) -> GitHubApp:
         return GitHubApp.from_secret(
             secret,
             api_url=api_url or github.url,
-            patience=patience,
+            limits=limits,
             read_seconds=read_seconds,
             clock=lambda: clock().timestamp(),
             sleep=sleep,

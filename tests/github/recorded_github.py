@@ -47,7 +47,7 @@ class RecordedGitHub(SimulatedGitHub):
         return {one.headers["authorization"].removeprefix("Bearer ") for one in self.requests}
 
     def judge(self) -> None:
-        """Fails unless every call is one that GitHub describes, and every good answer what it says it answers."""
+        """Fails unless GitHub's description has every call, and every successful response matches it."""
         for exchange in self.exchanges:
             _judge(exchange.request, exchange.answer)
 

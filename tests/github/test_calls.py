@@ -1,4 +1,4 @@
-"""Every call goes where GitHub describes it; the recording holds calls and answers against that description."""
+"""Every call goes where GitHub describes it; the recording compares calls and responses with that description."""
 
 import pytest
 from runledger.model.errors import UnavailableError
@@ -98,7 +98,7 @@ def test_busy_runner_is_not_deleted(acme: Installation, github: RecordedGitHub) 
 def test_delivery_is_found_in_the_log_and_sent_again(app: GitHubApp, github: RecordedGitHub) -> None:
     with WebhookReceiver() as receiver:
         github.state.configure(webhook_url=receiver.url, webhook_secret="s3cret")
-        receiver.answers = [500]
+        receiver.responses = [500]
         sent = github.courier.send("workflow_job", {"action": "queued"})
         [page] = app.hook_deliveries()
         assert [(one["guid"], one["status_code"]) for one in page.deliveries] == [(sent.guid, 500)]

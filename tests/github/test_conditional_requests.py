@@ -48,7 +48,7 @@ def test_answer_for_one_installation_is_not_shown_to_another(app: GitHubApp, git
     assert github.statuses == [200, 200]
 
 
-def test_answers_used_last_are_kept() -> None:
+def test_responses_used_last_are_kept() -> None:
     etags = ETags(capacity=2)
     for name in ("/a", "/b"):
         etags.store("us", name, Response(status=200, headers={"etag": name}, body=b""))

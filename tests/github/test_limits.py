@@ -6,7 +6,7 @@ from runledger_github.app import GitHubApp
 from runledger_github.errors import BadCredentials, RateLimited
 from runledger_github.installation import Installation
 from runledger_github.limits import Budget
-from runledger_github.retries import Patience
+from runledger_github.retries import RetryLimits
 
 from tests.github.canned_server import CannedServer, http
 from tests.github.conftest import Connect
@@ -43,7 +43,7 @@ def test_limit_beyond_our_patience_is_passed_on_with_its_end(
 
 def test_limit_without_a_time_lasts_a_minute(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
     github.state.add_fault(kind="error", status=429, path="/orgs/*")
-    assert list(connect(patience=Patience(seconds=61)).installation(7).org_runners("acme")) == []
+    assert list(connect(limits=RetryLimits(seconds=61)).installation(7).org_runners("acme")) == []
     assert 60 < naps[0] <= 60.5
 
 
@@ -108,7 +108,7 @@ def test_new_budget_is_waited_for_if_it_comes_soon(
     assert 15 < sum(naps) <= 16
 
 
-def test_refused_credentials_and_servers_in_trouble_say_nothing_about_our_budget(connect: Connect) -> None:
+def test_refused_credentials_and_server_errors_do_not_change_our_budget(connect: Connect) -> None:
     anonymous = ("X-RateLimit-Limit: 60", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1736938800")
     refused, broken = http("401 Unauthorized", b"{}", *anonymous), http("502 Bad Gateway", b"{}", *anonymous)
     token = http("201 Created", b'{"token": "ghs_1", "expires_at": "2025-01-15T11:00:00Z"}')

@@ -68,7 +68,7 @@ def test_deliveries_are_read_on_from_a_cursor(app: GitHubApp) -> None:
 def test_token_goes_nowhere_but_to_the_address_that_was_configured(connect: Connect) -> None:
     with CannedServer() as elsewhere, CannedServer() as server:
         link = f'Link: <{elsewhere.url}/steal?page=2>; rel="next", <{elsewhere.url}/steal?page=9>; rel="last"'
-        server.answers = [http("200 OK", b"[{}]", link), http("200 OK", b"[{}]")]
+        server.responses = [http("200 OK", b"[{}]", link), http("200 OK", b"[{}]")]
         assert len(list(connect(server.url).installations())) == 2
     assert elsewhere.requests == []
     assert server.requests[1].startswith(b"GET /app/installations?page=2 ")

@@ -59,7 +59,7 @@ def test_renamed_repository_is_followed(connect: Connect) -> None:
 
 def test_token_does_not_follow_a_redirect_to_another_host(connect: Connect) -> None:
     with CannedServer(http("200 OK", b"[]")) as elsewhere, CannedServer() as server:
-        server.answers = [http("307 Temporary Redirect", b"", f"Location: {elsewhere.url}/steal")]
+        server.responses = [http("307 Temporary Redirect", b"", f"Location: {elsewhere.url}/steal")]
         list(connect(server.url).installations())
     assert b"uthorization" in server.requests[0]
     assert b"uthorization" not in elsewhere.requests[0]

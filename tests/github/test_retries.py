@@ -1,4 +1,4 @@
-"""Trouble that passes is waited out within a set patience; what GitHub may have done already is not asked for twice."""
+"""Trouble that passes is waited out within set limits; what GitHub may have done already is not asked for twice."""
 
 import socket
 
@@ -7,7 +7,7 @@ from runledger.model.errors import UnavailableError
 from runledger_github.app import GitHubApp
 from runledger_github.errors import NoAnswerError, OutOfTime, RateLimited
 from runledger_github.installation import Installation
-from runledger_github.retries import Patience
+from runledger_github.retries import RetryLimits
 
 from tests.github.canned_server import CannedServer, http
 from tests.github.conftest import Connect
@@ -42,14 +42,14 @@ def test_number_of_tries_is_bounded_also_while_there_is_no_token(
 ) -> None:
     github.state.add_fault(kind="error", path="*/access_tokens", times=None)
     with pytest.raises(UnavailableError, match="502 Server Error"):
-        list(connect(patience=Patience(tries=3)).installation(7).org_runners("acme"))
+        list(connect(limits=RetryLimits(tries=3)).installation(7).org_runners("acme"))
     assert (github.tokens_issued, len(naps)) == (3, 2)
 
 
 def test_total_patience_is_bounded(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
     github.state.add_fault(kind="error", times=None)
     with pytest.raises(NoAnswerError):
-        list(connect(patience=Patience(tries=100, seconds=10)).installations())
+        list(connect(limits=RetryLimits(tries=100, seconds=10)).installations())
     assert sum(naps) <= 10
     assert len(naps) < 10
 
@@ -103,7 +103,7 @@ def test_refused_connection_is_tried_again_whatever_was_asked(connect: Connect, 
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
     with pytest.raises(NoAnswerError, match="refused"):
-        connect(url, patience=Patience(tries=3)).redeliver(1)
+        connect(url, limits=RetryLimits(tries=3)).redeliver(1)
     assert len(naps) == 2
 
 

@@ -19,7 +19,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def paused() -> list[float]:
-    """The seconds that slow answers would have waited."""
+    """The seconds that slow responses would have waited."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""GitHub's own description of its API, as a judge of what the simulation answers."""
+"""Compares the responses of the simulation with GitHub's own description of its API."""
 
 import json
 from datetime import datetime
@@ -21,7 +21,7 @@ MISDESCRIBED = {
 
 
 def validate(route: str, status: int, document: Any) -> None:
-    """Fails unless the document is what GitHub says that this route answers with this status."""
+    """Fails unless the document matches GitHub's description of this route and status."""
     schema = MISDESCRIBED.get(route) or {"$ref": f"github#{_pointer(route, status)}/content/application~1json/schema"}
     registry: Registry[Any] = Registry().with_resource("github", DRAFT4.create_resource(description()))
     Draft4Validator(schema, registry=registry, format_checker=FORMATS).validate(document)

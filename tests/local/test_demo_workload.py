@@ -3,12 +3,14 @@
 import json
 from collections import Counter
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
+from runledger.model.inputs import Receipt
+from runledger.model.reports import RunReport
 from runledger.webhooks.delivery import Delivery as Received
 from runledger.webhooks.readers import webhooks
 
@@ -33,6 +35,16 @@ REGISTRY: Registry[Any] = Resource.from_contents(SCHEMA) @ Registry()
 Kind = TypeVar("Kind", bound=github.Record)
 
 
+def _received(sent: Delivery) -> Received:
+    return Received(
+        event=sent.event,
+        delivery_id=sent.delivery_id,
+        body=json.dumps(sent.payload).encode(),
+        received_at="2025-01-15T10:00:00.000Z",
+        received_by="a-log-stream",
+    )
+
+
 def test_the_same_moment_and_seed_give_the_same_lives() -> None:
     assert all_steps(NOW, machines=MACHINES) == STEPS
     assert all_steps(NOW, seed=2, machines=MACHINES) != STEPS
@@ -50,19 +62,51 @@ def test_the_judge_of_shapes_is_awake() -> None:
 
 def test_intake_reads_every_delivery() -> None:
     for each in LIVES:
-        received = Received(
-            event=each.event,
-            delivery_id=each.delivery_id,
-            body=json.dumps(each.payload).encode(),
-            received_at="2025-01-15T10:00:00.000Z",
-            received_by="a-log-stream",
-        )
-        assert [record.installation_id for record in webhooks.read(received)] == [each.installation_id]
+        assert [record.installation_id for record in webhooks.read(_received(each))] == [each.installation_id]
+
+
+def test_every_job_whose_run_is_known_has_a_workflow_id() -> None:
+    read = [record for each in LIVES for record in webhooks.read(_received(each))]
+    workflows: dict[tuple[int, int | None, int | None], int | None] = {
+        (record.installation_id, record.run_id, record.run_attempt): record.workflow_id
+        for record in read
+        if isinstance(record, RunReport)
+    }
+    runs_of_jobs = {
+        (record.installation_id, record.facts.run_id, record.facts.run_attempt)
+        for record in read
+        if isinstance(record, Receipt)
+    }
+    assert len(runs_of_jobs & workflows.keys()) > 30
+    assert [run for run in runs_of_jobs & workflows.keys() if not workflows[run]] == []
 
 
 def test_nothing_is_sent_from_the_future_and_a_redelivery_keeps_its_id() -> None:
     assert max(each.sent_at for each in STEPS) <= NOW
     assert sorted(Counter(each.delivery_id for each in LIVES).values())[-4:] == [1, 2, 2, 2]
+
+
+def test_webhooks_arrive_within_a_second_and_exactly_one_arrives_late() -> None:
+    redelivered = {each for each, number in Counter(each.delivery_id for each in LIVES).items() if number > 1}
+    arrived = [each for each in LIVES if not (each.lost or each.failed or each.delivery_id in redelivered)]
+    late = [each for each in arrived if each.received_at - each.happened_at >= timedelta(seconds=1)]
+    assert [(each.payload["action"], each.subject.name) for each in late if isinstance(each.subject, Job)] == [
+        ("queued", "smoke tests")
+    ]
+    assert len(late) == 1
+    assert late[0].received_at - late[0].happened_at > timedelta(minutes=1)
+    assert all(each.received_at > each.happened_at for each in arrived)
+
+
+def test_the_copy_of_a_partial_re_run_has_the_times_of_the_original() -> None:
+    jobs = [each.payload["workflow_job"] for each in LIVES if each.event == "workflow_job"]
+    (copy,) = [job for job in jobs if job["completed_at"] and job["completed_at"] < job["created_at"]]
+    original = next(job for job in jobs if job["name"] == copy["name"] and job["completed_at"] == copy["completed_at"])
+    assert (copy["run_id"], copy["run_attempt"], copy["started_at"]) == (
+        original["run_id"],
+        original["run_attempt"] + 1,
+        original["started_at"],
+    )
 
 
 def test_every_run_begins_and_ends_only_with_its_last_job() -> None:
@@ -93,12 +137,12 @@ def test_github_has_the_end_of_the_job_whose_delivery_failed_and_sends_that_of_i
     assert arrived[-1].payload["action"] == "completed"
 
 
-def test_github_knows_the_last_state_of_jobs_whose_deliveries_came_late_or_twice() -> None:
+def test_github_has_the_last_state_of_jobs_whose_deliveries_came_late_or_twice() -> None:
     for name in ("smoke tests", "package"):
         assert {job.status for job in _known(github.Job) if job.name == name} == {"completed"}
 
 
-def test_github_knows_who_waits_for_whom() -> None:
+def test_github_has_the_reviewers_of_waiting_deployments() -> None:
     assert sorted((each.awaits_approval, each.statuses[-1]["state"]) for each in _known(github.Deployment)) == [
         (False, "failure"),
         (False, "success"),

@@ -137,7 +137,7 @@ def test_jobs_come_in_pages(github: SimulatedGitHub, acme: Client) -> None:
 
 
 @pytest.mark.usefixtures("finished_run")
-def test_enterprise_server_prefix_is_answered_and_kept_in_links(acme: Client) -> None:
+def test_enterprise_server_prefix_works_and_is_kept_in_links(acme: Client) -> None:
     reply = acme.get(f"/api/v3{RUN}/jobs?per_page=1")
     assert reply.next_page is not None
     assert reply.next_page.startswith(f"{acme.github.url}/api/v3{RUN}/jobs?")

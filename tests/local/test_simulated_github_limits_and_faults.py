@@ -1,4 +1,4 @@
-"""Budgets, conditional requests, and the trouble that can be ordered from the simulated GitHub."""
+"""Budgets, conditional requests, and the faults that the simulated GitHub can be set to."""
 
 import signal
 import subprocess

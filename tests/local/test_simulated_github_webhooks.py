@@ -42,7 +42,7 @@ def test_webhook_cannot_be_sent_to_nowhere(anyone: Client) -> None:
 def test_failed_row_stays_in_the_log_after_its_redelivery_succeeded(
     anyone: Client, app: Client, receiver: WebhookReceiver
 ) -> None:
-    receiver.answers = [500]
+    receiver.responses = [500]
     failed = anyone.post("/_simulation/webhooks", event="workflow_job", payload=PAYLOAD).document
     assert app.post(f"{LOG}/{failed['id']}/attempts").status == 202
     rows = anyone.get("/_simulation/deliveries").document
@@ -55,7 +55,7 @@ def test_failed_row_stays_in_the_log_after_its_redelivery_succeeded(
     assert (first.body, first.headers["x-github-delivery"]) == (second.body, second.headers["x-github-delivery"])
 
 
-def test_delivery_shows_what_was_sent_and_answered(anyone: Client, app: Client, receiver: WebhookReceiver) -> None:
+def test_delivery_shows_the_request_and_the_response(anyone: Client, app: Client, receiver: WebhookReceiver) -> None:
     row = anyone.post("/_simulation/webhooks", event="workflow_job", payload=PAYLOAD).document
     delivery = app.get(f"{LOG}/{row['id']}").document
     assert delivery["url"] == receiver.url

@@ -13,11 +13,11 @@ class Received:
 
 
 class WebhookReceiver:
-    """`answers` are used up one by one, then it is 202; while `silent` it takes the webhook and says nothing."""
+    """Returns the statuses in `responses` one by one, then 202. While `silent`, it doesn't respond."""
 
     def __init__(self) -> None:
         self.received: list[Received] = []
-        self.answers: list[int] = []
+        self.responses: list[int] = []
         self.silent = False
         self.closing = Event()
         self._server = _Server(self)
@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
         if receiver.silent:
             receiver.closing.wait()
             return
-        self.send_response(receiver.answers.pop(0) if receiver.answers else 202)
+        self.send_response(receiver.responses.pop(0) if receiver.responses else 202)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:

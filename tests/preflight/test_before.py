@@ -97,13 +97,15 @@ def test_a_foreign_stack_of_our_name_is_a_problem(variables: dict[str, str], cli
 def test_names_that_are_taken_are_listed(variables: dict[str, str], client: Client) -> None:
     client("cloudwatch").put_dashboard(DashboardName="runledger-taken", DashboardBody='{"widgets": []}')
     client("events").create_event_bus(Name="runledger-taken")
+    client("sns").create_topic(Name="runledger-taken-alarms")
     groups = ("/runledger/taken/webhook_intake", "/aws/vendedlogs/runledger/taken/api")
     for group in groups:
         client("logs").create_log_group(logGroupName=group)
     _, checks = run_preflight("-c", "stage=taken", **variables)
     state, text = checks["names"]
     assert state == State.PROBLEM
-    assert f"dashboard runledger-taken, event bus runledger-taken, log group {groups[0]}, log group {groups[1]}" in text
+    names = ("dashboard runledger-taken", "topic runledger-taken-alarms", "event bus runledger-taken")
+    assert ", ".join((*names, *(f"log group {group}" for group in groups))) in text
 
 
 @server
@@ -123,6 +125,22 @@ def test_alarms_and_the_bus_of_a_deployment_that_stopped_halfway_are_its_own(
     client("cloudwatch").put_metric_alarm(**alarm("runledger-halfway-QueueTime"))
     _, checks = run_preflight("-c", "stage=halfway", **variables)
     assert checks["names"][1].startswith("taken by something else: alarm runledger-halfway-QueueTime: ")
+
+
+@server
+def test_the_forwarder_of_a_deployment_in_another_region_takes_no_name(
+    variables: dict[str, str], client: Client
+) -> None:
+    """Its alarm and its topic begin with the name of the stage, as those of a deployment in this region do."""
+    forwarder = "runledger-shared-us-east-1-to-eu-west-1"
+    resources = {
+        "Alarm": {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm(f"{forwarder}-DeadLetters-Forwarding")},
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": f"{forwarder}-alarms"}},
+    }
+    template = json.dumps({"Resources": resources})
+    client("cloudformation").create_stack(StackName=forwarder, TemplateBody=template, Tags=OURS)
+    _, checks = run_preflight("-c", "stage=shared", **variables)
+    assert checks["names"] == (State.OK, "free, or in use by this deployment")
 
 
 def alarm(name: str) -> dict[str, Any]:
@@ -195,7 +213,7 @@ def test_no_region_is_a_problem() -> None:
 def test_a_bad_setting_is_a_problem() -> None:
     code, checks = run_preflight("-c", "stage=Not_A_Stage")
     assert (code, checks["settings"][0]) == (1, State.PROBLEM)
-    assert checks["settings"][1].startswith("stage is 'Not_A_Stage'; it takes")
+    assert checks["settings"][1].startswith("stage is 'Not_A_Stage'; it must be")
 
 
 @pytest.mark.parametrize(("version", "is_ok"), [((3, 10, 4), False), ((3, 11, 0), True), ((3, 14, 1), True)])
@@ -221,21 +239,21 @@ def test_a_warning_is_shown_and_is_no_problem() -> None:
 
 
 def test_no_node_is_a_problem(tmp_path: Path) -> None:
-    assert machine.node(str(tmp_path)) == Problem("there is no node", "run `make install`, which brings one along")
+    assert machine.node(str(tmp_path)) == Problem("node isn't installed", "run `make install`, which installs it")
 
 
 @pytest.mark.parametrize(("free", "is_ok"), [(10, False), (49, False), (50, True), (1000, True)])
 def test_a_new_account_s_concurrency_is_a_problem(free: int, is_ok: bool) -> None:
     """The embedded AWS has no such limit."""
-    with closing(boto3.client("lambda")) as client, Stubber(client) as answers:
-        answers.add_response("get_account_settings", {"AccountLimit": {"UnreservedConcurrentExecutions": free}})
+    with closing(boto3.client("lambda")) as client, Stubber(client) as stubber:
+        stubber.add_response("get_account_settings", {"AccountLimit": {"UnreservedConcurrentExecutions": free}})
         found = account.concurrency(SimpleNamespace(client=lambda _: client))
     assert isinstance(found, Ok if is_ok else Problem)
 
 
 def test_a_refusal_of_aws_is_a_problem_and_no_traceback() -> None:
-    with closing(boto3.client("ssm")) as client, Stubber(client) as answers:
-        answers.add_client_error("get_parameter", "AccessDeniedException", "not authorized")
+    with closing(boto3.client("ssm")) as client, Stubber(client) as stubber:
+        stubber.add_client_error("get_parameter", "AccessDeniedException", "not authorized")
         session = SimpleNamespace(client=lambda _: client)
         result = Check(name="bootstrap", run=lambda: account.bootstrap(session)).result()
     assert result.state is State.PROBLEM

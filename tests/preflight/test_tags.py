@@ -22,8 +22,8 @@ from stacks.settings import Settings
         ({"stage": "prod-eu"}, {"stage": "prod-*"}, False),
         ({"stage": "staging"}, {"stage": "prod-*"}, True),
         ({"stage": "prod-?"}, {"stage": "prod-1"}, False),
-        ({"stage": "prod-[12]"}, {"stage": "prod-1"}, False),
-        ({"stage": "prod-[12]"}, {"stage": "prod-3"}, True),
+        # Not a wildcard, for IAM.
+        ({"stage": "prod-[12]"}, {"stage": "prod-1"}, True),
         ({"stage": "prod-*"}, {"stage": "staging-*"}, False),
         ({"stage": "*-eu"}, {"stage": "prod-*"}, False),
         ({"stage": "prod"}, {"pool": "linux"}, False),

@@ -1,12 +1,14 @@
-"""Test beds of the reconciler: DynamoDB Local or moto, and the simulated GitHub."""
+"""Test beds of the reconciler: DynamoDB Local or tables in memory, and the simulated GitHub."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import boto3
 import pytest
+from moto import mock_aws
 
-from tests.support.beds import mocked
-from tests.support.synthesis import Templates
+from tests.support.beds import KEEP_SESSION
+from tests.support.memory import tables_in_memory
 from tests.tables.conftest import dynamodb_local
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ __all__ = ["dynamodb_local"]  # a fixture
 
 
 @pytest.fixture
-def dynamodb(templates: Templates) -> Iterator["DynamoDBClient"]:
-    """In moto's AWS, which has EC2 and ECS as well."""
-    with mocked(templates["data"]) as client:
-        yield client
+def dynamodb() -> Iterator["DynamoDBClient"]:
+    """In memory, in moto's AWS, which has EC2 and ECS."""
+    with mock_aws(config=KEEP_SESSION), tables_in_memory():
+        yield boto3.client("dynamodb")

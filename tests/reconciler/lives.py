@@ -1,4 +1,4 @@
-"""Lives of machines for property-based tests: what truly happens, what we hear of it, and who looks when."""
+"""Lives of machines for property-based tests: what happens, which webhooks arrive, and when passes run."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LONG_AFTER = 45
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A job on a machine, in minutes; we hear of its beginning and its end so much later, or never."""
+    """A job on a machine, in minutes. The webhooks of its start and end arrive later, or never."""
 
     idle_before: int
     lasts: int

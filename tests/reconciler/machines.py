@@ -1,4 +1,4 @@
-"""EC2 in memory, as far as the reconciler uses it: for many threads at once, and for answers from the past."""
+"""EC2 in memory, as far as the reconciler uses it: for many threads at once, and with stale responses."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

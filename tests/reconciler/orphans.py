@@ -20,7 +20,7 @@ def name_of(instance_id: str) -> str:
 
 
 def ran_on(instance_id: str, runner_id: int) -> dict[str, Any]:
-    """What GitHub says of the runner of a job."""
+    """The runner that GitHub names for a job."""
     return {"runner_id": runner_id, "runner_name": name_of(instance_id)}
 
 

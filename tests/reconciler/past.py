@@ -1,12 +1,11 @@
-"""Answers from an earlier moment, as every copy of the truth gives them."""
+"""Responses with an earlier state, as every replica may return them."""
 
-import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
+from tests.simulation.engine import Engine
+from tests.simulation.storage import Snapshot
 
 T = TypeVar("T")
 
@@ -27,24 +26,11 @@ class Past(Generic[T]):
         return earlier[-1] if earlier else self._moments[0][1]
 
 
-def tables_now() -> Mapping[str, Any]:
-    """moto's own, which has no eventual consistency: so we keep it copies."""
-    return {name: copy.deepcopy(table.items) for name, table in _tables().items()}
-
-
 @contextmanager
-def tables_as(then: Mapping[str, Any]) -> Iterator[None]:
-    tables = _tables()
-    now = {name: table.items for name, table in tables.items()}
+def tables_as(engine: Engine, then: Snapshot) -> Iterator[None]:
+    now = engine.snapshot()
+    engine.restore(then)
     try:
-        for name, table in tables.items():
-            table.items = then[name]
         yield
     finally:
-        for name, table in tables.items():
-            table.items = now[name]
-
-
-def _tables() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = dynamodb_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].tables
-    return found
+        engine.restore(now)

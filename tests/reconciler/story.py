@@ -1,4 +1,4 @@
-"""What truly happens to a machine, and what we hear of it."""
+"""What happens to a machine, and which webhooks and events about it arrive."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -67,12 +67,12 @@ class Story:
             self._put(busy=False)
 
     def _start(self, job_id: int, work: Work) -> None:
-        """GitHub gives work only to whom it knows."""
+        """GitHub assigns jobs only to registered runners."""
         if self.number not in self.world.registrations or not self._lives():
             return
         self._put(busy=True)
         ran = {"started_at": self.world.clock.text()}
-        self._hear(work.start_received_after, partial(self._webhook, IN_PROGRESS, job_id, ran))
+        self._receive(work.start_received_after, partial(self._webhook, IN_PROGRESS, job_id, ran))
         self.world.later(self.world.minute + work.lasts, partial(self._end, job_id, work, ran))
 
     def _end(self, job_id: int, work: Work, ran: dict[str, str]) -> None:
@@ -81,7 +81,7 @@ class Story:
         else:
             self._put(busy=False)
         ran = ran | {"completed_at": self.world.clock.text()}
-        self._hear(work.end_received_after, partial(self._webhook, COMPLETED, job_id, ran))
+        self._receive(work.end_received_after, partial(self._webhook, COMPLETED, job_id, ran))
 
     def _webhook(self, step: str, job_id: int, ran: dict[str, str]) -> None:
         follow_ups = RememberedFollowUps()
@@ -102,7 +102,7 @@ class Story:
             lookups.look_up(task, runners_on(self.dynamodb), self.describe, lambda _: Price())
 
     def describe(self, *_: object) -> Instance | None:
-        """As EC2 does, which knows nothing of a machine that was never launched."""
+        """As EC2 does, which reports no machine that was never launched."""
         if self.instance_id not in self.world.machines.now():
             return None
         gone = self.instance_id in self.world.machines.stops
@@ -120,7 +120,7 @@ class Story:
                 replace(self.receipts[-1], delivery_id=guid, received_at=self.world.clock.text())
             )
 
-    def _hear(self, after: int | None, happens: Callable[[], None]) -> None:
+    def _receive(self, after: int | None, happens: Callable[[], None]) -> None:
         if after is not None:
             self.world.later(self.world.minute + after, happens)
 

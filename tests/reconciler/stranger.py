@@ -92,7 +92,7 @@ class Stranger:
             runners=runners_on(self.dynamodb),
             publishers=Publishers(own_account=runner_events.ACCOUNT, entries=(mine,) if trusted else ()),
             describe=self.victim.describe,
-            find_price=lambda _: Price(),
+            find_price=lambda query: query.reported,
             account=lambda _: STRANGERS_REPO.partition("/")[0],
         )
         with contextlib.suppress(NotYours):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from runledger.model.job import Job
 from runledger.model.runner import Runner, RunnerStatus
+from runledger.model.suspicion import Registration
 from runledger.reconciliation.cleanup import CleanupOutcome
 from runledger.tables.cleanups import LEASE_SECONDS
 
@@ -34,6 +35,7 @@ class Moments:
 
     in_search: Callable[[], object] = nothing
     in_removal: Callable[[], object] = nothing
+    is_busy: bool = False
     searched: list[Sequence[int]] = field(default_factory=list)
 
     def begin(self) -> None:
@@ -43,9 +45,15 @@ class Moments:
         self.searched.append(installation_ids)
         self.in_search()
 
+    def registration_of(self, runner: Runner, job: Job | None, **_: object) -> Registration:  # noqa: ARG002
+        return Registration.NONE
+
+    def search_again(self, runner: Runner, job: Job | None, **_: object) -> None:
+        pass
+
     def remove(self, runner: Runner, job: Job | None, **_: object) -> bool:  # noqa: ARG002 (the protocol's names)
         self.in_removal()
-        return True
+        return not self.is_busy
 
 
 class Bed:
@@ -125,6 +133,23 @@ def test_a_machine_that_is_marked_to_be_kept_during_the_search_is_left_alone(bed
     tags = {**TAGS, "ghr:bypass-removal": "true"}
     marked = Moments(in_search=lambda: bed.machines.launch(INSTANCE, at=at, tags=tags))
     assert bed.clean("first", marked) is CleanupOutcome.IN_USE
+    assert bed.machines.stops == []
+    assert (bed.runner().status, bed.runner().suspected_at) == (RunnerStatus.ACTIVE, None)
+
+
+def test_a_machine_that_is_tagged_for_another_owner_during_the_search_is_left_alone(bed: Bed) -> None:
+    """A launcher moves it from one organisation to another, whose runners were not listed."""
+    at = bed.clock.at.replace(hour=9)
+    bed.machines.launch(INSTANCE, at=at, tags={**TAGS, "ghr:Owner": ORG})
+    moved = Moments(in_search=lambda: bed.machines.launch(INSTANCE, at=at, tags={**TAGS, "ghr:Owner": "mallory"}))
+    assert bed.clean("first", moved) is CleanupOutcome.IN_USE
+    assert bed.machines.stops == []
+
+
+def test_the_result_of_a_cleanup_names_a_busy_runner(bed: Bed) -> None:
+    outcome = bed.clean("first", Moments(is_busy=True))
+    assert outcome is CleanupOutcome.BUSY
+    assert str(outcome) == "not cleaned: GitHub reports this runner as busy"
     assert bed.machines.stops == []
     assert (bed.runner().status, bed.runner().suspected_at) == (RunnerStatus.ACTIVE, None)
 

@@ -94,7 +94,7 @@ class Arena:
             clock=self.clock,
         )
 
-    def hear(self, job_id: int, instance_id: str) -> None:
+    def receive(self, job_id: int, instance_id: str) -> None:
         """The end of the job again: redelivered, or for the first time by another hook, which is news of today."""
         guid = self.dice.choice([f"completed {job_id}", f"completed {job_id}, sent by another hook"])
         late = receipt(COMPLETED, job_id=job_id, guid=guid, **ran_on(instance_id, job_id))
@@ -136,7 +136,7 @@ def race(arena: Arena, job_id: int, instance_id: str) -> None:
         lambda: check_runners(arena.cleanup("a pass"), pass_id="a pass"),
         lambda: check_runners(arena.cleanup("another pass"), pass_id="another pass"),
         lambda: clean(arena.cleanup("a person"), instance_id, pass_id="a person"),
-        lambda: arena.hear(job_id, instance_id),
+        lambda: arena.receive(job_id, instance_id),
         lambda: arena.happen(job_id, instance_id),
     ]
     arena.dice.shuffle(work)
@@ -151,7 +151,7 @@ def settle(arena: Arena) -> None:
 
 
 def test_an_orphan_is_stopped_once_by_concurrent_cleaners(arena: Arena, dynamodb_local: "DynamoDBClient") -> None:
-    """Who hears of its job meanwhile may acquit it: then a later pass stops it, for it is an orphan after all."""
+    """A webhook of its job that arrives meanwhile may clear the suspicion. Then a later pass stops it."""
     owners: Counter[str | None] = Counter()
     for job_id in range(1, ROUNDS + 1):
         arena.clock = Clock()

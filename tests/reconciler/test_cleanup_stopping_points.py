@@ -7,10 +7,11 @@ cleaner changes the runner.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 import pytest
+from moto import mock_aws
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.reconciliation.orphans import Reason
 from runledger.tables.cleanups import LEASE_SECONDS
@@ -18,7 +19,7 @@ from runledger.tables.cleanups import LEASE_SECONDS
 from local.github import SimulatedGitHub
 from tests.functions.test_stopping_points import Stopped
 from tests.reconciler.orphans import outlived, register, terminations
-from tests.reconciler.watching import StoppingPoint, Unwatched, Watch, Watched, watch_client
+from tests.reconciler.watching import StoppingPoint, Unwatched, Watch, Watched, WatchedEngine, watch_client
 from tests.reconciler.wiring import (
     GRACE_MINUTES,
     ORG,
@@ -29,11 +30,9 @@ from tests.reconciler.wiring import (
     cleanup_on,
     runners_on,
 )
-from tests.support.beds import dump, empty
+from tests.simulation.engine import Engine
+from tests.support.beds import KEEP_SESSION, dump, empty
 from tests.support.webhooks import INSTALLATION
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 pytestmark = pytest.mark.walk
 
@@ -45,8 +44,8 @@ LONGEST_WALK = 100
 class Scene:
     """One runner that was suspected, and any number of passes over it."""
 
-    dynamodb: "DynamoDBClient"
     github: SimulatedGitHub
+    dynamodb: Any = field(default_factory=Engine)  # in memory: a walk makes thousands of calls
     clock: Clock = field(default_factory=lambda: Clock(at=datetime.now(UTC) + timedelta(hours=1)))
     calls: Watched = field(default_factory=Watched)
     instance_id: str = ""
@@ -54,11 +53,12 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.ec2 = boto3.client("ec2")
-        self._clients = {service: boto3.client(service) for service in ("dynamodb", "ec2", "ecs")}
+        self._clients = {service: boto3.client(service) for service in ("ec2", "ecs")}
         stops = self._clients["ec2"].meta.events
         stops.register("after-call.ec2.TerminateInstances", lambda **_: self.stops.append(self.instance_id))
         for client in self._clients.values():
             watch_client(client, self.calls)
+        self._tables: Any = WatchedEngine(self.dynamodb, self.calls)
 
     def begin(self) -> None:
         empty(self.dynamodb)
@@ -79,7 +79,7 @@ class Scene:
         """A process of its own, from its first call to its end."""
         self.calls.watch = watch
         cleanup = cleanup_on(
-            self._clients["dynamodb"],
+            self._tables,
             ec2=self._clients["ec2"],
             ecs=self._clients["ecs"],
             app=app_of(self.github, watch),
@@ -99,8 +99,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> Scene:
-    return Scene(dynamodb=dynamodb, github=github)
+def scene(github: SimulatedGitHub) -> Iterator[Scene]:
+    with mock_aws(config=KEEP_SESSION):
+        yield Scene(github=github)
 
 
 def its_job_is_completed(scene: Scene) -> None:

@@ -1,5 +1,6 @@
-"""No busy, young, foreign or contested machine is stopped, whatever old answers the reconciler is given.
+"""No busy, young, foreign or contested machine is stopped, however stale the responses that the reconciler gets.
 
+The reconciler is composed as in production; only its clients, the GitHub App and the clock are the test's.
 A stranger, another tenant with an account, a publisher and runners of their own, meddles with half of the machines.
 
 EC2 may answer from any earlier moment, and so may every read of our tables that is not strongly consistent; webhooks
@@ -13,62 +14,53 @@ come late or never; life goes on between any two calls. It holds as long as
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import Any
 
-import boto3
 import pytest
 from hypothesis import Phase, given, settings
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import Tags
 from runledger.model.runner import Runner
+from runledger.model.suspicion import Registration
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.owners import Owners
-from runledger.runners.fleet import Fleet
 
 from tests.reconciler.lives import Timeline, timelines
 from tests.reconciler.machines import NoTasks
+from tests.reconciler.production import wired_cleanup
 from tests.reconciler.story import Story
 from tests.reconciler.stranger import Stranger
-from tests.reconciler.watching import Watched, watch_client
-from tests.reconciler.wiring import (
-    GRACE_MINUTES,
-    TAGS,
-    check_runners,
-    clean,
-    cleanup_on,
-)
+from tests.reconciler.watching import WatchedEngine
+from tests.reconciler.wiring import GRACE_MINUTES, TAGS, check_runners, clean
 from tests.reconciler.world import World
+from tests.simulation.engine import Engine
 from tests.support.beds import empty
 from tests.support.webhooks import INSTALLATION
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 pytestmark = pytest.mark.walk
 
 TIMELINES = 100
 EXAMPLES_TO_FIND = 1000  # generation stops at the first wrong stop
-EXAMPLES_TO_FIND = 1000  # generation stops at the first wrong stop
-EXAMPLES_TO_FIND = 1000  # generation stops at the first wrong stop
 Change = Callable[[Cleanup], Cleanup]
 
 
 class Bed:
-    """Clients take long to make, so all timelines use the same: one for what happens, a watched one for who looks."""
+    """The same tables for what happens, and behind a watch for the reconciler."""
 
-    def __init__(self, dynamodb: "DynamoDBClient") -> None:
-        self.dynamodb = dynamodb
-        self._calls = Watched()
-        self._looking = watch_client(boto3.client("dynamodb"), self._calls)
+    def __init__(self) -> None:
+        self.dynamodb: Any = Engine()
 
     def play(self, timeline: Timeline, change: Change) -> tuple[list[str], int]:
         """What was touched and must not have been, and how many orphans were rightly stopped."""
         empty(self.dynamodb)
         wrongs: list[str] = []
-        world = World(lambda each: judge(stories[each], wrongs), lambda each: judge(numbered.get(each), wrongs))
+        world = World(
+            self.dynamodb,
+            stopped=lambda each: judge(stories[each], wrongs),
+            deregistered=lambda each: judge(numbered.get(each), wrongs),
+        )
         machines = [
             Story(world=world, dynamodb=self.dynamodb, number=number, life=life)
             for number, life in enumerate(timeline.lives, start=1)
@@ -79,23 +71,18 @@ class Bed:
         for number, act in enumerate(timeline.acts):
             victim = machines[number % len(machines)]
             Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
-        self._calls.watch = world.tables
-        cleanup = cleanup_on(
-            self._looking,
-            ec2=world.machines,
-            ecs=NoTasks(),
-            app=world.github,
-            clock=world.clock,
-        )
-        for number, look in enumerate(timeline.looks):
-            world.live_until(world.minute + look.after)
-            world.look(look)
-            if look.by_person:
-                cleanup.begin()
-                with suppress(UnavailableError):
-                    clean(change(cleanup), machines[0].instance_id, pass_id=f"{number}")
-            else:
-                check_runners(change(cleanup), pass_id=f"{number}")
+        watched: Any = WatchedEngine(self.dynamodb, world.tables)
+        services = {"dynamodb": watched, "ec2": world.machines, "ecs": NoTasks()}
+        with wired_cleanup(services, app=world.github, clock=world.clock) as cleanup:
+            for number, look in enumerate(timeline.looks):
+                world.live_until(world.minute + look.after)
+                world.look(look)
+                if look.by_person:
+                    cleanup.begin()
+                    with suppress(UnavailableError):
+                        clean(change(cleanup), machines[0].instance_id, pass_id=f"{number}")
+                else:
+                    check_runners(change(cleanup), pass_id=f"{number}")
         return wrongs, len(world.machines.stops) - len(wrongs)
 
 
@@ -114,8 +101,8 @@ def judge(story: Story | None, wrongs: list[str]) -> None:
 
 
 @pytest.fixture
-def bed(dynamodb: "DynamoDBClient") -> Bed:
-    return Bed(dynamodb)
+def bed() -> Bed:
+    return Bed()
 
 
 def explore(bed: Bed, change: Change, *phases: Phase, examples: int = TIMELINES) -> int:
@@ -145,6 +132,12 @@ class Trusting:
     def search(self, _installation_ids: object, **_: object) -> None:
         pass
 
+    def registration_of(self, _runner: Runner, _job: Job | None, **_: object) -> Registration:
+        return Registration.NONE
+
+    def search_again(self, _runner: Runner, _job: Job | None, **_: object) -> None:
+        pass
+
     def remove(self, _runner: Runner, _job: Job | None, **_: object) -> bool:
         return True
 
@@ -155,22 +148,20 @@ class Credulous(Owners):
 
 
 def credulous(cleanup: Cleanup) -> Cleanup:
-    owners = cleanup.owners
     return replace(
-        cleanup, owners=Credulous(accounts=owners.accounts, repositories_without_app=owners.repositories_without_app)
+        cleanup, owners=Credulous(**{each.name: getattr(cleanup.owners, each.name) for each in fields(Owners)})
     )
 
 
-class Greedy(Fleet):
-    def is_ours(self, _instance: Instance) -> bool:
-        return True
+def without_grace(cleanup: Cleanup) -> Cleanup:
+    return replace(cleanup, waits=replace(cleanup.waits, grace_seconds=0))
 
 
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
         pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", id="GitHub is not asked"),
-        pytest.param(lambda cleanup: replace(cleanup, grace_seconds=0), "minutes old", id="no grace period"),
+        pytest.param(without_grace, "minutes old", id="no grace period"),
         pytest.param(credulous, "busy", id="a claim counts as proof"),
     ],
 )

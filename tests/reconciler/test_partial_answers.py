@@ -1,12 +1,14 @@
 """An answer of GitHub that is incomplete is no answer: the machine it may be about stays alive."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from runledger.model.errors import UnavailableError
 from runledger.model.runner import Runner
 from runledger_github.errors import NotFound, Refused
-from runledger_github.registrations import FRESH_SECONDS, PAGE_SIZE, Registrations
+from runledger_github.registrations import FRESH_SECONDS, Registrations
+from runledger_github.runner_lists import PAGE_SIZE
 
 MACHINE = "i-0123456789abcdef0"
 OURS, THEIRS = 1, 2
@@ -14,7 +16,7 @@ ACCOUNTS = {OURS: "acme", THEIRS: "globex"}
 
 
 class GitHub:
-    """Two organisations with two repositories each. `lists` are the answers of a scope, one for each call."""
+    """Two organisations with two repositories each. `lists` are the responses of a scope, one for each call."""
 
     def __init__(self) -> None:
         self.lists: dict[str, list[Any]] = {}
@@ -87,8 +89,20 @@ def remove(github: GitHub, runner: Runner | None = None, *, allowed: int = 1000)
     app: Any = github
     registrations = Registrations(app=app, known_machines=lambda _: ())
     may_ask = lambda _: len(github.calls) < allowed  # noqa: E731
-    registrations.search([OURS, THEIRS], may_ask=may_ask)
-    return registrations.remove(runner or machine(), None, installation_ids=[OURS, THEIRS], may_ask=may_ask)
+    return remove_with(registrations, runner or machine(), may_ask=may_ask)
+
+
+def remove_with(
+    registrations: Registrations,
+    runner: Runner,
+    *,
+    installation_ids: Sequence[int] = (OURS, THEIRS),
+    may_ask: Callable[[int], bool] = lambda _: True,
+) -> bool:
+    """As a cleanup does."""
+    registrations.search(installation_ids, may_ask=may_ask)
+    registrations.search_again(runner, None, installation_ids=installation_ids, may_ask=may_ask)
+    return registrations.remove(runner, None, installation_ids=installation_ids, may_ask=may_ask)
 
 
 def test_with_every_answer_the_machine_is_removed(github: GitHub) -> None:
@@ -181,19 +195,43 @@ def test_an_account_whose_app_was_installed_again_still_owns_its_machine(github:
     assert github.deleted == [8]
 
 
+class Watched:
+    """The scopes that are listed for each machine, on a clock that the test moves."""
+
+    def __init__(self, github: GitHub) -> None:
+        app: Any = github
+        self.github, self.now = github, 1000.0
+        self.registrations = Registrations(app=app, known_machines=lambda _: (), clock=lambda: self.now)
+
+    def lists_for(self, number: int, *installation_ids: int, **about: Any) -> list[str]:
+        self.github.calls.clear()
+        runner = Runner(runner_id=f"i-{number:017x}", created_at="2025-01-15T09:00:00.000Z", **about)
+        assert remove_with(self.registrations, runner, installation_ids=installation_ids)
+        return sorted(self.github.calls)
+
+
 def test_machines_that_are_stopped_within_two_minutes_share_the_second_lists(github: GitHub) -> None:
-    app: Any = github
-    now = [1000.0]
-    registrations = Registrations(app=app, known_machines=lambda _: (), clock=lambda: now[0])
-
-    def lists_for(runner_id: str) -> list[str]:
-        github.calls.clear()
-        runner = Runner(runner_id=runner_id, created_at="2025-01-15T09:00:00.000Z")
-        assert registrations.remove(runner, None, installation_ids=[OURS, THEIRS], may_ask=lambda _: True)
-        return sorted(github.calls)
-
+    watched = Watched(github)
     everything = ["acme", "acme/api", "acme/web", "globex", "globex/api", "globex/web"]
-    assert lists_for(MACHINE) == sorted(everything * 2)
-    assert lists_for("i-0ffffffffffffffff") == ["acme", "globex"]
-    now[0] += FRESH_SECONDS + 1
-    assert lists_for("i-0eeeeeeeeeeeeeeee") == everything
+    assert watched.lists_for(1, OURS, THEIRS) == sorted(everything * 2)
+    assert watched.lists_for(2, OURS, THEIRS) == ["acme", "globex"]
+    watched.now += FRESH_SECONDS + 1
+    assert watched.lists_for(3, OURS, THEIRS) == everything
+
+
+def test_only_a_tag_limits_the_second_lists_to_a_repository(github: GitHub) -> None:
+    """The repository of the last job doesn't: a machine may register with another one for each job."""
+    watched = Watched(github)
+    assert watched.lists_for(1, OURS, repo_full_name="acme/web") == sorted(["acme", "acme/api", "acme/web"] * 2)
+    watched.now += FRESH_SECONDS + 1
+    assert watched.lists_for(2, OURS, owner_name="acme/web") == ["acme", "acme/web"]
+    assert watched.lists_for(3, OURS, repo_full_name="acme/web") == ["acme", "acme/api", "acme/web"]
+
+
+def test_a_scope_that_fails_is_listed_once_for_all_machines(github: GitHub) -> None:
+    watched = Watched(github)
+    github.lists["acme/api"] = [[], UnavailableError("502")]
+    for number in range(1, 11):
+        with pytest.raises(UnavailableError):
+            watched.lists_for(number, OURS)
+    assert "acme/api" not in github.calls

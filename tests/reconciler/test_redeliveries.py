@@ -1,6 +1,6 @@
 """Deliveries that are rejected permanently, or lost in large numbers, delay no other tenant's redeliveries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from runledger.reconciliation import deliveries
 from runledger.reconciliation.deliveries import REDELIVERED_AT_MOST, DeliveryCheck
 from runledger.reconciliation.tally import Count
 from runledger.tables.lost_deliveries import LostDeliveries
+from runledger_github.errors import Refused
 
 from tests.reconciler.wiring import STRANGER, Clock, pass_at
 from tests.support.ledgers import RUNNERS
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 TRIES = 6
+Warn = Callable[[str, Exception], None]
+
+
+def ignore(_item: str, _error: Exception) -> None:
+    pass
 
 
 @dataclass
@@ -53,9 +59,11 @@ class Bed:
         self.log.rows.append(row | about)
         return delivery_id
 
-    def pass_over(self, *, minutes: float = 30) -> Mapping[Count, int]:
+    def pass_over(self, *, minutes: float = 30, warn: Warn | None = None) -> Mapping[Count, int]:
+        """Without `warn`, an error fails the test."""
         self.clock.move(minutes=minutes)
         current = pass_at(self.clock.text(), pass_id="1")
+        current.tally.warn = warn or current.tally.warn
         assert DeliveryCheck(log=self.log, lost=self.lost, at_most=TRIES).check(current)
         return current.tally.counts
 
@@ -106,6 +114,25 @@ def test_requests_that_github_rejects_are_bounded_as_well(bed: Bed, monkeypatch:
     monkeypatch.setattr(bed.log, "redeliver", reject)
     bed.pass_over()
     assert len(calls) == REDELIVERED_AT_MOST
+
+
+def test_requests_that_github_always_rejects_delay_no_other_delivery(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deliveries, "REDELIVERED_AT_MOST", 3)
+    rejected = {bed.deliver(500) for _ in range(3)}
+    bed.clock.move(minutes=1)
+    lost = bed.deliver(500)
+    requests: list[int] = []
+
+    def redeliver(delivery_id: int) -> None:
+        requests.append(delivery_id)
+        if delivery_id in rejected:
+            raise Refused("POST attempts", status=422, message="this delivery can't be redelivered")
+
+    monkeypatch.setattr(bed.log, "redeliver", redeliver)
+    bed.pass_over(warn=ignore)
+    assert set(requests) == rejected
+    bed.pass_over(warn=ignore)
+    assert lost in requests
 
 
 def test_a_pass_is_shared_among_installations(bed: Bed) -> None:

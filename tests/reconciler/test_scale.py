@@ -22,12 +22,12 @@ from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
-from runledger.reconciliation.summary import Report
+from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Count
 from runledger.tables.absences import Absences
 from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.tables.passes import PassesTable
-from runledger_github.truth import Truth
+from runledger_github.state import GitHubState
 
 from local.aws import emulator
 from local.github import SimulatedGitHub
@@ -112,14 +112,14 @@ class Fleet:
             on_github |= {"completed_at": at, "conclusion": "success"}
         self._github.state.put("jobs", job_id, **on_github | (there_on if here == "in_progress" else {}))
 
-    def reconcile(self) -> Report:
-        truth = Truth(app=app_of(self._github, Unwatched()))
+    def reconcile(self) -> PassReport:
+        state = GitHubState(app=app_of(self._github, Unwatched()))
         clock = SystemClock(now=self.clock.seconds)
         cleanup = cleanup_on(
             self._dynamodb,
             ec2=boto3.client("ec2"),
             ecs=boto3.client("ecs"),
-            app=truth.app,
+            app=state.app,
             clock=self.clock,
         )
         requests = RunnerRequests(events=boto3.client("events"), bus="default", record=self._ledger.record)
@@ -132,7 +132,7 @@ class Fleet:
             describe=cleanup.fleet.describe,
             confirmed=lambda runner_ids: runner_ids,
             absences=Absences(self._dynamodb, RUNNERS),
-            github=truth,
+            github=state,
             patience=Patience(),
         )
         reconciler = Reconciler(
@@ -140,11 +140,11 @@ class Fleet:
             jobs=jobs,
             runners=RunnerCheck(cleanup=cleanup, enforce=True),
             approvals=ApprovalCheck(find=lambda *_: ()),
-            deliveries=DeliveryCheck(log=truth.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
-            confirmation=InstallationCheck(registry=self._ledger.installations, github=truth),
+            deliveries=DeliveryCheck(log=state.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
+            confirmation=InstallationCheck(registry=self._ledger.installations, github=state),
             uninstalled=None,
             passes=PassesTable(self._dynamodb, RUNNERS),
-            share_left=truth.share_left,
+            share_left=state.share_left,
             finish_within=lambda _: None,
             share_for_others=0,
             warn=lambda item, error: pytest.fail(f"{item}: {error}"),
@@ -165,7 +165,7 @@ def dynamodb(tmp_path: Path, templates: Templates, monkeypatch: pytest.MonkeyPat
 
 
 def asked(github: SimulatedGitHub) -> Counter[str]:
-    """Calls by route, however they were answered."""
+    """Calls by route, whatever the response."""
     calls: Counter[str] = Counter()
     for (route, _), number in github.state.calls.items():
         calls[route] += number

@@ -4,13 +4,14 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from runledger_github.app import DEFAULT_PATIENCE, READ_SECONDS, GitHubApp
+from runledger_github.app import DEFAULT_RETRIES, READ_SECONDS, GitHubApp
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey
 from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline, Retries
 
 from tests.functions.test_stopping_points import Stopped
+from tests.simulation.engine import Engine, Paginator
 
 
 class Watch(Protocol):
@@ -63,12 +64,35 @@ def watch_client(client: Any, watch: Watch) -> Any:
     return client
 
 
+class WatchedEngine:
+    """DynamoDB in memory behind a watch. Calls have botocore's names, and each page of a paginator is a call."""
+
+    def __init__(self, engine: Engine, watch: Watch) -> None:
+        self._engine = engine
+        self._watch = watch
+
+    def __getattr__(self, operation: str) -> Any:
+        call, name = getattr(self._engine, operation), operation.title().replace("_", "")
+
+        def watched(**request: Any) -> Any:
+            self._watch.before(name)
+            try:
+                return call(**request)
+            finally:
+                self._watch.after(name)
+
+        return watched
+
+    def get_paginator(self, operation: str) -> Paginator:
+        return Paginator(getattr(self, operation))
+
+
 def watched_app(secret: str, api_url: str, watch: Watch) -> GitHubApp:
     deadline = Deadline(time.time)
     return GitHubApp(
         AppKey.from_secret(secret, clock=time.time),
         connection=_WatchedConnection(api_url, watch, deadline),
-        retries=Retries(DEFAULT_PATIENCE, deadline=deadline, clock=time.time, sleep=time.sleep),
+        retries=Retries(DEFAULT_RETRIES, deadline=deadline, clock=time.time, sleep=time.sleep),
         deadline=deadline,
         clock=time.time,
     )

@@ -10,8 +10,10 @@ from runledger.model.passes import PassKind
 from runledger.model.reports import NO_INSTALLATION
 from runledger.platform.clock import SystemClock
 from runledger.reconciliation import cleanup
+from runledger.reconciliation.awaited_runners import AwaitedRunners
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
+from runledger.reconciliation.orphans import Waits
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.runners import RunnerCheck
@@ -23,7 +25,7 @@ from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.runners import RunnersTable
 from runledger_github.app import GitHubApp
 from runledger_github.registrations import Registrations
-from runledger_github.truth import Truth
+from runledger_github.state import GitHubState
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
@@ -75,6 +77,13 @@ def cleanup_on(
 ) -> Cleanup:
     """`registrations` replaces those of the App."""
     registry = InstallationsRegistry(client, JOBS)
+    known = GitHubState(app=app, clock=clock.seconds)
+    registered = registrations or Registrations(app=app, known_machines=lambda _: ())
+    owners = Owners(
+        accounts=known.accounts,
+        former_accounts=registry.named,
+        repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),
+    )
     return Cleanup(
         runners=runners_on(client),
         locks=CleanupLocks(client, RUNNERS),
@@ -82,16 +91,14 @@ def cleanup_on(
         fleet=Fleet(
             client=lambda service, _: {"ec2": ec2, "ecs": ecs}[service],
             scope=SCOPE,
-            cluster="default",
+            clusters=("default", "runners"),
             tags=TAGS,
             pool_tags=("pool",),
         ),
-        owners=Owners(
-            accounts=Truth(app=app, clock=clock.seconds).accounts,
-            repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),
-        ),
-        registrations=registrations or Registrations(app=app, known_machines=lambda _: ()),
-        grace_seconds=GRACE_SECONDS,
+        owners=owners,
+        registrations=registered,
+        awaited=AwaitedRunners(owners=owners, registrations=registered, github=known),
+        waits=Waits(grace_seconds=GRACE_SECONDS, registration_seconds=GRACE_SECONDS),
         now=clock.text,
     )
 

@@ -11,9 +11,11 @@ from runledger_github.errors import Refused
 
 from tests.reconciler.lives import Look
 from tests.reconciler.machines import Machine, Machines
-from tests.reconciler.past import Past, tables_as, tables_now
+from tests.reconciler.past import Past, tables_as
 from tests.reconciler.wiring import REPOSITORIES, Clock
-from tests.support.webhooks import REPO
+from tests.simulation.engine import Engine
+from tests.simulation.storage import Snapshot
+from tests.support.webhooks import QUEUED, REPO, payload
 
 EVENTUALLY_CONSISTENT = {"Query", "BatchGetItem"}
 
@@ -27,16 +29,17 @@ class Registration:
 
 
 class World:
-    """`stopped` and `deregistered` hear of each machine and registration, just before it goes."""
+    """`stopped` and `deregistered` are called with each machine and registration, just before it is removed."""
 
-    def __init__(self, stopped: Callable[[str], None], deregistered: Callable[[int], None]) -> None:
+    def __init__(self, engine: Engine, *, stopped: Callable[[str], None], deregistered: Callable[[int], None]) -> None:
+        self.engine = engine
         self.clock = Clock()
         self.minute = 0
         self.registrations: dict[int, Registration] = {}
         self.machines = AgedMachines(self, stopped)
         self.github = AgedGitHub(self, deregistered)
         self.tables = AgedTables(self)
-        self._past_tables = Past(tables_now)
+        self._past_tables = Past(engine.snapshot)
         self._past_machines = Past(self.machines.now)
         self._past_registrations = Past(lambda: dict(self.registrations))
         self._to_come: list[tuple[int, int, Callable[[], None]]] = []
@@ -52,7 +55,7 @@ class World:
         self._move_to(minute)
 
     def look(self, look: Look) -> None:
-        """From now on answers are as old as it says."""
+        """Sets how old responses are from now on."""
         self._calls, self._life_goes_on_at = count(1), look.life_goes_on_at
         self._ages_of_tables = cycle(look.ages_of_tables)
         self._ages_of_machines = cycle(look.ages_of_machines)
@@ -63,8 +66,8 @@ class World:
         if next(self._calls) in self._life_goes_on_at and self._to_come:
             self._live_on()
 
-    def seen_tables(self) -> Mapping[str, Any] | None:
-        then: Mapping[str, Any] | None = self._seen(self._past_tables, self._ages_of_tables)
+    def seen_tables(self) -> Snapshot | None:
+        then: Snapshot | None = self._seen(self._past_tables, self._ages_of_tables)
         return then
 
     def seen_machines(self) -> Mapping[str, Machine]:
@@ -147,6 +150,11 @@ class AgedInstallation:
     def repositories(self) -> list[Mapping[str, Any]]:
         return [{"full_name": self._repo}]
 
+    def job(self, _repo: str, job_id: int) -> Mapping[str, Any]:
+        """The oldest state that GitHub may respond with: the job is queued."""
+        job: Mapping[str, Any] = payload(QUEUED, job_id=job_id)["workflow_job"]
+        return job
+
     def org_runners(self, _org: str) -> list[Mapping[str, Any]]:
         return []
 
@@ -169,7 +177,7 @@ class AgedInstallation:
 
 
 class AgedTables:
-    """A watch over the client: what DynamoDB may answer from an older copy is answered from one."""
+    """Wraps the client: eventually consistent reads return an older state."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -178,7 +186,7 @@ class AgedTables:
     def before(self, call: str) -> None:
         self._world.called()
         if call in EVENTUALLY_CONSISTENT and (then := self._world.seen_tables()) is not None:
-            self._then.enter_context(tables_as(then))
+            self._then.enter_context(tables_as(self._world.engine, then))
 
     def after(self, _call: str) -> None:
         self._then.close()

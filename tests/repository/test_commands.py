@@ -72,3 +72,11 @@ def test_every_folder_that_contributing_names_exists() -> None:
     folders = re.findall(r"`([\w./-]+/)`", table)
     assert folders
     assert [folder for folder in folders if not (ROOT / folder).is_dir()] == []
+
+
+def test_every_file_that_the_checklists_of_contributing_name_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Checklists")[2].partition("\n## ")[0]
+    named = {each for each in re.findall(r"`([\w./-]+)`", text) if "/" in each}
+    assert len(named) >= 15
+    domain = ROOT / "layers" / "domain" / "python" / "runledger"
+    assert [each for each in sorted(named) if not ((ROOT / each).exists() or (domain / each).exists())] == []

@@ -8,7 +8,7 @@ SIGNATURE = "X-Amz-Signature=presigned-and-secret"
 
 
 class Launcher(ThreadingHTTPServer):
-    """Answers each GET with the next of its failures, then with the config; a silent one answers nothing in time."""
+    """Responds to each GET with the next of its failures, then with the config. A silent one never responds."""
 
     daemon_threads = True
 

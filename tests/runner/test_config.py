@@ -115,7 +115,7 @@ def test_a_server_that_is_not_there_is_tried_again(launcher: Launcher, sleep: Mo
         ({"RUNNER_HOME": "/nowhere"}, "RUNNER_HOME has no executable run.sh"),
     ],
 )
-def test_a_container_that_cannot_start_says_why_with_exit_code_78(
+def test_a_container_that_cannot_start_logs_why_and_exits_with_78(
     container: Container, environ: dict[str, str], refusal: str
 ) -> None:
     container.start(**environ)

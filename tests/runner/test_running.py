@@ -25,7 +25,7 @@ def test_a_runner_killed_by_a_signal_ends_with_128_and_its_number(container: Con
     assert container.exit_code() == 128 + signal.SIGKILL
 
 
-def test_logs_are_lines_of_json_that_say_who_ran(container: Container) -> None:
+def test_logs_are_lines_of_json_with_the_runner_and_its_job(container: Container) -> None:
     container.mark("leave")
     container.start()
     container.exit_code()

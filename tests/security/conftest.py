@@ -1,7 +1,7 @@
 """The real handlers in an AWS of moto's, and the tables and API of the other tests."""
 
-from tests.api.conftest import api, ordered
+from tests.api.conftest import api, pass_requests
 from tests.functions.conftest import scene, world
 from tests.tables.conftest import dynamodb, dynamodb_local
 
-__all__ = ["api", "dynamodb", "dynamodb_local", "ordered", "scene", "world"]  # fixtures
+__all__ = ["api", "dynamodb", "dynamodb_local", "pass_requests", "scene", "world"]  # fixtures

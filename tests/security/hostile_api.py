@@ -1,11 +1,11 @@
-"""Canned API answers with a hostile text in place of one field after the other, names of fields included."""
+"""Canned API responses with a hostile text in place of one field after the other, names of fields included."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.cli import answers
-from tests.cli.answers import INSTALLATION, JOB, PASS, RUN, Answer
+from tests.cli import responses
+from tests.cli.responses import INSTALLATION, JOB, PASS, RUN, Response
 
 BIDI_OVERRIDE, ZERO_WIDTH, C1_ESCAPE, DELETE = "\u202e", "\u200b", "\x9b", "\x7f"
 COLOUR_PLACEHOLDER = "\ufdd5"  # what the command itself writes where a colour goes
@@ -14,45 +14,45 @@ HOSTILE = (
 )
 
 JOBS = f"installations/{INSTALLATION}/jobs"
-ENDED = answers.problem(410, "Gone", "enough")  # the only way to end `tail`
+ENDED = responses.problem(410, "Gone", "enough")  # the only way to end `tail`
 OUTCOME = {"id": PASS, "status": "finished", "text": "Reconciliation (full)\n  Status: Success"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A command, and the answers it needs by route; those of `hostile` are the ones to change."""
+    """A command, and the responses it needs by route; those of `hostile` are the ones to change."""
 
     arguments: tuple[str, ...]
-    hostile: dict[str, Answer]
-    friendly: dict[str, Answer] = field(default_factory=dict)
+    hostile: dict[str, Response]
+    friendly: dict[str, Response] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return " ".join(self.arguments)
 
 
-def _listed(*items: Answer) -> Answer:
+def _listed(*items: Response) -> Response:
     return {"items": list(items), "next_cursor": "next"}
 
 
 SCENES = (
-    Scene(arguments=("jobs", "--status", "completed"), hostile={f"GET {JOBS}": _listed(answers.job())}),
+    Scene(arguments=("jobs", "--status", "completed"), hostile={f"GET {JOBS}": _listed(responses.job())}),
     Scene(
         arguments=("job", str(JOB)),
         hostile={
-            f"GET {JOBS}/{JOB}": answers.job(environment="production"),
-            f"GET {JOBS}/{JOB}/events": {"items": answers.EVENTS, "next_cursor": None},
+            f"GET {JOBS}/{JOB}": responses.job(environment="production"),
+            f"GET {JOBS}/{JOB}/events": {"items": responses.EVENTS, "next_cursor": None},
         },
     ),
     Scene(
         arguments=("run", str(RUN)),
-        hostile={f"GET installations/{INSTALLATION}/runs/{RUN}": answers.RUN_ANSWER},
+        hostile={f"GET installations/{INSTALLATION}/runs/{RUN}": responses.RUN_RESPONSE},
     ),
     Scene(
         arguments=("stats", "--series"),
-        hostile={f"GET installations/{INSTALLATION}/statistics": answers.STATISTICS},
+        hostile={f"GET installations/{INSTALLATION}/statistics": responses.STATISTICS},
     ),
-    Scene(arguments=("stuck",), hostile={f"GET installations/{INSTALLATION}/stuck": answers.STUCK}),
-    Scene(arguments=("orphans",), hostile={"GET admin/orphans": answers.ORPHANS}),
+    Scene(arguments=("stuck",), hostile={f"GET installations/{INSTALLATION}/stuck": responses.STUCK}),
+    Scene(arguments=("orphans",), hostile={"GET admin/orphans": responses.ORPHANS}),
     Scene(arguments=("reconcile",), hostile={"POST admin/reconciliation/run": {"id": PASS}}),
     Scene(
         arguments=("reconcile", "--wait"),
@@ -66,30 +66,30 @@ SCENES = (
     ),
     Scene(
         arguments=("tail", "--interval", "0"),
-        hostile={f"GET installations/{INSTALLATION}/events": {"items": answers.EVENTS, "next_since": None}},
+        hostile={f"GET installations/{INSTALLATION}/events": {"items": responses.EVENTS, "next_since": "1m"}},
     ),
-    Scene(arguments=("installations",), hostile={"GET installations": answers.installations(INSTALLATION)}),
+    Scene(arguments=("installations",), hostile={"GET installations": responses.installations(INSTALLATION)}),
     # One of two installations must be chosen, so this is an error message.
-    Scene(arguments=("stuck",), hostile={"GET installations": answers.installations(7, 8)}),
+    Scene(arguments=("stuck",), hostile={"GET installations": responses.installations(7, 8)}),
     Scene(
         arguments=("jobs", "--status", "queued"),
         hostile={
-            f"GET {JOBS}": answers.problem(400, "Bad Request", "x", errors=[{"parameter": "since", "problem": "y"}])
+            f"GET {JOBS}": responses.problem(400, "Bad Request", "x", errors=[{"parameter": "since", "problem": "y"}])
         },
     ),
     Scene(
         arguments=("tail", "--interval", "0"),
-        hostile={f"GET installations/{INSTALLATION}/events": answers.problem(403, "Forbidden", "x")},
+        hostile={f"GET installations/{INSTALLATION}/events": responses.problem(403, "Forbidden", "x")},
     ),
 )
 
 
-def variants(scene: Scene) -> Iterator[dict[str, Answer]]:
-    """The scene's answers, each time with one more field hostile than the original."""
-    for route, answer in scene.hostile.items():
-        for changed in _changed(answer):
+def variants(scene: Scene) -> Iterator[dict[str, Response]]:
+    """The scene's responses, each time with one more field hostile than the original."""
+    for route, response in scene.hostile.items():
+        for changed in _changed(response):
             # The status of a problem is that of its HTTP response.
-            if "title" not in answer or changed["status"] == answer["status"]:
+            if "title" not in response or changed["status"] == response["status"]:
                 yield {**scene.friendly, **scene.hostile, route: changed}
 
 

@@ -13,12 +13,12 @@ from runledger_api.signing_keys import FRESH_SECONDS, PAUSE_SECONDS, SigningKeys
 
 from tests.api import issuer as issuers
 from tests.api.client import TOKENS, Client, stored
-from tests.api.conftest import ELSEWHERE, api, log, ordered
+from tests.api.conftest import ELSEWHERE, api, log, pass_requests
 from tests.api.issuer import AUDIENCE, Issuer, new_key
 from tests.functions.conftest import World, world
 from tests.support.webhooks import INSTALLATION
 
-__all__ = ["api", "log", "ordered", "world"]
+__all__ = ["api", "log", "pass_requests", "world"]
 
 
 class Clock:
@@ -141,19 +141,19 @@ def issuer() -> Iterator[Issuer]:
         yield running
 
 
-def test_a_jwt_whose_subject_is_a_tokens_name_does_not_read_its_orders(
-    world: World, ordered: list[Any], issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+def test_a_jwt_whose_subject_is_a_tokens_name_does_not_read_its_passes(
+    world: World, pass_requests: list[Any], issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JWT_ISSUER", issuer.url)
     monkeypatch.setenv("JWT_AUDIENCE", AUDIENCE)
     client = Client(handler=world.start("api").handler)
-    order = client.post("/admin/reconciliation/run").body["id"]
-    assert ordered[0]["requested_by"] == "token:olga"
+    pass_id = client.post("/admin/reconciliation/run").body["id"]
+    assert pass_requests[0]["requested_by"] == "token:olga"
     for subject in ("olga", "token:olga"):
         impostor = issuer.sign(sub=subject, runledger_installations=[ELSEWHERE])
         assert client.with_token(impostor).get("/v1/me").body["id"] == f"jwt:{subject}"
-        assert client.with_token(impostor).get(f"/admin/reconciliation/{order}").status == 404
-    assert client.get(f"/admin/reconciliation/{order}").status == 200
+        assert client.with_token(impostor).get(f"/admin/reconciliation/{pass_id}").status == 404
+    assert client.get(f"/admin/reconciliation/{pass_id}").status == 200
 
 
 def test_a_key_removed_from_the_issuer_stops_working_within_minutes(issuer: Issuer) -> None:

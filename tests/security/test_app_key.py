@@ -2,47 +2,31 @@
 
 import io
 import json
-import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ReadTimeoutError
 from runledger.queries import github_requests
-from runledger.queries.caches import PATIENCE_SECONDS, RunCache
-from runledger.queries.github_requests import Outcome
-from runledger_api.github import GitHub
-from runledger_github.app import GitHubApp
-from runledger_github.requests import Requests
-from runledger_github.truth import Truth
+from runledger.queries.caches import LONGEST_WAIT_SECONDS
+from runledger.queries.github_requests import RequestOutcome
 
 from local.github import SimulatedGitHub
-from local.github.credentials import APP_ID
 from local.processes import clean_environment
 from stacks.constructs import api_function
 from stacks.constructs import github_requests as github_requests_stack
 from tests.api.client import Client
-from tests.api.conftest import Live, answer_github_requests, api, ledger, live, log, ordered
+from tests.api.conftest import Live, answer_github_requests, api, app, calls, ledger, live, log, pass_requests
 from tests.functions.conftest import World, world
 from tests.stacks.test_functions import as_list, functions, statements
-from tests.support.beds import create_tables, delete_tables
-from tests.support.ledgers import ledger_on
 from tests.support.settings import SETTINGS
 from tests.support.synthesis import Templates
-from tests.support.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN, receipt
+from tests.support.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-__all__ = ["api", "ledger", "live", "log", "ordered", "world"]
+__all__ = ["api", "app", "ledger", "live", "log", "pass_requests", "world"]
 
 ROOT = Path(__file__).parent.parent.parent
 HERE = f"/v1/installations/{INSTALLATION}"
@@ -86,7 +70,7 @@ def policy(templates: Templates, function: str) -> list[dict[str, Any]]:
 
 
 def test_the_api_may_do_exactly_this(templates: Templates) -> None:
-    """An attacker who controls its code could read the ledger, and order what an operator may order."""
+    """An attacker who controls its code could read the ledger, and run what an operator may run."""
     of_passes = json.dumps({"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}})
     found = granted(templates, "Api")
     assert {each for each in found if each[0] == "dynamodb:UpdateItem"} == {
@@ -103,7 +87,7 @@ def test_the_api_may_do_exactly_this(templates: Templates) -> None:
         *(("Query", "WorkflowJobs"), ("BatchGetItem", "WorkflowJobs"), ("Query", "WorkflowJobEvents")),
         *(("GetItem", "WorkflowRuns"), ("BatchGetItem", "WorkflowRuns"), ("GetItem", "Deployments")),
         *(("GetItem", "Runners"), ("Query", "Runners"), ("BatchGetItem", "Runners"), ("UpdateItem", "Runners")),
-        *(("Query", "WorkflowJobs/by_status"), ("Query", "WorkflowJobs/by_repo"), ("Query", "WorkflowJobs/by_run")),
+        *(("Query", f"WorkflowJobs/{name}") for name in ("by_status", "by_repo", "by_run", "by_completion")),
         ("Query", "Runners/by_status"),
     }
 
@@ -128,6 +112,12 @@ def test_the_api_has_neither_the_keys_name_nor_the_client_that_would_use_it(temp
     assert started.stdout == "[]\n"
 
 
+def test_the_function_reads_accounts_in_the_table_of_jobs_and_no_job(templates: Templates) -> None:
+    of_accounts = json.dumps({"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["installations"]}})
+    on_jobs = {each for each in granted(templates, "GithubRequests") if each[1] == "WorkflowJobs"}
+    assert on_jobs == {("dynamodb:GetItem", "WorkflowJobs", of_accounts)}
+
+
 def test_only_the_api_invokes_the_function_that_calls_github_for_it(templates: Templates) -> None:
     invoking = {
         name
@@ -139,26 +129,9 @@ def test_only_the_api_invokes_the_function_that_calls_github_for_it(templates: T
 
 
 def test_a_wait_for_another_reader_and_a_refresh_fit_into_the_apis_own_time() -> None:
-    waiting = PATIENCE_SECONDS + github_requests_stack.SECONDS_FOR_THE_API_TO_WAIT
+    waiting = LONGEST_WAIT_SECONDS + github_requests_stack.SECONDS_FOR_THE_API_TO_WAIT
     assert waiting < api_function.TIMEOUT.to_seconds()
     assert github_requests_stack.TIMEOUT.to_seconds() < github_requests_stack.SECONDS_FOR_THE_API_TO_WAIT
-
-
-@pytest.fixture
-def app(world: World, api: Client, github: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch) -> SimulatedGitHub:
-    """GitHub, with the App in the secret of the function that calls it."""
-    assert api
-    monkeypatch.setenv("GITHUB_API_URL", github.url)
-    monkeypatch.setenv("GITHUB_PATIENCE_SECONDS", "0")
-    secret = {"app_id": str(APP_ID), "private_key": github.state.credentials.private_key}
-    world.secrets.put_secret_value(SecretId=os.environ["GITHUB_APP"], SecretString=json.dumps(secret))
-    github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure")
-    github.state.put("deployments", DEPLOYMENT, repository=REPO, environment="production", statuses=[])
-    return github
-
-
-def calls(github: SimulatedGitHub, of: str) -> int:
-    return sum(count for route, count in github.state.calls.items() if of in str(route))
 
 
 def test_an_unfinished_run_is_refreshed_by_that_function(api: Client, live: Live, app: SimulatedGitHub) -> None:
@@ -188,7 +161,7 @@ def refuse(_: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("failing", [time_out, crash, refuse])
-def test_when_the_refresh_fails_the_table_answers(
+def test_when_the_refresh_fails_the_response_comes_from_the_table(
     api: Client, live: Live, log: io.StringIO, failing: Callable[[object], dict[str, Any]]
 ) -> None:
     live(1, until=QUEUED_AGAIN)
@@ -200,7 +173,7 @@ def test_when_the_refresh_fails_the_table_answers(
 
 
 @pytest.mark.usefixtures("app")
-def test_an_unavailable_github_does_not_keep_the_table_from_answering(
+def test_with_an_unavailable_github_the_response_comes_from_the_table(
     api: Client, live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live(1, until=IN_PROGRESS)
@@ -223,7 +196,7 @@ def test_without_an_app_the_function_is_not_invoked_for_every_answer(world: Worl
     assert invoked[0]["correlation_id"] == "a-request"
 
 
-def test_an_order_reaches_github_and_its_refusal_reaches_the_operator(
+def test_an_action_reaches_github_and_its_refusal_reaches_the_operator(
     api: Client, live: Live, app: SimulatedGitHub
 ) -> None:
     live(1, conclusion="failure")
@@ -240,7 +213,7 @@ def test_an_order_reaches_github_and_its_refusal_reaches_the_operator(
     ("outcome", "status"),
     [("rate_limited", 429), ("unavailable", 503), ("no_app", 409), ("not_found", 404), ("refused", 409)],
 )
-def test_what_became_of_an_order_decides_the_status(api: Client, live: Live, outcome: str, status: int) -> None:
+def test_the_outcome_of_an_action_decides_the_status(api: Client, live: Live, outcome: str, status: int) -> None:
     live(1, conclusion="failure")
     answer_github_requests(lambda _: {"Payload": io.BytesIO(json.dumps({"outcome": outcome}).encode())})
     assert api.post(f"{HERE}/runs/{RUN}/rerun").status == status
@@ -251,6 +224,13 @@ BAD_EVENTS: dict[str, dict[str, Any]] = {
     "an unknown request": {"request": "delete_runner", "installation_id": 1, "run_id": 1},
     "no attempt": {"request": "refresh_run", "installation_id": 1, "run_id": 1},
     "ids as text": {"request": "refresh_run", "installation_id": "1", "run_id": "../../../app", "run_attempt": 1},
+    "a repository as a number": {
+        "request": "refresh_run",
+        "installation_id": 1,
+        "run_id": 1,
+        "run_attempt": 1,
+        "repo_full_name": 5,
+    },
     "a boolean": {"request": "refresh_run", "installation_id": True, "run_id": 1, "run_attempt": 1},
 }
 
@@ -262,42 +242,10 @@ def test_the_function_refuses_what_is_no_request(event: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["refresh_run", "rerun_failed_jobs"])
-def test_the_function_calls_github_only_about_runs_of_the_ledger(world: World, app: SimulatedGitHub, kind: str) -> None:
-    """Even if an attacker controls the API's code: the repository comes from the table, not from the request."""
+def test_the_function_calls_github_only_about_accounts_of_the_ledger(
+    world: World, app: SimulatedGitHub, kind: str
+) -> None:
+    """Even if an attacker controls the API's code: no installation has this account yet."""
     event = {"request": kind, "installation_id": INSTALLATION, "run_id": RUN, "run_attempt": 1}
     result = world.invoke("github_requests", {**event, "repo_full_name": REPO})
-    assert (result["outcome"], app.state.calls) == (Outcome.NOT_FOUND, {})
-
-
-@pytest.mark.server
-def test_a_hundred_concurrent_readers_in_the_api_make_one_call_to_github(
-    dynamodb_local_url: str, templates: Templates, github: SimulatedGitHub
-) -> None:
-    github.state.put("runs", RUN, repository=REPO, status="in_progress")
-    client: DynamoDBClient = boto3.client(
-        "dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=200)
-    )
-    create_tables(client, templates["data"])
-    recorded = ledger_on(client)
-    recorded.record(receipt(IN_PROGRESS, at=0, job_id=1))
-    secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
-    truth = Truth(app=GitHubApp.from_secret(secret, api_url=github.url))
-    requests = Requests(truth=truth, runs=recorded.runs, deployments=recorded.deployments)
-    lock, outcomes = threading.Lock(), list[Outcome]()
-
-    def invoke(Payload: bytes, **_: object) -> dict[str, Any]:  # noqa: N803 - as Lambda's client has it
-        result = requests.handle(github_requests.from_event(json.loads(Payload)), has_time=lambda: True)
-        with lock:
-            outcomes.append(result.outcome)
-        return {"Payload": io.BytesIO(json.dumps({"outcome": result.outcome}).encode())}
-
-    through = GitHub(lambda: SimpleNamespace(invoke=invoke), "github_requests", clock=lambda: 0.0)
-    cache = RunCache(runs=recorded.runs, refresh=through.refresh_run)
-    with ThreadPoolExecutor(max_workers=100) as pool:
-        found = list(pool.map(lambda _: cache.get(INSTALLATION, REPO, RUN, 1), range(100)))
-    delete_tables(client)
-    client.close()
-    assert {run["status"] for run in found if run} == {"in_progress"}
-    assert len([run for run in found if run]) == 100
-    assert outcomes.count(Outcome.DONE) == 1
-    assert calls(github, "/attempts/") == 1
+    assert (result["outcome"], app.state.calls) == (RequestOutcome.NOT_FOUND, {})

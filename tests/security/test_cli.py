@@ -15,10 +15,10 @@ from runledger_cli.connection import find
 from runledger_cli.errors import UsageError
 from runledger_cli.rendering.style import COLOUR_CODES
 
-from tests.cli.answers import INSTALLATION, Answer, installations
 from tests.cli.canned_api import TOKEN, CannedApi, Raw
 from tests.cli.command import PACKAGE_FOLDER, runledger
 from tests.cli.conftest import api  # noqa: F401 - a fixture
+from tests.cli.responses import INSTALLATION, Response, installations
 from tests.security.hostile_api import ENDED, SCENES, Scene, variants
 
 JOBS = f"GET installations/{INSTALLATION}/jobs"
@@ -61,10 +61,10 @@ def on_a_terminal(api: CannedApi, monkeypatch: pytest.MonkeyPatch) -> Run:  # no
     return run
 
 
-def answer(server: CannedApi, answers: dict[str, Answer]) -> None:
-    server.answers = {"GET installations": [installations(INSTALLATION)]}
-    for route, given in answers.items():
-        server.says(route, *([given, ENDED] if route.endswith("/events") else [given]))
+def set_responses(server: CannedApi, responses: dict[str, Response]) -> None:
+    server.responses = {"GET installations": [installations(INSTALLATION)]}
+    for route, given in responses.items():
+        server.respond(route, *([given, ENDED] if route.endswith("/events") else [given]))
 
 
 def unsafe(shown: str) -> set[str]:
@@ -72,14 +72,14 @@ def unsafe(shown: str) -> set[str]:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=str)
-def test_no_field_of_an_answer_reaches_the_terminal_with_control_characters(
+def test_no_field_of_a_response_reaches_the_terminal_with_control_characters(
     api: CannedApi,  # noqa: F811
     on_a_terminal: Run,
     scene: Scene,
 ) -> None:
     seen = 0
-    for answers in variants(scene):
-        answer(api, answers)
+    for responses in variants(scene):
+        set_responses(api, responses)
         shown = on_a_terminal(*scene.arguments)
         assert unsafe(OUR_COLOURS.sub("", shown)) == set()
         assert not re.search(r"\x1b\[[\d;]*mhostile", shown), "a server chose a colour"
@@ -90,15 +90,15 @@ def test_no_field_of_an_answer_reaches_the_terminal_with_control_characters(
 
 @pytest.mark.parametrize("scene", SCENES, ids=str)
 def test_json_on_a_terminal_is_plain_ascii(api: CannedApi, on_a_terminal: Run, scene: Scene) -> None:  # noqa: F811
-    for answers in variants(scene):
-        answer(api, answers)
+    for responses in variants(scene):
+        set_responses(api, responses)
         shown = on_a_terminal(*scene.arguments, "--json", "--no-color")
         assert unsafe(shown) == set()
 
 
 def test_json_keeps_every_character_for_programs(api: CannedApi) -> None:  # noqa: F811
     given = {"items": [{"org_name": "\x1b[2J\u202e\x7f\n🚀"}], "next_cursor": None}
-    api.says("GET installations", given)
+    api.respond("GET installations", given)
     shown = runledger("installations", "--json", RUNLEDGER_API_URL=api.url, RUNLEDGER_TOKEN=TOKEN)
     assert json.loads(shown.stdout) == given
 
@@ -115,7 +115,7 @@ def test_json_keeps_every_character_for_programs(api: CannedApi) -> None:  # noq
     ],
 )
 def test_an_error_is_one_safe_line(api: CannedApi, on_a_terminal: Run, response: Raw) -> None:  # noqa: F811
-    api.says(JOBS, response)
+    api.respond(JOBS, response)
     shown = on_a_terminal("jobs", "--status", "queued")
     assert unsafe(shown) == set()
     assert shown.startswith("runledger: ")
@@ -135,7 +135,7 @@ def test_only_the_screen_prints() -> None:
 
 
 def test_a_cursor_can_be_pasted_into_a_shell(api: CannedApi, on_a_terminal: Run) -> None:  # noqa: F811
-    api.says(JOBS, {"items": [], "next_cursor": "x; rm -rf ~"})
+    api.respond(JOBS, {"items": [], "next_cursor": "x; rm -rf ~"})
     assert "--cursor 'x; rm -rf ~'" in on_a_terminal("jobs", "--status", "queued")
 
 
@@ -176,7 +176,7 @@ def test_an_address_that_two_parsers_read_differently_is_rejected(address: str, 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(api: CannedApi, on_a_terminal: Run, status: int) -> None:  # noqa: F811
     with CannedApi() as stranger:
-        api.says(JOBS, Raw(status, b"", {"Location": f"{stranger.url}/v1/installations"}))
+        api.respond(JOBS, Raw(status, b"", {"Location": f"{stranger.url}/v1/installations"}))
         shown = on_a_terminal("jobs", "--status", "queued")
         assert stranger.asked == []
     assert f"the API redirects to {stranger.url}/v1/installations, which is not followed" in shown

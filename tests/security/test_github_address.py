@@ -6,7 +6,8 @@ import pytest
 from runledger_github.connection import Connection
 from runledger_github.retries import Deadline
 
-from stacks.settings import BadSetting, Settings
+from stacks.settings import Settings
+from stacks.settings_reader import BadSetting
 
 UNENCRYPTED = [
     "http://api.github.com",
@@ -31,7 +32,7 @@ ENCRYPTED_OR_LOCAL = [
 
 @pytest.mark.parametrize("address", UNENCRYPTED)
 def test_the_setting_must_be_https(address: str) -> None:
-    with pytest.raises(BadSetting, match=r"^github_api_url is .*; it takes the https address"):
+    with pytest.raises(BadSetting, match=r"^github_api_url is .*; it must be the https address"):
         Settings.read({"github_api_url": address}.get)
 
 

@@ -333,11 +333,11 @@ BODIES = [
 
 @pytest.mark.parametrize(("body", "status"), BODIES, ids=[body[:30] for body, _ in BODIES])
 def test_a_hostile_body_of_an_order_is_refused(
-    api: Client, ordered: list[dict[str, Any]], body: str, status: int
+    api: Client, pass_requests: list[dict[str, Any]], body: str, status: int
 ) -> None:
     refusal = api.ask("POST", "/admin/reconciliation/run", body=body)
     assert (refusal.status, refusal.body["status"]) == (status, status)
-    assert ordered == []
+    assert pass_requests == []
 
 
 def test_a_rerun_with_too_many_digits_is_refused(world: World, api: Client) -> None:

@@ -133,7 +133,7 @@ def test_a_suspended_installation_that_is_gone_is_recorded_as_deleted(scene: Sce
     assert record(scene)["status"] == "deleted"
 
 
-# ---- until GitHub has answered
+# ---- before GitHub's response
 
 
 def test_an_unconfirmed_end_keeps_the_installation_among_those_that_are_asked(scene: Scene) -> None:
@@ -159,7 +159,7 @@ def test_an_unconfirmed_end_keeps_its_runners_registrations_in_sight(scene: Scen
 
 
 def test_an_app_that_github_does_not_know_confirms_nothing(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GitHub answers 404 to a wrong app_id, as it does to a deleted installation."""
+    """GitHub returns 404 for a wrong app_id, as for a deleted installation."""
     app = {"app_id": "999", "private_key": scene.github.state.credentials.private_key}
     typo = scene.world.secrets.create_secret(Name="typo", SecretString=json.dumps(app))["ARN"]
     monkeypatch.setenv("GITHUB_APP", typo)
@@ -185,15 +185,15 @@ ACTIVE = InstallationReport(
 )
 
 
-@pytest.mark.parametrize("answered", [None, ACTIVE], ids=["deleted", "active"])
+@pytest.mark.parametrize("confirmed", [None, ACTIVE], ids=["deleted", "active"])
 def test_an_answer_about_an_earlier_report_does_not_touch_a_later_one(
-    scene: Scene, answered: InstallationReport | None
+    scene: Scene, confirmed: InstallationReport | None
 ) -> None:
     report(scene, "suspend", received=ago(minutes=20))
     (asked,) = tables.installations().unconfirmed()
     report(scene, "deleted", received=ago(minutes=10))
     after = record(scene)
-    assert not tables.installations().confirm(asked, answered, at=ago(minutes=5))
+    assert not tables.installations().confirm(asked, confirmed, at=ago(minutes=5))
     assert record(scene) == after
 
 
@@ -269,7 +269,7 @@ def test_a_flood_of_forged_deletions_is_worked_off_and_leaves_time_for_everythin
     assert scene.reconcile()["summary"]["installations_confirmed"] == 2
 
 
-def test_a_pass_without_time_confirms_nothing_and_says_so(scene: Scene) -> None:
+def test_a_pass_without_time_confirms_nothing_and_reports_it(scene: Scene) -> None:
     report(scene, "deleted")
     hurried = SimpleNamespace(aws_request_id="hurried", get_remaining_time_in_millis=lambda: 1_000)
     answer: Any = scene.world.start("reconciler").handler({"pass": "quick"}, hurried)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from runledger_github.registrations import Registrations
 
-from tests.functions.reconciling import TAGGED, Scene
+from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.security.stranger import Stranger
-from tests.security.test_machines import ownerless, reconcile
-from tests.support.webhooks import REPO
+from tests.security.test_machines import busy_machine, ownerless, reconcile
+from tests.support.webhooks import COMPLETED, REPO
 
 OWNER = REPO.partition("/")[0]
 
@@ -56,6 +56,28 @@ def test_a_late_runner_whose_name_contains_no_id_keeps_a_machine_alive(scene: Sc
     Stranger(scene)
     instance = ownerless(scene)
     late.append(lambda: scene.github.state.put("runners", 9, scope=REPO, name="builder-7", busy=True))
+    reconcile(scene)
+    assert scene.state_of(instance) == "running"
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["known repository", "repository created during the pass"])
+@pytest.mark.parametrize("tags", [TAGGED, TAGGED | {"ghr:Owner": OWNER}], ids=["no owner", "owner"])
+def test_a_machine_that_registers_with_another_repository_of_its_owner_is_kept_alive(
+    scene: Scene, late: list[Any], tags: dict[str, str], is_new: bool
+) -> None:
+    """The repository of its last job is known, and the webhook of its next job is lost."""
+    instance = busy_machine(scene, tags=tags)
+    del scene.github.state.runners[9]
+    scene.receive(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
+    another = f"{OWNER}/another"
+    if not is_new:
+        scene.github.state.put("runs", 2, repository=another)
+
+    def register() -> None:
+        scene.github.state.put("runs", 2, repository=another)
+        scene.github.state.put("runners", 10, scope=another, name=f"runner--{instance}", busy=True)
+
+    late.append(register)
     reconcile(scene)
     assert scene.state_of(instance) == "running"
 

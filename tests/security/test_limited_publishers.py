@@ -64,7 +64,7 @@ def test_a_limited_operator_sees_no_machine_that_only_a_limited_publisher_report
     instance = idle_machine(scene, mallory)
     reconcile(scene)
     answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
-    assert "not suspected" in answer["text"]
+    assert "isn't a suspected orphan" in answer["text"]
     assert scene.state_of(instance) == "running"
     assert 9 in scene.github.state.runners
 
@@ -86,9 +86,9 @@ def test_a_decoy_of_another_installation_is_not_removed_with_the_owners_registra
     """The provisional owner's machine: both registrations stay, and so does the machine."""
     instance = ownerless(scene)
     ran = {"started_at": ago(minutes=45), "runner_id": 9, "runner_name": f"runner--{instance}"}
-    scene.hear(IN_PROGRESS, 2, **ran)
+    scene.receive(IN_PROGRESS, 2, **ran)
     look_up(scene)
-    scene.hear(COMPLETED, 2, **ran, completed_at=ago(minutes=31))
+    scene.receive(COMPLETED, 2, **ran, completed_at=ago(minutes=31))
     scene.github.state.put("runners", 9, scope=REPO, name=f"runner--{instance}", busy=False)
     scene.github.state.put("runners", 660, scope=mallory.repo, name=f"x-{instance}", busy=False)
     reconcile(scene)
@@ -132,9 +132,9 @@ def test_a_report_about_a_machine_without_an_owner_interrupts_no_job(scene: Scen
     """The machine went away after its job, and the job's lookup is late."""
     instance = scene.start_instance(TAGGED)
     ran = {"started_at": ago(minutes=45), "runner_id": 9, "runner_name": f"runner--{instance}"}
-    scene.hear(QUEUED, 1)
-    scene.hear(IN_PROGRESS, 1, **ran)
-    scene.hear(COMPLETED, 1, **ran, completed_at=ago(minutes=5), conclusion="failure")
+    scene.receive(QUEUED, 1)
+    scene.receive(IN_PROGRESS, 1, **ran)
+    scene.receive(COMPLETED, 1, **ran, completed_at=ago(minutes=5), conclusion="failure")
     scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
     stopped = instance_state("shutting-down", runner_id=instance) | {"time": ago(minutes=4)}
     scene.world.invoke("instance_state", batch(stopped))

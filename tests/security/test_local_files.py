@@ -36,7 +36,7 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRe
 
 @pytest.fixture(autouse=True)
 def careless_umask() -> Iterator[None]:
-    """Everything is readable by everyone unless the code says otherwise."""
+    """Everything is readable by every user unless the code prevents it."""
     before = os.umask(0)
     yield
     os.umask(before)

@@ -32,7 +32,7 @@ def busy_machine(scene: Scene, *, launcher_reports: bool = True, tags: dict[str,
     if launcher_reports:
         scene.launch(1, instance)
     ran = {"started_at": ago(minutes=45), "runner_id": 9, "runner_name": name}
-    scene.hear(IN_PROGRESS, 1, **ran)
+    scene.receive(IN_PROGRESS, 1, **ran)
     scene.on_github(1, "in_progress", **ran)
     scene.github.state.put("runners", 9, scope=REPO, name=name, busy=True)
     look_up(scene)
@@ -68,7 +68,7 @@ def test_a_stranger_that_claims_first_does_not_get_the_victims_machine_stopped(s
     mallory.run_job_on(instance)
     assert scene.runner(instance)["installation_id"] == STRANGER
     scene.github.state.put("runners", 9, scope=REPO, name=f"runner--{instance}", busy=True)
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name="unrelated")
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name="unrelated")
     reconcile(scene)
     assert scene.state_of(instance) == "running"
 
@@ -76,7 +76,7 @@ def test_a_stranger_that_claims_first_does_not_get_the_victims_machine_stopped(s
 def test_two_claims_make_a_machine_contested_which_is_shown_and_left_alone(scene: Scene, mallory: Stranger) -> None:
     instance = busy_machine(scene, launcher_reports=False)
     scene.github.state.put("runners", 9, busy=False)
-    scene.hear(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
+    scene.receive(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
     mallory.run_job_on(instance)
     answer = reconcile(scene)
     assert (answer["summary"]["contested_runners"], answer["summary"]["orphans"]) == (1, 0)
@@ -136,7 +136,7 @@ def test_a_tag_that_names_the_owner_beats_every_claim(scene: Scene, mallory: Str
     instance = scene.start_instance(TAGGED | {"ghr:Owner": OWNER, "ghr:Type": "Org"})
     mallory.run_job_on(instance)
     assert "instance_id" not in mallory.job()
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
     look_up(scene)
     runner = scene.runner(instance)
     assert (runner["installation_id"], runner["job_id"], runner["proven_by"]) == (INSTALLATION, 1, "launcher_tag")
@@ -166,13 +166,13 @@ def test_without_runner_tags_the_tags_of_known_launchers_make_a_machine_a_runner
 ) -> None:
     monkeypatch.setenv("RUNNER_TAGS", "")
     instance = scene.start_instance(tags)
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
     look_up(scene)
     assert scene.job(1)["instance_id"] == instance
 
 
 def test_a_name_that_resembles_an_id_names_no_machine(scene: Scene) -> None:
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name="ci-i-7f3e2a90")
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name="ci-i-7f3e2a90")
     look_up(scene)
     assert "instance_id" not in scene.job(1)
     assert not [each for each in scene.world.dynamodb.scan(TableName=RUNNERS)["Items"] if "job_id" in each]
@@ -183,7 +183,7 @@ def idle_orphan(scene: Scene, tags: dict[str, str]) -> str:
     instance = scene.start_instance(TAGGED | tags)
     scene.launch(1, instance)
     name = f"runner--{instance}"
-    scene.hear(COMPLETED, 1, started_at=ago(minutes=50), runner_id=9, runner_name=name, completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, started_at=ago(minutes=50), runner_id=9, runner_name=name, completed_at=ago(minutes=30))
     scene.github.state.put("runners", 9, scope=REPO, name=name)
     return instance
 
@@ -241,7 +241,7 @@ def test_a_strangers_suspended_installation_blocks_nothing_that_is_proven_to_be_
 def test_a_suspended_installation_keeps_machines_of_unknown_owners_alive_and_is_named(
     scene: Scene, mallory: Stranger
 ) -> None:
-    scene.hear(IN_PROGRESS, 1)
+    scene.receive(IN_PROGRESS, 1)
     mallory.webhook(IN_PROGRESS, 6661)
     instance = scene.start_instance()
     scene.github.state.put("installations", STRANGER, suspended_at=ago(days=1))
@@ -286,7 +286,7 @@ def terminated(instance_id: str) -> dict[str, Any]:
 
 def ownerless(scene: Scene) -> str:
     """A machine with the tags of a runner that nothing else is known of."""
-    scene.hear(COMPLETED, 1, completed_at=ago(minutes=30))
+    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))
     return scene.start_instance()
 
 
@@ -368,7 +368,7 @@ def test_a_machine_that_is_contested_during_the_search_is_left_alone(
     scene: Scene, mallory: Stranger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instance = busy_machine(scene, launcher_reports=False)
-    scene.hear(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
+    scene.receive(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
     scene.github.state.put("runners", 9, busy=False)
     real = Registrations.search
 
@@ -424,7 +424,7 @@ def test_a_limited_publisher_that_comes_first_gives_way_to_the_owner_that_a_tag_
     limited(monkeypatch)
     instance = scene.start_instance(TAGGED | {"ghr:Owner": OWNER})
     schedule(scene, mallory, instance)
-    scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
+    scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
     look_up(scene)
     assert scene.job(1)["instance_id"] == instance
     assert schedule(scene, mallory, instance)["batchItemFailures"]
@@ -441,7 +441,7 @@ def test_a_limited_publisher_and_another_claimant_make_a_machine_contested(
     if publisher_first:
         instance = scene.start_instance()
         schedule(scene, mallory, instance)
-        scene.hear(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
+        scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=45), runner_id=9, runner_name=f"runner--{instance}")
         look_up(scene)
     else:
         instance = busy_machine(scene, launcher_reports=False)
@@ -502,7 +502,7 @@ def test_a_hook_without_an_app_contests_no_machine_of_an_app(scene: Scene) -> No
 
 def test_an_account_whose_name_was_taken_over_is_not_taken_for_the_owner(scene: Scene) -> None:
     instance = busy_machine(scene, launcher_reports=False, tags=TAGGED | {"ghr:Owner": OWNER})
-    scene.hear(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
+    scene.receive(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
     scene.github.state.put("installations", INSTALLATION, account="renamed")
     scene.github.state.put("runners", 9, scope="renamed/web")
     scene.github.state.put("installations", 777, account=OWNER)
@@ -523,5 +523,5 @@ def test_a_cleanup_is_refused_if_the_machine_is_no_longer_the_callers(scene: Sce
     instance = idle_orphan(scene, {})
     scene.reconcile()
     answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
-    assert "not suspected" in answer["text"]
+    assert "isn't a suspected orphan" in answer["text"]
     assert scene.state_of(instance) == "running"

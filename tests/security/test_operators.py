@@ -56,14 +56,14 @@ def of_no_owner(runners: RunnersTable) -> None:
     [(proven_by_event, True), (proven_by_tag, True), (only_claimed, False), (of_another, False), (of_no_owner, False)],
 )
 def test_a_limited_operator_sees_and_cleans_only_proven_machines(
-    api: Client, runners: RunnersTable, ordered: list[Any], state: Any, sees: bool
+    api: Client, runners: RunnersTable, pass_requests: list[Any], state: Any, sees: bool
 ) -> None:
     state(runners)
     assert runners.suspect(INSTANCE, at=AT, reason="job_completed")
     limited = api.with_token(TOKENS["scoped"])
     assert limited.get("/admin/orphans").body["total"] == int(sees)
     assert limited.post(f"/admin/orphans/{INSTANCE}/cleanup").status == (202 if sees else 404)
-    assert len(ordered) == int(sees)
+    assert len(pass_requests) == int(sees)
     assert api.get("/admin/orphans").body["total"] == 1
 
 

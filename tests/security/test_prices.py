@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from runledger.model.job import Job
-from runledger.queries import pools
+from runledger.queries.pools import Pools
 from runledger.recording import telemetry
 from runledger.recording.decision import Outcome
 from runledger.recording.ledger import Ledger
@@ -75,7 +75,7 @@ def cost(price: float) -> Decimal:
 def test_any_price_is_saved_read_and_charged(dynamodb: "DynamoDBClient", price: float, on_demand: float) -> None:
     recorded, stored = completed(dynamodb, price, on_demand)
     assert recorded.usage_in_dollars == stored.usage_in_dollars == cost(price)
-    assert recorded.saved_in_dollars == stored.saved_in_dollars == max(cost(on_demand) - cost(price), 0)
+    assert recorded.saved_in_dollars == stored.saved_in_dollars == cost(on_demand) - cost(price)
     assert {name: type(getattr(stored, name)) for name in MONEY} == dict.fromkeys(MONEY, Decimal)
 
 
@@ -95,10 +95,11 @@ def test_a_corrected_whole_price_corrects_the_cost(dynamodb: "DynamoDBClient") -
 def test_pools_and_statistics_add_up_whole_dollars(dynamodb: "DynamoDBClient") -> None:
     job, _ = completed(dynamodb, 360, 720)  # $61.50
     pages = JobPages(dynamodb, JOBS)
-    (pool,) = pools.utilisation([pages.get(INSTALLATION, job.job_id) or {}], [])
-    assert pool["usage_in_dollars"] == Decimal("61.5")
-    lines = [line for page in pages.lines(pages.of_repo(INSTALLATION, REPO), Span()) for line in page]
-    assert next(line.dollars for line in lines if line.job_id == job.job_id) == Decimal("61.5")
+    (completed_job,) = next(pages.completed_jobs(INSTALLATION, Span(), repo_full_name=REPO))
+    assert (completed_job.job_id, completed_job.dollars) == (job.job_id, Decimal("61.5"))
+    figures = Pools(since="2025-01-01", until="2026-01-01")
+    figures.add_completed(completed_job)
+    assert figures.to_json()[0]["usage_in_dollars"] == Decimal("61.5")
 
 
 def test_a_webhook_completes_a_job_on_a_two_dollar_runner(world: World, api: Client) -> None:

@@ -121,7 +121,7 @@ def test_the_retry_queue_carries_what_makes_a_replay_known(
 ) -> None:
     intake = world.start("webhook_intake")
     with monkeypatch.context() as throttled:
-        throttled.setattr(intake.intake.ledger.events._client, "put_item", _throttled(intake))
+        throttled.setattr(intake.intake.ledger.events._table.client, "put_item", _throttled(intake))
         assert sender.send(payload(QUEUED)) == (202, "deferred")
     assert world.invoke("webhook_retry", {"Records": world.deferred()}) == {"batchItemFailures": []}
     before = job(world)
@@ -132,7 +132,7 @@ def test_the_retry_queue_carries_what_makes_a_replay_known(
 
 def _throttled(intake: Any) -> Any:
     def raising(**_: object) -> None:
-        raise intake.intake.ledger.events._client.exceptions.ProvisionedThroughputExceededException(
+        raise intake.intake.ledger.events._table.client.exceptions.ProvisionedThroughputExceededException(
             {"Error": {"Code": "ProvisionedThroughputExceededException", "Message": "slow down"}}, "PutItem"
         )
 
@@ -165,8 +165,8 @@ def test_a_body_under_the_header_of_another_event_changes_nothing(world: World, 
 
 
 def test_the_response_reports_that_header_and_body_do_not_match(sender: Sender) -> None:
-    answered, problem = sender.send(payload(COMPLETED), event="workflow_run")
-    assert answered == 400
+    status, problem = sender.send(payload(COMPLETED), event="workflow_run")
+    assert status == 400
     assert problem == "X-GitHub-Event is workflow_run, but the body is that of a workflow_job event"
 
 

@@ -5,6 +5,7 @@ import re
 import stat
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,15 +31,16 @@ sys.exit(entrypoint.main())
 
 def processes(top: int) -> Iterator[int]:
     yield top
-    for child in Path(f"/proc/{top}/task/{top}/children").read_text().split():
-        yield from processes(int(child))
+    with suppress(FileNotFoundError, ProcessLookupError):  # it may end at any time
+        for child in Path(f"/proc/{top}/task/{top}/children").read_text().split():
+            yield from processes(int(child))
 
 
 def readable(pid: int, *, what: str) -> bytes:
-    """What a step of a job, or root, would read there."""
+    """What a step of a job, or root, would read there: nothing if the process has ended meanwhile."""
     try:
         return Path(f"/proc/{pid}/{what}").read_bytes()
-    except PermissionError:
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
         return b""
 
 

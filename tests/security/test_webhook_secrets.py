@@ -52,9 +52,9 @@ def deliver(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE)
 def status(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE) -> int:
     """A rejected delivery stores nothing."""
     before = dump(world.dynamodb)
-    answered = int(deliver(world, about, secret)["statusCode"])
-    assert answered == 202 or (dump(world.dynamodb) == before and not world.deferred())
-    return answered
+    code = int(deliver(world, about, secret)["statusCode"])
+    assert code == 202 or (dump(world.dynamodb) == before and not world.deferred())
+    return code
 
 
 # ---- plain entries
@@ -169,7 +169,7 @@ def test_every_event_is_checked_by_the_installation_and_repository_that_it_is_st
 
 
 @pytest.mark.parametrize(
-    ("limits", "answered"),
+    ("limits", "expected"),
     [
         ({"installations": [INSTALLATION]}, 202),
         ({"app": True}, 202),
@@ -182,10 +182,10 @@ def test_every_event_is_checked_by_the_installation_and_repository_that_it_is_st
     ],
 )
 def test_events_about_an_installation_need_a_secret_that_is_valid_for_all_of_it(
-    world: World, limits: dict[str, object], answered: int
+    world: World, limits: dict[str, object], expected: int
 ) -> None:
     store(world, scoped(**limits))
-    assert status(world, messages.installation("deleted")) == answered
+    assert status(world, messages.installation("deleted")) == expected
 
 
 def test_a_repository_in_an_installations_event_opens_nothing(world: World) -> None:
@@ -194,7 +194,7 @@ def test_a_repository_in_an_installations_event_opens_nothing(world: World) -> N
     assert status(world, (event, message | {"repository": {"full_name": REPO}})) == 403
 
 
-def test_a_relabelled_body_is_read_and_checked_as_its_label_says(world: World) -> None:
+def test_a_relabelled_body_is_read_and_checked_by_its_label(world: World) -> None:
     """The event's name is a header, and headers are not signed."""
     store(world, scoped(installations=[INSTALLATION], repositories=[REPO]))
     _, message = job()
@@ -258,7 +258,7 @@ def test_where_entries_share_a_secret_any_of_them_may_allow_a_delivery(world: Wo
 # ---- what is not stored needs no scope
 
 
-def test_a_ping_is_answered_whatever_the_scope(world: World) -> None:
+def test_a_ping_gets_a_response_whatever_the_scope(world: World) -> None:
     store(world, scoped(repositories=["acme/web"]))
     assert status(world, ("ping", {"zen": "Keep it simple."})) == 200
     assert status(world, ("star", {})) == 200
@@ -335,7 +335,7 @@ def test_a_document_that_is_no_object_activates_no_secret(
 # ---- what a rejection reveals
 
 
-def test_a_refusal_says_what_the_secret_is_not_valid_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_names_what_the_secret_is_not_valid_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     store(world, scoped(repositories=["acme/web"]))
     answer = deliver(world, job())
     problem = json.loads(answer["body"])

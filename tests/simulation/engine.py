@@ -1,4 +1,4 @@
-"""DynamoDB in memory: the client calls that the domain makes, with the real engine's answers and errors.
+"""DynamoDB in memory: the client calls that the domain makes, with the real engine's responses and errors.
 
 It behaves as moto and DynamoDB Local do (`test_engine.py` compares them) at a hundredth of their time, and its state is
 saved and restored in microseconds. A parameter that is not implemented is a TypeError, never ignored.
@@ -40,7 +40,7 @@ MOST_KEYS = 100
 NO_UPDATE = Update()
 
 
-def answered(operation: str) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
+def operation(name: str) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
     """Rejections reach the caller as botocore's errors."""
 
     def decorate(method: Callable[P, Response]) -> Callable[P, Response]:
@@ -54,7 +54,7 @@ def answered(operation: str) -> Callable[[Callable[P, Response]], Callable[P, Re
                     "ResponseMetadata": {"HTTPStatusCode": 400},
                     **rejected.response,
                 }
-                raise ClientError(response, operation) from None
+                raise ClientError(response, name) from None
 
         return call
 
@@ -62,7 +62,7 @@ def answered(operation: str) -> Callable[[Callable[P, Response]], Callable[P, Re
 
 
 class Engine:
-    def __init__(self, tables: Iterable[schema.Table] = schema.TABLES) -> None:
+    def __init__(self, tables: Iterable[schema.TableSchema] = schema.TABLES) -> None:
         self.storage = Storage(tables)
         # The number of a table's latest writes that an eventually consistent read misses; a scheduler may replace this.
         self.lag: Callable[[str, str], int] = lambda _operation, _table: 0
@@ -73,14 +73,14 @@ class Engine:
     def restore(self, snapshot: Snapshot) -> None:
         self.storage.restore(snapshot)
 
-    @answered("GetItem")
+    @operation("GetItem")
     def get_item(self, *, TableName: str, Key: Call, ConsistentRead: bool = False) -> Response:
         self.storage.table(TableName)
         lag = 0 if ConsistentRead else self.lag("get_item", TableName)
         item = self.storage.get(TableName, exact_key(Key), lag=lag)
         return {} if item is None else {"Item": copied(item)}
 
-    @answered("PutItem")
+    @operation("PutItem")
     def put_item(
         self,
         *,
@@ -105,7 +105,7 @@ class Engine:
         self.storage.write(TableName, key, stored)
         return with_attributes(before if ReturnValues == "ALL_OLD" else None)
 
-    @answered("DeleteItem")
+    @operation("DeleteItem")
     def delete_item(
         self,
         *,
@@ -127,7 +127,7 @@ class Engine:
             self.storage.write(TableName, key, None)
         return with_attributes(before if ReturnValues == "ALL_OLD" else None)
 
-    @answered("UpdateItem")
+    @operation("UpdateItem")
     def update_item(
         self,
         *,
@@ -156,7 +156,7 @@ class Engine:
         self.storage.write(TableName, key, stored)
         return with_attributes(returned_attributes(ReturnValues, before, stored, targets))
 
-    @answered("Query")
+    @operation("Query")
     def query(
         self,
         *,
@@ -191,7 +191,7 @@ class Engine:
             answer["Items"] = [copied(item) for item in chosen]
         return answer | ({"LastEvaluatedKey": copied(ended_at)} if ended_at else {})
 
-    @answered("Scan")
+    @operation("Scan")
     def scan(self, *, TableName: str, ConsistentRead: bool = False) -> Response:
         """The whole table, for tests that check the result: the domain never scans."""
         del ConsistentRead
@@ -199,7 +199,7 @@ class Engine:
         items = sorted(self.storage.seen(TableName).values(), key=Source(table, None).place)
         return {"Items": [copied(item) for item in items], "Count": len(items), "ScannedCount": len(items)}
 
-    @answered("BatchGetItem")
+    @operation("BatchGetItem")
     def batch_get_item(self, *, RequestItems: Mapping[str, Call]) -> Response:
         keys = [(table, exact_key(key)) for table, request in RequestItems.items() for key in request["Keys"]]
         for table, request in RequestItems.items():

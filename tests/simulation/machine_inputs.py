@@ -4,7 +4,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance
 from runledger.model.reports import Price, PriceQuery, RunnerKind
 from runledger.recording import follow_up
 from runledger.runners import aws_events, lookups

@@ -100,7 +100,7 @@ def _holds(term: Term | None, values: Values) -> Callable[[Value], bool]:
 class Source:
     """The table itself, or an index of it."""
 
-    table: schema.Table
+    table: schema.TableSchema
     index: schema.Index | None
 
     @property
@@ -134,7 +134,7 @@ class Source:
         return {name: value for name, value in item.items() if name in names}
 
 
-def source(table: schema.Table, index_name: str | None) -> Source:
+def source(table: schema.TableSchema, index_name: str | None) -> Source:
     if index_name is None:
         return Source(table, None)
     for index in table.indexes:

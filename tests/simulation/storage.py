@@ -31,12 +31,12 @@ class Snapshot:
 
 
 class Storage:
-    def __init__(self, tables: Iterable[schema.Table]) -> None:
+    def __init__(self, tables: Iterable[schema.TableSchema]) -> None:
         self.tables = {table.name: table for table in tables}
         self._items: dict[str, Items] = {name: {} for name in self.tables}
         self._log: Write | None = None
 
-    def table(self, name: str) -> schema.Table:
+    def table(self, name: str) -> schema.TableSchema:
         try:
             return self.tables[name]
         except KeyError:
@@ -110,7 +110,7 @@ def key_values(key: Key) -> dict[str, Value]:
     return {schema.PARTITION: {"S": key[0]}, schema.SORT: {"S": key[1]}}
 
 
-def check_index_keys(table: schema.Table, item: Values) -> None:
+def check_index_keys(table: schema.TableSchema, item: Values) -> None:
     """An item without an index's keys is left out of the index; one with keys of another type is refused."""
     for index in table.indexes:
         for name in (index.partition, index.sort):

@@ -66,7 +66,8 @@ def test_two_inputs_at_once_end_as_expected(scenario: Scenario) -> None:
 
 @every_scenario
 def test_a_lookup_beside_any_input_ends_as_expected(scenario: Scenario) -> None:
-    for outcome, found in races_with_lookups(scenario, limit=10):
+    # The defect that took longest to find was the 26th race of `restart_before_busy`.
+    for outcome, found in races_with_lookups(scenario, limit=8 if scenario is SCENARIOS["swap"] else 16):
         assert not found, outcome.story()
 
 

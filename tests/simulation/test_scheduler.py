@@ -146,8 +146,8 @@ def test_a_stale_read_misses_the_last_writes_and_a_consistent_one_does_not() -> 
 
     def reads(process: Process) -> list[str]:
         client = process.world.client("dynamodb")
-        answers = [client.get_item(TableName=JOBS, Key=key("a"), ConsistentRead=each) for each in (False, True)]
-        return [answer["Item"]["number"]["N"] if "Item" in answer else "absent" for answer in answers]
+        responses = [client.get_item(TableName=JOBS, Key=key("a"), ConsistentRead=each) for each in (False, True)]
+        return [response["Item"]["number"]["N"] if "Item" in response else "absent" for response in responses]
 
     outcomes = explore(world, {"A": reads}, Limits(stale_reads=1))
     assert [outcome.results["A"].value for outcome in outcomes] == [["1", "1"], ["0", "1"], ["absent", "1"]]

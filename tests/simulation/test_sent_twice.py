@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from runledger.model.keys import DeploymentKey, RunKey
 from runledger.model.reports import InstallationReport, InstallationStatus, RerunCheck
 from runledger.model.runner import RunnerStatus
 from runledger.tables.cleanups import CleanupLocks
@@ -11,7 +12,7 @@ from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.lost_deliveries import LostDeliveries, LostDelivery
 from runledger.tables.rerun_claims import RerunClaims
 from runledger.tables.runs import RunsTable
-from runledger.tables.updates import update
+from runledger.tables.table import Table
 
 from tests.simulation.calls import Fault
 from tests.simulation.explore import Outcome, fault_points, in_order, play
@@ -56,7 +57,7 @@ def installations(process: Process) -> InstallationsRegistry:
 def suspect(process: Process) -> None:
     key = {"PK": "i-1", "SK": "v"}
     put = {"status": RunnerStatus.ACTIVE, "suspected_at": NOW}
-    update(process.world.client("dynamodb"), RUNNERS, key, put=put)
+    Table(process.world.client("dynamodb"), RUNNERS).update(key, put=put)
 
 
 def claim_and_release(process: Process) -> object:
@@ -77,11 +78,11 @@ OPERATIONS: dict[str, tuple[Operation, Operation]] = {
     "release of a re-run": (lambda _: None, claim_and_release),
     "claim of a run": (
         lambda _: None,
-        lambda process: runs(process).claim(INSTALLATION, RUN, 1, at=NOW, until=UNTIL),
+        lambda process: runs(process).claim(RunKey(INSTALLATION, RUN, 1), at=NOW, until=UNTIL),
     ),
     "claim of a deployment": (
         lambda _: None,
-        lambda process: deployments(process).claim(INSTALLATION, 1, at=NOW, until=UNTIL),
+        lambda process: deployments(process).claim(DeploymentKey(INSTALLATION, 1), at=NOW, until=UNTIL),
     ),
     "redelivery": (
         lambda process: lost(process).store(LOST),

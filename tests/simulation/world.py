@@ -119,6 +119,7 @@ class Process:
     @cached_property
     def intake(self) -> Intake:
         return Intake(
+            host="github.com",
             secrets=WebhookSecrets(
                 self.world.client("secretsmanager"),
                 SETTINGS["WEBHOOK_SECRETS"],

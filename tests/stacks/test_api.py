@@ -14,6 +14,12 @@ def test_github_posts_to_one_route_and_everything_else_is_the_apis(templates: Te
     }
 
 
+def test_the_api_is_named_after_its_stage(templates: Templates) -> None:
+    """Otherwise the APIs of two stages have the same name in the console."""
+    (api,) = of_type(templates["api"], "AWS::ApiGatewayV2::Api").values()
+    assert api["Name"] == "runledger-prod"
+
+
 def test_the_first_deployment_has_no_token(templates: Templates) -> None:
     secrets = of_type(templates["api"], "AWS::SecretsManager::Secret").values()
     (tokens,) = [secret for secret in secrets if "tokens" in secret["Description"]]

@@ -9,8 +9,9 @@ from tests.support.synthesis import Templates, of_type, synthesise
 TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "WorkflowJobs": {
         "by_status": ("by_status", "KEYS_ONLY"),
-        "by_repo": ("by_repo", "INCLUDE"),
+        "by_repo": ("by_repo", "KEYS_ONLY"),
         "by_run": ("by_run", "KEYS_ONLY"),
+        "by_completion": ("by_completion", "INCLUDE"),
     },
     "WorkflowJobEvents": {},
     "WorkflowRuns": {"by_state": ("by_state", "KEYS_ONLY")},
@@ -60,7 +61,8 @@ def test_indexes_project_keys_or_what_is_written_once(templates: Templates, name
     assert {index["IndexName"] for index in indexes} == set(TABLES[name])
     for index in indexes:
         partition, projection = TABLES[name][index["IndexName"]]
-        assert [key["AttributeName"] for key in index["KeySchema"]] == [partition, "created_at"]
+        sort = "completed_at" if partition == "by_completion" else "created_at"
+        assert [key["AttributeName"] for key in index["KeySchema"]] == [partition, sort]
         assert index["Projection"]["ProjectionType"] == projection
 
 
@@ -79,7 +81,7 @@ def test_recovery_streams_and_provisioned_capacity_are_settings() -> None:
     ]
     targets = list(of_type(data, "AWS::ApplicationAutoScaling::ScalableTarget").values())
     # Reads and writes of five tables and five indexes.
-    assert len(targets) == (5 + 5) * 2
+    assert len(targets) == (5 + 6) * 2
     writes = [each for each in targets if each["ScalableDimension"].endswith("WriteCapacityUnits")]
     assert {(each["MinCapacity"], each["MaxCapacity"]) for each in writes} == {(5, 77)}
     assert len(of_type(data, "AWS::ApplicationAutoScaling::ScalingPolicy")) == len(targets)

@@ -1,8 +1,12 @@
 """Which events are routed to which queue, and which accounts may publish."""
 
+import json
+
 import pytest
 
 from stacks.events import task_pattern
+from stacks.settings import Settings
+from stacks.settings_reader import LARGEST_LIST_OF_CLUSTERS
 from tests.support.synthesis import Templates, of_type, synthesise
 
 PUBLISHERS = [
@@ -47,7 +51,26 @@ def test_only_states_that_matter_are_routed(templates: Templates) -> None:
 
 
 def test_tasks_of_other_clusters_can_be_left_out() -> None:
-    assert task_pattern(("ci", "gpu"))["clusterArn"] == [{"suffix": ":cluster/ci"}, {"suffix": ":cluster/gpu"}]
+    named = [{"suffix": ":cluster/ci"}, {"suffix": ":cluster/gpu"}]
+    assert task_pattern(("ci", "gpu"))["clusterArn"] == named
+    templates = synthesise(ecs_event_clusters="ci, gpu", runner_regions="eu-west-1")
+    patterns = [
+        rule["EventPattern"]
+        for stack in ("events", "eu-west-1-to-us-east-1")
+        for rule in of_type(templates[stack], "AWS::Events::Rule").values()
+        if rule.get("EventPattern", {}).get("source") == ["aws.ecs"]
+    ]
+    assert [pattern["detail"]["clusterArn"] for pattern in patterns] == [named] * 3
+
+
+def test_the_longest_list_of_clusters_fits_into_an_event_pattern() -> None:
+    """EventBridge takes 2,048 characters, without the spaces."""
+    entry = len('{"suffix":":cluster/"},')
+    longest = LARGEST_LIST_OF_CLUSTERS // (entry + 1)  # names of one letter give the most entries
+    names = ["a"] * longest
+    assert Settings.read({"ecs_event_clusters": ",".join(names)}.get).ecs_event_clusters == tuple(names)
+    pattern = {"source": ["aws.ecs"], "detail-type": ["ECS Task State Change"], "detail": task_pattern(names)}
+    assert len(json.dumps(pattern, separators=(",", ":"))) <= 2048
 
 
 def test_only_named_accounts_may_publish(templates: Templates) -> None:

@@ -34,7 +34,7 @@ ALLOWED = {
     "SpotInterruption": {*RECORDS, *CONSUMES, "dynamodb:Query"},
     "InstanceState": {*RECORDS, *CONSUMES, "dynamodb:Query"},
     "RunnerLookup": {*RECORDS, *CONSUMES, "dynamodb:Query", *(EVERYWHERE - {"ecs:ListTasks"})},
-    "RunRetry": {*RECORDS, *CONSUMES, "secretsmanager:GetSecretValue"},
+    "RunRetry": {*RECORDS, *CONSUMES, "dynamodb:Query", "secretsmanager:GetSecretValue"},
     "Reconciler": {
         *RECORDS,
         *("dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:DeleteItem"),
@@ -115,9 +115,12 @@ def test_a_function_runs_on_arm_and_its_environment_holds_no_secret(templates: T
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_a_function_knows_the_name_that_its_log_lines_carry(templates: Templates, name: str) -> None:
+def test_a_function_has_the_name_and_the_stage_that_its_metrics_carry(templates: Templates, name: str) -> None:
+    """Without them, alarms would look at metrics that are never written."""
     _, function = functions(templates)[name]
-    assert function["Environment"]["Variables"]["FUNCTION"] == function["Handler"].removesuffix(".handler")
+    variables = function["Environment"]["Variables"]
+    assert variables["FUNCTION"] == function["Handler"].removesuffix(".handler")
+    assert variables["STAGE"] == "prod"
 
 
 def test_no_function_may_scan_a_table(templates: Templates) -> None:
@@ -133,14 +136,14 @@ def test_no_code_that_is_deployed_scans_a_table() -> None:
     assert [file.name for file in deployed if called.search(file.read_text())] == []
 
 
-def test_the_api_writes_orders_into_the_runners_table_and_nothing_else(templates: Templates) -> None:
+def test_the_api_writes_pass_requests_into_the_runners_table_and_nothing_else(templates: Templates) -> None:
     template, function = functions(templates)["Api"]
-    fenced = [
+    limited = [
         statement
         for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
         if "Runners" in str(statement["Resource"]) and "UpdateItem" in str(statement["Action"])
     ]
-    (statement,) = fenced
+    (statement,) = limited
     assert statement["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}}
 
 
@@ -153,13 +156,13 @@ def test_the_api_counts_every_dead_letter_queue(templates: Templates) -> None:
     assert [name for name in dead if name.partition("DeadLetters")[0] not in counted] == []
 
 
-def test_the_api_answers_in_time_when_it_waits_as_long_as_it_may(templates: Templates) -> None:
-    """First for another reader's refresh, then to connect and for its own; the rest is for reading and answering."""
+def test_the_api_responds_in_time_when_it_waits_as_long_as_it_may(templates: Templates) -> None:
+    """First for another reader's refresh, then to connect and for its own; the rest is for reading and responding."""
     _, api = functions(templates)["Api"]
     _, github = functions(templates)["GithubRequests"]
     waits = int(api["Environment"]["Variables"]["GITHUB_REQUESTS_SECONDS"])
     assert waits > github["Timeout"]
-    assert caches.PATIENCE_SECONDS + 1 + waits + 3 <= api["Timeout"] < 30
+    assert caches.LONGEST_WAIT_SECONDS + 1 + waits + 3 <= api["Timeout"] < 30
 
 
 def test_retention_reaches_the_functions() -> None:
@@ -184,6 +187,17 @@ def test_the_reconciler_may_stop_what_has_all_the_tags_of_a_runner_and_nothing_e
         "StringNotLike": {"aws:ResourceTag/pool": "idle"},
         "StringEqualsIgnoreCaseIfExists": {"aws:ResourceTag/ghr:bypass-removal": "false"},
     }
+
+
+def test_the_reconciler_may_stop_tasks_in_the_listed_clusters_only() -> None:
+    template, function = functions(synthesise(runner_tags="team=ci", ecs_clusters="ci, gpu"))["Reconciler"]
+    (stops,) = [
+        statement
+        for statement in statements(template, function["Role"]["Fn::GetAtt"][0])
+        if "ecs:StopTask" in as_list(statement["Action"])
+    ]
+    tasks = [str(each) for each in stops["Resource"] if ":task/" in str(each)]
+    assert [each.partition(":task/")[2].partition("'")[0] for each in tasks] == ["ci/*", "gpu/*"]
 
 
 def test_with_snap_start_what_is_behind_the_api_runs_from_a_published_version() -> None:

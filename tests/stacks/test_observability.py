@@ -11,7 +11,6 @@ import pytest
 from runledger.platform import emf
 from runledger.reconciliation import metrics
 
-from stacks.monitoring import own_metrics
 from tests.support.documents import names, section
 from tests.support.synthesis import Template, Templates, of_type, synthesise
 
@@ -124,6 +123,7 @@ def test_every_table_has_an_alarm(templates: Templates) -> None:
         ("StuckJobs-queued", "Runledger StuckJobs", "Maximum of 900 s > 0, 2 of 2"),
         ("ForgottenApprovals", "Runledger ForgottenApprovals", "Maximum of 3600 s > 0, 1 of 1"),
         ("QueueTime", "Runledger QueueTime", "p90 of 3600 s > 1800000, 1 of 1"),
+        ("LookupsPostponed", "Runledger LookupsPostponed", "Sum of 900 s > 0, 2 of 2"),
         ("OrphansOverdue", "Runledger OrphanedRunnersOverdue", "Maximum of 300 s > 0, 1 of 1"),
         ("Throttled-workflow_jobs-UpdateItem", "AWS/DynamoDB ThrottledRequests", "Sum of 300 s > 0, 2 of 3"),
     ],
@@ -160,6 +160,14 @@ def test_silence_is_an_alarm_after_the_time_that_is_set(minutes: int, rings: str
     assert (alarm["MetricName"], alarm["TreatMissingData"], condition(alarm)) == ("Invocations", "breaching", rings)
 
 
+def test_a_reconciler_that_does_not_run_is_an_alarm(templates: Templates) -> None:
+    """Lambda drops a pass that it throttles for five minutes, and counts neither an error nor an invocation."""
+    alarm = alarms(templates)["NoPass"]
+    assert (alarm["MetricName"], alarm["TreatMissingData"]) == ("Invocations", "breaching")
+    assert condition(alarm) == "Sum of 900 s < 1, 2 of 2"
+    assert str(dimensions(alarm)["FunctionName"]).startswith("{'Ref': 'Reconciler")
+
+
 def test_silence_can_be_allowed() -> None:
     assert "NoWebhook" not in alarms(synthesise(no_webhook_alarm_minutes=0))
 
@@ -167,7 +175,6 @@ def test_silence_can_be_allowed() -> None:
 def test_our_own_metrics_are_looked_for_where_they_are_written(templates: Templates) -> None:
     ours = [alarm for alarm in alarms(templates).values() if alarm["Namespace"] == "Runledger"]
     assert {alarm["MetricName"] for alarm in ours} <= names(section("operating.md", "Metrics"))
-    assert (own_metrics.NAMESPACE, own_metrics.SERVICE) == (emf.NAMESPACE, emf.SERVICE)
     for alarm in ours:
         assert (dimensions(alarm)["service"], dimensions(alarm)["stage"]) == (emf.SERVICE, "prod")
 
@@ -278,7 +285,7 @@ def test_saved_queries_look_at_the_logs_of_every_function(templates: Templates) 
     groups = {name: group["LogGroupName"] for name, group in elsewhere(templates, "AWS::Logs::LogGroup")}
     functions = [function for _, function in elsewhere(templates, "AWS::Lambda::Function")]
     logged = frozenset(groups[function["LoggingConfig"]["LogGroup"]["Ref"]] for function in functions)
-    access = named.pop("answers of the API")
+    access = named.pop("API responses")
     assert set(named.values()) == {logged}
     assert access == set(groups.values()) - logged
     # API Gateway writes there without adding to a policy of limited size.

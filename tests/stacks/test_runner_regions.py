@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 
 from app import build
-from stacks.settings import BadSetting
+from stacks.settings_reader import BadSetting
 from tests.stacks.test_functions import as_list, functions, statements
 from tests.support.synthesis import FLAGS, Template, Templates, of_type, synthesise
 
@@ -53,6 +53,44 @@ def test_each_other_region_forwards_events_of_machines_to_the_bus_of_the_deploym
         assert "event-bus/runledger-prod" in str(statement["Resource"])
 
 
+def test_an_event_that_cannot_be_forwarded_is_kept_in_its_region(spread: Templates) -> None:
+    """EventBridge uses no queue of another region, and only one whose policy names the rule."""
+    for region in FORWARDERS:
+        ((name, queue),) = of_type(spread[region], "AWS::SQS::Queue").items()
+        assert (queue["MessageRetentionPeriod"], queue["SqsManagedSseEnabled"]) == (14 * 86_400, True)
+        rules = of_type(spread[region], "AWS::Events::Rule")
+        assert [rule["Targets"][0]["DeadLetterConfig"]["Arn"]["Fn::GetAtt"] for rule in rules.values()] == [
+            [name, "Arn"]
+        ] * len(FORWARDED)
+        (policy,) = of_type(spread[region], "AWS::SQS::QueuePolicy").values()
+        senders = [each for each in policy["PolicyDocument"]["Statement"] if each["Action"] == "sqs:SendMessage"]
+        allowed = {each["Condition"]["ArnEquals"]["aws:SourceArn"]["Fn::GetAtt"][0] for each in senders}
+        assert allowed == rules.keys()
+
+
+def test_the_dead_letters_of_a_forwarder_have_an_alarm_with_a_topic_in_their_region() -> None:
+    """CloudWatch rejects an alarm that notifies a topic of another region."""
+    mailed = synthesise(runner_regions="eu-west-1", alarm_email="oncall@example.com")
+    template = mailed["eu-west-1-to-us-east-1"]
+    (alarm,) = of_type(template, "AWS::CloudWatch::Alarm").values()
+    (queue,) = of_type(template, "AWS::SQS::Queue")
+    assert (alarm["MetricName"], alarm["Threshold"]) == ("ApproximateNumberOfMessagesVisible", 0)
+    assert alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}]
+    (topic,) = of_type(template, "AWS::SNS::Topic").values()
+    (action,) = alarm["AlarmActions"]
+    assert "".join(map(str, action["Fn::Join"][1])).endswith(f":{topic['TopicName']}")
+    assert "sns:eu-west-1:" in str(action)
+    (subscribed,) = of_type(template, "AWS::SNS::Subscription").values()
+    assert subscribed["Endpoint"] == "oncall@example.com"
+    assert "AlarmTopicArn" in template["Outputs"]
+
+
+def test_nothing_of_a_forwarder_stays_when_its_stack_is_deleted(spread: Templates) -> None:
+    for region in FORWARDERS:
+        policies = {each.get("DeletionPolicy", "Delete") for each in spread[region]["Resources"].values()}
+        assert policies == {"Delete"}
+
+
 def test_forwarded_events_are_routed_from_the_own_bus_to_the_same_queues(spread: Templates) -> None:
     rules = of_type(spread["events"], "AWS::Events::Rule")
     for name in ("SpotInterruptions", "InstanceStates", "TaskStates"):
@@ -82,7 +120,7 @@ def test_the_reconciler_may_stop_machines_in_the_regions_of_runners_only(spread:
     for region in ("eu-west-1", "ap-southeast-2"):
         assert sum(region in each for each in resources) == 2
     assert all("AWS::AccountId" in each for each in resources)
-    assert all("instance/*" in each or "task/*" in each for each in resources)
+    assert all("instance/*" in each or "task/default/*" in each for each in resources)
 
 
 def test_without_a_known_main_region_nothing_is_forwarded_to_nowhere() -> None:
@@ -97,14 +135,20 @@ def spread_from(main_region: str) -> cdk.cx_api.CloudAssembly:
 
 
 def test_two_deployments_of_a_stage_that_share_a_region_have_different_forwarders() -> None:
-    """The account and the shared region are the same: only the name keeps the stacks apart."""
-    names = {
-        stack.stack_name
+    """The account and the shared region are the same: only names keep the stacks, alarms and topics apart."""
+    forwarders = [
+        stack
         for main_region in ("eu-west-1", "ap-southeast-2")
         for stack in spread_from(main_region).stacks
         if stack.environment.region == "us-east-1"
-    }
-    assert names == {"runledger-prod-us-east-1-to-eu-west-1", "runledger-prod-us-east-1-to-ap-southeast-2"}
+    ]
+    assert [each.stack_name for each in forwarders] == [
+        "runledger-prod-us-east-1-to-eu-west-1",
+        "runledger-prod-us-east-1-to-ap-southeast-2",
+    ]
+    for kind, name in (("AWS::CloudWatch::Alarm", "AlarmName"), ("AWS::SNS::Topic", "TopicName")):
+        named = [each[name] for stack in forwarders for each in of_type(stack.template, kind).values()]
+        assert len(set(named)) == len(forwarders)
 
 
 def test_forwarders_are_deployed_after_the_bus_that_they_send_to() -> None:

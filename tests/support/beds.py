@@ -14,6 +14,8 @@ from tests.support.synthesis import Template
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+# moto would discard boto3's session in every test, and with it the service descriptions that it has parsed.
+KEEP_SESSION: Any = {"core": {"reset_boto3_session": False}}
 CREATED_WITH = ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "BillingMode")
 
 
@@ -30,7 +32,7 @@ def create_tables(client: "DynamoDBClient", template: Template) -> None:
 @contextmanager
 def mocked(template: Template) -> Iterator["DynamoDBClient"]:
     """In moto's AWS, which has EC2 and ECS as well."""
-    with mock_aws():
+    with mock_aws(config=KEEP_SESSION):
         client = boto3.client("dynamodb")
         create_tables(client, template)
         yield client

@@ -20,28 +20,36 @@ from local.github.control import Control
 
 SHARE_IT = ("tests/e2e/", "tests/browser/")
 UPGRADES_ITS_OWN = "tests/upgrade/"
+# What takes longest comes first, so that no process waits for another in the end. Tests in the browser come after all
+# others of the deployment, so that none has to expect what they change.
+FIRST = (*SHARE_IT, UPGRADES_ITS_OWN, "tests/reconciler/", "tests/simulation/", "tests/stacks/", "tests/tables/")
 
 
 class OneDeployment(LoadScopeScheduling):  # type: ignore[misc]
-    """One is enough, however many processes the tests run in: those that share it run in one, and that one first."""
+    """One is enough, however many processes the tests run in: those that share it run in one, and that one first.
+
+    Other tests of a file run in one process too, so that what they share is made once.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(UPGRADES_ITS_OWN):
-            return "upgrade"
-        return "deployment" if nodeid.startswith(SHARE_IT) else nodeid
+        return "deployment" if nodeid.startswith(SHARE_IT) else nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneDeployment:
+    config.option.loadscopereorder = False  # the order below is better than by number of tests
     return OneDeployment(config, log)
+
+
+def place(nodeid: str) -> int:
+    return next((number for number, folder in enumerate(FIRST) if nodeid.startswith(folder)), len(FIRST))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders from the browser come last, so that no other test has to expect them."""
     for item in items:
         if item.nodeid.startswith(SHARE_IT):
             item.add_marker(pytest.mark.server)
-    items.sort(key=lambda item: item.nodeid.startswith("tests/browser/"))
+    items.sort(key=lambda item: place(item.nodeid))
 
 
 @pytest.fixture(scope="session")

@@ -33,10 +33,16 @@ def deployment() -> Message:
     return "deployment", message
 
 
-def deployment_status(state: str, *, job_id: int | None = None, deployment_id: int = DEPLOYMENT) -> Message:
+def deployment_status(
+    state: str,
+    *,
+    job_id: int | None = None,
+    deployment_id: int = DEPLOYMENT,
+    created: str = "2025-01-15T10:05:00Z",
+) -> Message:
     message = _example("deployment_status", "created")
     message["deployment"] |= _deployment() | {"id": deployment_id}
-    message["deployment_status"] |= {"state": state}
+    message["deployment_status"] |= {"state": state, "created_at": created}
     message["check_run"] = {"id": job_id} if job_id else None
     return "deployment_status", message
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from runledger.model.instance import Instance
 from runledger.model.places import Scope
-from runledger.model.reports import Price
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publishers
 from runledger.runners.tracker import Runners
@@ -86,7 +85,7 @@ def publish(event: dict[str, Any], runners: Runners, *, machine: Instance | None
         runners=runners,
         publishers=Publishers(own_account=ACCOUNT),
         describe=lambda *_: machine,
-        find_price=lambda _: Price(),
+        find_price=lambda query: query.reported,
         account=lambda _: None,
     )
     events.record(event)

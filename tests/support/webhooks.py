@@ -72,6 +72,7 @@ def http_event(
     guid: str | None = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     event: str | None = "workflow_job",
     signature: str | None = "right",
+    host: str | None = None,
     at_epoch_ms: int = 1_736_935_200_123,
 ) -> dict[str, Any]:
     """A request as API Gateway hands it to the function (payload format 2.0)."""
@@ -80,6 +81,7 @@ def http_event(
         "user-agent": "GitHub-Hookshot/044aadd",
         "x-github-delivery": guid,
         "x-github-event": event,
+        "x-github-enterprise-host": host,
         "x-hub-signature-256": sign(body) if signature == "right" else signature,
     }
     return {

@@ -25,6 +25,7 @@ STORIES: dict[str, dict[str, Message]] = {
         "status waiting": messages.deployment_status("waiting", job_id=JOB),
         "review requested": messages.review("requested"),
         "review approved": messages.review("approved"),
+        "status success": messages.deployment_status("success"),
     },
     "rejected": {
         "job waiting": ("workflow_job", WITH_DEPLOYMENT),
@@ -34,6 +35,8 @@ STORIES: dict[str, dict[str, Message]] = {
         "job completed": ("workflow_job", payload(COMPLETED, conclusion="failure", runner_id=0, runner_name=None)),
     },
 }
+# About 17 orders of each story. Primes, so that all its parts change places.
+EVERY = {5: 7, 6: 43}
 
 
 def deployment(dynamodb: "DynamoDBClient") -> dict[str, Any]:
@@ -46,7 +49,7 @@ def deployment(dynamodb: "DynamoDBClient") -> dict[str, Any]:
 def test_any_order_of_a_story_ends_alike_and_reaches_the_jobs_history(dynamodb: "DynamoDBClient", ending: str) -> None:
     story = STORIES[ending]
     ended = []
-    for order in list(permutations(story))[::7]:
+    for order in list(permutations(story))[:: EVERY[len(story)]]:
         ledger = ledger_on(dynamodb)
         for second, step in enumerate([*order, *order]):
             take(ledger, story[step], guid=step, at=second)
@@ -78,6 +81,47 @@ def test_a_deployment_without_reviewers_is_approved_when_it_continues(dynamodb: 
     assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("pending", False)
     take(ledger, messages.deployment_status("in_progress"), guid="s", at=1)
     assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("approved", False)
+
+
+IN_PROGRESS_AT, SUCCESS_AT = "2025-01-15T10:03:00.000Z", "2025-01-15T10:05:00.000Z"
+
+
+@pytest.mark.parametrize("order", [("in_progress", "success"), ("success", "in_progress")], ids="-".join)
+def test_without_a_review_the_first_state_that_passed_the_gate_has_the_time_of_the_approval(
+    dynamodb: "DynamoDBClient", order: tuple[str, str]
+) -> None:
+    created = {"in_progress": IN_PROGRESS_AT, "success": SUCCESS_AT}
+    ledger = ledger_on(dynamodb)
+    take(ledger, messages.deployment_status("waiting", created="2025-01-15T10:01:00Z"), guid="waiting", at=0)
+    assert "approved_at" not in deployment(dynamodb)
+    for second, state in enumerate([*order, *order], start=1):
+        take(ledger, messages.deployment_status(state, created=created[state]), guid=state, at=second)
+    found = deployment(dynamodb)
+    assert (found["status"], found["approved_at"], "rejected_at" in found) == ("approved", IN_PROGRESS_AT, False)
+
+
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+@pytest.mark.parametrize("review_comes_first", [True, False])
+def test_the_time_of_a_review_has_precedence_over_that_of_a_state(
+    dynamodb: "DynamoDBClient", decision: str, *, review_comes_first: bool
+) -> None:
+    """Even if the state is older: GitHub writes it when the deployment continues, and its clock has whole seconds."""
+    ledger = ledger_on(dynamodb)
+    take(ledger, ("workflow_job", WITH_DEPLOYMENT), guid="job", at=0)
+    messages_of = {
+        "review": messages.review(decision, since="2025-01-15T10:04:00Z"),
+        "state": messages.deployment_status("in_progress", created=IN_PROGRESS_AT),
+    }
+    for second, name in enumerate(sorted(messages_of, reverse=not review_comes_first), start=1):
+        take(ledger, messages_of[name], guid=name, at=second)
+    found = deployment(dynamodb)
+    assert (found["status"], found[f"{decision}_at"]) == (decision, "2025-01-15T10:04:00.000Z")
+    assert not {"approved_at", "rejected_at", "decision_inferred"} - {f"{decision}_at"} & found.keys()
+
+
+def test_a_failed_deployment_has_no_time_of_a_decision(dynamodb: "DynamoDBClient") -> None:
+    take(ledger_on(dynamodb), messages.deployment_status("failure"), guid="failure", at=0)
+    assert not {"approved_at", "rejected_at"} & deployment(dynamodb).keys()
 
 
 def test_a_review_of_another_environment_or_attempt_changes_no_job(dynamodb: "DynamoDBClient") -> None:

@@ -9,11 +9,13 @@ import boto3
 import pytest
 from botocore.config import Config
 from runledger.model.errors import UnavailableError
+from runledger.model.keys import DeploymentKey, RunKey
 from runledger.platform.clock import SystemClock
-from runledger.queries.caches import DeploymentCache, DeploymentRefresh, RunCache, RunRefresh
+from runledger.queries import caches
+from runledger.queries.caches import Cache, Refresh, deployment_cache
 from runledger.tables.runs import RunsTable
 from runledger_github.app import GitHubApp
-from runledger_github.truth import Truth
+from runledger_github.state import GitHubState
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
@@ -53,15 +55,15 @@ def github(github: SimulatedGitHub) -> SimulatedGitHub:
 
 
 @pytest.fixture
-def truth(github: SimulatedGitHub) -> Truth:
+def state(github: SimulatedGitHub) -> GitHubState:
     secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
-    return Truth(app=GitHubApp.from_secret(secret, api_url=github.url))
+    return GitHubState(app=GitHubApp.from_secret(secret, api_url=github.url))
 
 
-def run_cache(runs: RunsTable, ask: Any, time: SystemClock | None = None) -> RunCache:
+def run_cache(runs: RunsTable, ask: Any, time: SystemClock | None = None) -> Cache[RunKey]:
     """Refreshed in the same process."""
     time = time or SystemClock()
-    return RunCache(runs=runs, refresh=RunRefresh(runs=runs, fetch=ask, time=time), time=time)
+    return caches.run_cache(runs, Refresh(table=runs, fetch=ask, time=time), time=time)
 
 
 def asked(github: SimulatedGitHub, of: str) -> int:
@@ -69,13 +71,13 @@ def asked(github: SimulatedGitHub, of: str) -> int:
 
 
 def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_never(
-    dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState
 ) -> None:
     clock = Clock()
-    cache = run_cache(ledger_on(dynamodb).runs, Truth(app=truth.app, clock=clock.now).run, clock.time)
+    cache = run_cache(ledger_on(dynamodb).runs, GitHubState(app=state.app, clock=clock.now).run, clock.time)
     for seconds, expected_calls in ((0, 1), (24, 1), (2, 2), (26, 3)):
         clock.seconds += seconds
-        found = cache.get(INSTALLATION, REPO, RUN, 1)
+        found = cache.get(RunKey(INSTALLATION, RUN, 1), REPO)
         assert found is not None
         assert found["status"] == "in_progress"
         assert asked(github, "/attempts/") == expected_calls
@@ -83,88 +85,91 @@ def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_ne
     clock.seconds += 26
     for _ in range(3):
         clock.seconds += 1000
-        found = cache.get(INSTALLATION, REPO, RUN, 1)
+        found = cache.get(RunKey(INSTALLATION, RUN, 1), REPO)
         assert found is not None
         assert (found["status"], found["conclusion"]) == ("completed", "success")
     assert asked(github, "/attempts/") == 4
 
 
 def test_a_run_that_github_does_not_know_is_none_and_is_not_asked_at_once_again(
-    dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState
 ) -> None:
-    cache = run_cache(ledger_on(dynamodb).runs, truth.run)
-    assert [cache.get(INSTALLATION, REPO, 404, 1) for _ in range(3)] == [None] * 3
+    cache = run_cache(ledger_on(dynamodb).runs, state.run)
+    assert [cache.get(RunKey(INSTALLATION, 404, 1), REPO) for _ in range(3)] == [None] * 3
     assert asked(github, "/attempts/") == 1
 
 
 def test_while_github_is_unavailable_the_last_response_is_used_and_without_one_an_error_is_raised(
-    dynamodb: "DynamoDBClient", truth: Truth
+    dynamodb: "DynamoDBClient", state: GitHubState
 ) -> None:
     clock = Clock()
-    answers = iter([truth.run(INSTALLATION, REPO, RUN, 1)])
+    responses = iter([state.run(RunKey(INSTALLATION, RUN, 1), REPO)])
 
     def ask(*_: object) -> object:
         try:
-            return next(answers)
+            return next(responses)
         except StopIteration:
             raise UnavailableError("GitHub is away") from None
 
     cache = run_cache(ledger_on(dynamodb).runs, ask, clock.time)
-    assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
+    assert cache.get(RunKey(INSTALLATION, RUN, 1), REPO) is not None
     clock.seconds += 10_000
-    assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
+    assert cache.get(RunKey(INSTALLATION, RUN, 1), REPO) is not None
     with pytest.raises(UnavailableError):
-        cache.get(INSTALLATION, REPO, 2, 1)
+        cache.get(RunKey(INSTALLATION, 2, 1), REPO)
 
 
-def test_the_claim_of_a_reader_who_died_ends_by_itself(dynamodb: "DynamoDBClient", truth: Truth) -> None:
+def test_the_claim_of_a_reader_who_died_ends_by_itself(dynamodb: "DynamoDBClient", state: GitHubState) -> None:
     clock = Clock()
     runs = ledger_on(dynamodb).runs
-    cache = run_cache(runs, truth.run, clock.time)
-    assert runs.claim(INSTALLATION, RUN, 1, at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
-    assert cache.get(INSTALLATION, REPO, RUN, 1) is not None
+    cache = run_cache(runs, state.run, clock.time)
+    assert runs.claim(RunKey(INSTALLATION, RUN, 1), at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
+    assert cache.get(RunKey(INSTALLATION, RUN, 1), REPO) is not None
     assert sum(clock.naps) == pytest.approx(10, abs=0.2)
 
 
 def test_readers_who_wait_for_a_claim_only_read(dynamodb: "DynamoDBClient") -> None:
     """An attempt to claim is a write, or in the API an invocation."""
     clock, runs, attempts = Clock(), ledger_on(dynamodb).runs, list[float]()
-    assert runs.claim(INSTALLATION, RUN, 1, at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
+    assert runs.claim(RunKey(INSTALLATION, RUN, 1), at=clock.time.text(), until=clock.time.text(seconds_from_now=10))
 
     def refresh(_key: object, _repo: str) -> bool:
         attempts.append(clock.seconds)
         return True
 
     begun = clock.seconds
-    assert RunCache(runs=runs, refresh=refresh, time=clock.time).get(INSTALLATION, REPO, RUN, 1) is None
+    assert caches.run_cache(runs, refresh, time=clock.time).get(RunKey(INSTALLATION, RUN, 1), REPO) is None
     assert [round(at - begun) for at in attempts] == [10]
 
 
 @pytest.mark.parametrize(
     ("states", "expected"),
     [
-        ([], "pending"),
-        (["waiting"], "pending"),
-        (["waiting", "in_progress", "failure"], "approved"),
-        (["waiting", "failure"], "rejected"),
+        ([], {"status": "pending"}),
+        (["waiting"], {"status": "pending"}),
+        (["waiting", "in_progress", "failure"], {"status": "approved", "approved_at": "2025-01-15T10:01:00.000Z"}),
+        (["waiting", "failure", "error"], {"status": "rejected", "rejected_at": "2025-01-15T10:01:00.000Z"}),
     ],
+    ids=["none", "waiting", "approved", "rejected"],
 )
-def test_a_deployment_is_asked_with_all_its_states(
-    dynamodb: "DynamoDBClient", github: SimulatedGitHub, truth: Truth, states: list[str], expected: str
+def test_a_deployment_is_asked_with_all_its_states_and_has_the_time_of_the_one_that_decides(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState, states: list[str], expected: dict[str, str]
 ) -> None:
     github.state.put(
         "deployments",
         DEPLOYMENT,
         repository=REPO,
         environment="production",
-        statuses=[{"state": state} for state in states],
+        statuses=[
+            {"state": each, "created_at": f"2025-01-15T10:{minute:02}:00Z"} for minute, each in enumerate(states)
+        ],
     )
     deployments = ledger_on(dynamodb).deployments
-    refresh = DeploymentRefresh(deployments=deployments, fetch=truth.deployment)
-    cache = DeploymentCache(deployments=deployments, refresh=refresh)
-    found = cache.get(INSTALLATION, REPO, DEPLOYMENT)
+    cache = deployment_cache(deployments, Refresh(table=deployments, fetch=state.deployment))
+    found = cache.get(DeploymentKey(INSTALLATION, DEPLOYMENT), REPO)
     assert found is not None
-    assert (found["status"], found["environment"]) == (expected, "production")
+    assert found["environment"] == "production"
+    assert {name: found[name] for name in ("status", "approved_at", "rejected_at") if name in found} == expected
     assert found["requires_approval"] is ("waiting" in states)
     assert len(items(dynamodb, DEPLOYMENTS)) == 1
 
@@ -174,12 +179,12 @@ def test_a_hundred_concurrent_readers_of_an_unfinished_run_make_one_call(
     dynamodb_local: "DynamoDBClient",  # noqa: ARG001 - it makes the tables
     dynamodb_local_url: str,
     github: SimulatedGitHub,
-    truth: Truth,
+    state: GitHubState,
 ) -> None:
     client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=100))
-    cache = run_cache(ledger_on(client).runs, truth.run)
+    cache = run_cache(ledger_on(client).runs, state.run)
     with ThreadPoolExecutor(max_workers=100) as pool:
-        found = list(pool.map(lambda _: cache.get(INSTALLATION, REPO, RUN, 1), range(100)))
+        found = list(pool.map(lambda _: cache.get(RunKey(INSTALLATION, RUN, 1), REPO), range(100)))
     client.close()
     assert {run["status"] for run in found if run} == {"in_progress"}
     assert len([run for run in found if run]) == 100

@@ -1,4 +1,4 @@
-"""The registry knows whom to ask, and whom no more."""
+"""The registry lists the installations to ask GitHub about, without the deleted ones."""
 
 from itertools import permutations
 from typing import TYPE_CHECKING

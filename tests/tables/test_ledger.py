@@ -36,7 +36,10 @@ def test_a_life_is_one_job_and_one_line_of_history_for_each_delivery(dynamodb: "
     assert [line["event_type"] for line in history] == [
         *("webhook_queued", "webhook_waiting", "webhook_queued", "webhook_in_progress", "webhook_completed")
     ]
-    assert history[1]["changes"] == {"status": {"from": "queued", "to": "waiting"}}
+    assert history[1]["changes"] == {
+        "status": {"from": "queued", "to": "waiting"},
+        "approval_requested_at": {"to": "2025-01-15T10:00:00.000Z"},
+    }
     assert history[0]["SK"].startswith("2025-01-15T10:00:00.123Z#webhook_queued#")
     assert history[0]["ttl"] == 1_736_935_200 + 14 * 86_400
 
@@ -154,16 +157,18 @@ def test_an_installation_is_registered_once_and_keeps_its_first_sight(dynamodb: 
         ("by_status", f"{INSTALLATION}#completed"),
         ("by_repo", f"{INSTALLATION}#lineville/elastic-machines-testing"),
         ("by_run", f"{INSTALLATION}#{RUN}#1"),
+        ("by_completion", f"{INSTALLATION}"),
     ],
 )
 def test_a_job_is_found_through_each_index(dynamodb: "DynamoDBClient", index: str, partition: str) -> None:
+    sort = "completed_at" if index == "by_completion" else "created_at"
     ledger_on(dynamodb).record(receipt(COMPLETED))
     answer = dynamodb.query(
         TableName=JOBS,
         IndexName=index,
-        KeyConditionExpression="#p = :p AND created_at BETWEEN :a AND :b",
-        ExpressionAttributeNames={"#p": index},
+        KeyConditionExpression="#p = :p AND #s BETWEEN :a AND :b",
+        ExpressionAttributeNames={"#p": index, "#s": sort},
         ExpressionAttributeValues={":p": {"S": partition}, ":a": {"S": "2025-01-15"}, ":b": {"S": "2025-01-16"}},
     )
     assert [item["PK"]["S"] for item in answer["Items"]] == [f"{INSTALLATION}#{JOB}"]
-    assert ("conclusion" in answer["Items"][0]) is (index == "by_repo")
+    assert ("conclusion" in answer["Items"][0]) is (index == "by_completion")

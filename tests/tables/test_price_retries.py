@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance
 from runledger.model.ownership import Ruling
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.runners import lookups

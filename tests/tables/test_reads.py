@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from runledger.model.errors import UnavailableError
-from runledger.platform.availability import reaching
-from runledger.tables import reads
+from runledger.platform.availability import translate_errors
+from runledger.tables.table import PAUSES, Table
 
 
 class Throttled:
@@ -24,14 +24,14 @@ class Throttled:
 
 
 def read(client: Any, pauses: list[float]) -> Any:
-    return reads.by_key(client, "runners", [("a", "v")], pause=pauses.append)
+    return Table(client, "runners").by_key([("a", "v")], pause=pauses.append)
 
 
 def test_unprocessed_keys_are_read_again_after_growing_pauses() -> None:
     pauses: list[float] = []
     assert read(Throttled(3), pauses).keys() == {("a", "v")}
     assert len(pauses) == 3
-    assert all(most / 2 <= pause <= most for pause, most in zip(pauses, reads.PAUSES, strict=False))
+    assert all(most / 2 <= pause <= most for pause, most in zip(pauses, PAUSES, strict=False))
 
 
 def test_keys_that_stay_unprocessed_are_trouble_that_may_pass() -> None:
@@ -42,5 +42,5 @@ def test_keys_that_stay_unprocessed_are_trouble_that_may_pass() -> None:
 @pytest.mark.parametrize("code", ["TooManyRequestsException", "ThrottlingException", "RequestLimitExceeded"])
 def test_throttling_is_trouble_that_may_pass_whatever_a_service_calls_it(code: str) -> None:
     """`TooManyRequestsException` is Lambda's word for it."""
-    with pytest.raises(UnavailableError, match=code), reaching("a service"):
+    with pytest.raises(UnavailableError, match=code), translate_errors("a service"):
         raise ClientError({"Error": {"Code": code, "Message": "slow down"}}, "Invoke")

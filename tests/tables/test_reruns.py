@@ -11,7 +11,8 @@ import pytest
 from botocore.config import Config
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
-from runledger.model.reports import RerunCheck
+from runledger.model.reports import RerunCheck, RerunPolicy
+from runledger.model.reruns import RerunOutcome
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners.reruns import Reruns
@@ -47,8 +48,13 @@ def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns
     secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
     app = GitHubApp.from_secret(secret, api_url=github.url)
     wiring = {"at_most": 1, "github": app.installation, **options}
-    claims = RerunClaims(ledger.runs._client, RUNS)
-    return Reruns(claims=claims, record=ledger.record, refusals=(GitHubRefusal,), **wiring)
+    common: dict[str, Any] = {
+        "claims": RerunClaims(ledger.runs._table.client, RUNS),
+        "record": ledger.record,
+        "refusals": (GitHubRefusal,),
+        "has_gates": ledger.gates.exist,
+    }
+    return Reruns(**common, **wiring)
 
 
 def asked(github: SimulatedGitHub) -> int:
@@ -114,21 +120,22 @@ def test_one_call_for_all_jobs_and_all_their_histories_tell(
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
     reruns = reruns_of(ledger, github)
-    assert [reruns.consider(CHECK) for _ in range(3)] == ["requested"] * 3
+    assert [reruns.consider(CHECK).outcome for _ in range(3)] == [RerunOutcome.REQUESTED] * 3
     assert asked(github) == 1
     assert all("rerun_requested" in history(dynamodb, job_id) for job_id in JOBS)
     (run,) = items(dynamodb, RUNS)
     assert run["rerun_result"] == "requested"
 
 
-def test_never_when_a_job_failed_for_its_own_reason_unless_the_setting_says_so(
+def test_never_when_a_job_failed_for_its_own_reason_unless_the_setting_allows_it(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS[:2])
-    assert reruns_of(ledger, github).consider(CHECK) == "failed for its own reason"
+    assert reruns_of(ledger, github).consider(CHECK).outcome is RerunOutcome.OWN_FAILURE
     assert asked(github) == 0
-    assert reruns_of(ledger, github, own_failures_too=True).consider(CHECK) == "requested"
+    policy = RerunPolicy.ANY_FAILURE
+    assert reruns_of(ledger, github, policy=policy).consider(CHECK).outcome is RerunOutcome.REQUESTED
     assert asked(github) == 1
 
 
@@ -138,21 +145,25 @@ def test_an_interruption_that_is_recorded_later_still_counts(
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS[:2])
     reruns = reruns_of(ledger, github)
-    assert reruns.consider(CHECK) == "failed for its own reason"
+    assert reruns.consider(CHECK).outcome is RerunOutcome.OWN_FAILURE
     interrupt(ledger, JOBS[2])
-    assert reruns.consider(CHECK) == "requested"
+    assert reruns.consider(CHECK).outcome is RerunOutcome.REQUESTED
 
 
-@pytest.mark.parametrize(("at_most", "attempt", "expected"), [(0, 1, "enough"), (1, 2, "enough"), (2, 2, "requested")])
+@pytest.mark.parametrize(
+    ("at_most", "attempt", "expected"),
+    [(0, 1, RerunOutcome.LIMIT_REACHED), (1, 2, RerunOutcome.LIMIT_REACHED), (2, 2, RerunOutcome.REQUESTED)],
+)
 def test_not_more_often_than_set(
-    dynamodb: "DynamoDBClient", github: SimulatedGitHub, at_most: int, attempt: int, expected: str
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, at_most: int, attempt: int, expected: RerunOutcome
 ) -> None:
     github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure", run_attempt=attempt)
     github.state.put("jobs", 100 + attempt, run_id=RUN, run_attempt=attempt, status="completed", conclusion="failure")
     ledger = ledger_on(dynamodb)
     check = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=attempt)
-    assert reruns_of(ledger, github, at_most=at_most, own_failures_too=True).consider(check) == expected
-    assert asked(github) == (expected == "requested")
+    reruns = reruns_of(ledger, github, at_most=at_most, policy=RerunPolicy.ANY_FAILURE)
+    assert reruns.consider(check).outcome is expected
+    assert asked(github) == (expected is RerunOutcome.REQUESTED)
 
 
 def test_a_run_that_github_has_not_finished_is_asked_for_later(
@@ -172,7 +183,7 @@ def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", g
     interrupt(ledger, *JOBS)
     reruns = reruns_of(ledger, github)
     results = [reruns.consider(CHECK) for _ in range(2)]
-    assert results[0].startswith("refused: ")
+    assert str(results[0]).startswith("refused: ")
     assert results[0] == results[1]
     assert all("rerun_refused" in history(dynamodb, job_id) for job_id in JOBS)
 
@@ -181,7 +192,8 @@ def test_a_run_that_was_cancelled_is_not_run_again(dynamodb: "DynamoDBClient", g
     github.state.put("runs", RUN, conclusion="cancelled")
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
-    assert reruns_of(ledger, github, own_failures_too=True).consider(CHECK) == "the run was cancelled"
+    reruns = reruns_of(ledger, github, policy=RerunPolicy.ANY_FAILURE)
+    assert reruns.consider(CHECK).outcome is RerunOutcome.CANCELLED
     assert asked(github) == 0
 
 
@@ -191,7 +203,7 @@ def test_an_interrupted_job_that_ended_as_cancelled_in_a_run_that_was_not_is_rer
     github.state.put("jobs", JOBS[0], conclusion="cancelled")
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
-    assert reruns_of(ledger, github).consider(CHECK) == "requested"
+    assert reruns_of(ledger, github).consider(CHECK).outcome is RerunOutcome.REQUESTED
 
 
 def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
@@ -202,7 +214,7 @@ def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBCl
         with pytest.raises(UnavailableError, match="cannot be run again yet"):
             reruns_of(ledger, github, time=later(minutes)).consider(CHECK)
     assert "rerun_refused" not in history(dynamodb, JOBS[0])
-    assert reruns_of(ledger, github, time=later(24)).consider(CHECK).startswith("refused: ")
+    assert reruns_of(ledger, github, time=later(24)).consider(CHECK).outcome is RerunOutcome.REFUSED
     assert "rerun_refused" in history(dynamodb, JOBS[0])
 
 
@@ -212,7 +224,7 @@ def test_a_403_that_ends_in_time_leads_to_a_rerun(dynamodb: "DynamoDBClient", gi
     interrupt(ledger, *JOBS)
     with pytest.raises(UnavailableError):
         reruns_of(ledger, github).consider(CHECK)
-    assert reruns_of(ledger, github, time=later(6)).consider(CHECK) == "requested"
+    assert reruns_of(ledger, github, time=later(6)).consider(CHECK).outcome is RerunOutcome.REQUESTED
 
 
 def later(minutes: int) -> SystemClock:
@@ -226,16 +238,16 @@ def test_many_at_once_make_one_call(
     client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=20))
     ledger = ledger_on(client)
 
-    def one(job_id: int) -> str:
+    def one(job_id: int) -> RerunOutcome:
         interrupt(ledger, job_id)
-        return reruns_of(ledger, github).consider(CHECK)
+        return reruns_of(ledger, github).consider(CHECK).outcome
 
     sequence = [job_id for job_id in JOBS for _ in range(5)]
     random.Random(1).shuffle(sequence)  # noqa: S311
     with ThreadPoolExecutor(max_workers=15) as pool:
         results = set(pool.map(one, sequence))
     client.close()
-    assert results <= {"requested", "being considered", "failed for its own reason"}
-    assert "requested" in results
+    assert results <= {RerunOutcome.REQUESTED, RerunOutcome.IN_PROGRESS, RerunOutcome.OWN_FAILURE}
+    assert RerunOutcome.REQUESTED in results
     assert asked(github) == 1
     assert all("rerun_requested" in history(dynamodb_local, job_id) for job_id in JOBS)

@@ -1,15 +1,17 @@
 """Stopped at any call to AWS or GitHub and tried again, every flow of runners leaves the tables of one left alone."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.model.reruns import RerunOutcome
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
@@ -18,11 +20,11 @@ from runledger.tables.runners import RunnersTable
 
 from local.github import SimulatedGitHub
 from tests.functions.test_stopping_points import Stopped, Stopper
+from tests.simulation.engine import Engine
 from tests.support import runner_events
-from tests.support.beds import dump, empty, mocked
+from tests.support.beds import dump, empty
 from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_events import INSTANCE, SCOPE
-from tests.support.synthesis import Templates
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 from tests.tables.test_reruns import CHECK, JOBS, asked, github, interrupt, reruns_of
 
@@ -92,9 +94,9 @@ FLOWS: dict[str, tuple[list[Step], Step]] = {
 
 
 @pytest.fixture
-def dynamodb(templates: Templates) -> Iterator["DynamoDBClient"]:
-    with mocked(templates["data"]) as client:
-        yield client
+def dynamodb() -> Any:
+    """In memory: a walk makes thousands of calls."""
+    return Engine()
 
 
 def play(client: Any, steps: list[Step]) -> None:
@@ -123,7 +125,7 @@ def test_a_flow_of_runners(dynamodb: "DynamoDBClient", past: list[Step], step: S
 
 
 class StoppableInstallation:
-    """GitHub's answers pass through the same stopper as AWS's do."""
+    """GitHub's responses pass through the same stopper as AWS's do."""
 
     def __init__(self, installation: Any, stopper: Any) -> None:
         self._installation = installation
@@ -157,7 +159,7 @@ def test_a_rerun_is_asked_for_once_wherever_it_is_stopped(
             replace(reruns, github=partial(_given, stoppable)).consider(CHECK)
         except Stopped:
             later = reruns_of(ledger_on(dynamodb), github, time=TWO_MINUTES_LATER)
-            assert later.consider(CHECK) == "requested"
+            assert later.consider(CHECK).outcome is RerunOutcome.REQUESTED
         assert asked(github) == 1
         if not stopper.stopped:
             break

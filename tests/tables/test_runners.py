@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance
 from runledger.model.ownership import Ruling
 from runledger.model.reports import Price, RunnerKind, RunnerLookup
 from runledger.model.runner_names import INSTANCE_ID, TASK_ID

@@ -1,4 +1,4 @@
-"""A run is what its own reports say, and counts its jobs exactly, in any order and any number of times."""
+"""A run has the values of its own reports, and counts its jobs exactly, in any order and any number of times."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations

@@ -1,10 +1,11 @@
-"""EC2 and ECS report every machine of the account: those that are no runners leave no lasting record."""
+"""EC2 and ECS report every machine of the account. Machines that aren't runners leave no lasting record."""
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
 from runledger.model.runner import RunnerStatus
+from runledger.model.suspicion import Cleared
 from runledger.runners import aws_events
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import UNCLAIMED_RETENTION_DAYS, RunnersTable
@@ -63,7 +64,7 @@ def test_a_runner_without_a_job_is_suspected_though_only_events_were_known(
     assert runners.table.suspect(INSTANCE, at=at, reason="no_job", kind="ec2") is not None
     item = only(dynamodb)
     assert (item["status"], item["suspected_at"], item["ttl"]) == ("active", at, times.expiry(at, 90))
-    runners.table.clear_suspicion(INSTANCE, suspected_at=at)
+    runners.table.clear_suspicion(INSTANCE, suspected_at=at, at=at, found=Cleared.IN_USE)
     aws_events.record(instance_state("terminated", minute=59), runners)
     assert only(dynamodb)["status"] == "cleaned"
 
@@ -93,14 +94,21 @@ def test_a_machine_is_kept_with_the_place_where_aws_confirmed_it(dynamodb: "Dyna
     assert (item["account_id"], item["region"]) == (runner_events.ACCOUNT, "us-east-1")
 
 
-@pytest.mark.parametrize(("region", "ends"), [("us-east-1", True), ("eu-west-1", False)])
-def test_a_launchers_report_of_an_end_counts_only_for_a_machine_in_scope(
-    dynamodb: "DynamoDBClient", runners: Runners, region: str, ends: bool
+@pytest.mark.parametrize(
+    ("region", "confirmed_at", "ends"),
+    [
+        ("us-east-1", "2025-01-15T10:02:00.000Z", True),
+        ("eu-west-1", "2025-01-15T10:02:00.000Z", False),
+        ("us-east-1", None, False),
+    ],
+)
+def test_a_launchers_report_of_an_end_counts_only_for_a_machine_that_was_confirmed_in_scope(
+    dynamodb: "DynamoDBClient", runners: Runners, region: str, confirmed_at: str | None, ends: bool
 ) -> None:
-    """Both were confirmed once, one of them in a region that is no longer among the regions of runners."""
+    """The second region is no longer a region of runners. The last machine is only reported to be in scope."""
     at = "2025-01-15T10:02:00.000Z"
     runner_events.publish(runner_events.launcher("runner_scheduled", minute=1), runners)
-    confirmed = {"confirmed_at": at, "account_id": runner_events.ACCOUNT, "region": region}
+    confirmed = {"confirmed_at": confirmed_at, "account_id": runner_events.ACCOUNT, "region": region}
     runners.table.change(INSTANCE, at=at, change=lambda each: each.owned(**confirmed))
     runner_events.publish(runner_events.launcher("runner_terminated", minute=9), runners, machine=None)
     assert ("terminated_at" in only(dynamodb)) is ends

@@ -24,7 +24,9 @@ def check_out(folder: Path) -> Path:
             "fetch the full history with `git fetch --unshallow`, or clone without --depth"
         )
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(folder, filter="data")
+        # Python before 3.11.4 has no filters.
+        files.extraction_filter = getattr(tarfile, "data_filter", None)
+        files.extractall(folder)  # noqa: S202 - of this repository
     for shared in (".venv", "node_modules"):
         (folder / shared).symlink_to(ROOT / shared)
     ASSETS.mkdir(parents=True, exist_ok=True)

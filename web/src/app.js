@@ -3,11 +3,11 @@
 import * as address from "./address.js";
 import * as api from "./api.js";
 import { replace } from "./dom.js";
-import { tick } from "./format.js";
 import { Freshness } from "./freshness.js";
 import { failure } from "./parts/states.js";
 import * as session from "./session.js";
 import { shell } from "./shell.js";
+import { tick } from "./ticker.js";
 import { job } from "./views/job.js";
 import { jobs } from "./views/jobs.js";
 import { lookup } from "./views/lookup.js";
@@ -96,5 +96,5 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   document.getElementById("search")?.focus();
 });
-setInterval(tick, 5000);
+setInterval(tick, 1000);
 start();

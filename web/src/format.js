@@ -1,6 +1,7 @@
 /* Formats numbers with their units, and times in the user's time zone. */
 
 import { el } from "./dom.js";
+import { everySecond } from "./ticker.js";
 
 const NOTHING = "–";
 const DAY = 86_400;
@@ -38,8 +39,14 @@ function two(whole, large, largeUnit, small, smallUnit) {
 export function dollars(amount) {
   if (!Number.isFinite(amount)) return NOTHING;
   if (amount === 0) return "$0";
-  const digits = Math.abs(amount) < 0.1 ? 4 : Math.abs(amount) < 1000 ? 2 : 0;
+  if (amount < 0) return `−${dollars(-amount)}`;
+  const digits = amount < 0.1 ? 4 : amount < 1000 ? 2 : 0;
   return `$${amount.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** Machine time without a price, which no cost includes; null if there is none. */
+export function unpriced(elapsed) {
+  return elapsed > 0 ? `${duration(elapsed)} unpriced` : null;
 }
 
 /** For axis labels, which are round numbers. */
@@ -76,14 +83,31 @@ export function time(moment) {
   return el("time", { datetime: moment, title: utc(moment) }, local(moment));
 }
 
-/** Time since a moment; `tick` updates it while the page is open. */
+/** Time since a moment; it ticks while the page is open. */
 export function age(moment) {
   if (!moment) return NOTHING;
-  return el("time", { datetime: moment, title: `${local(moment)} (${utc(moment)})`, "data-age": true }, ago(moment));
+  const node = el("time", { datetime: moment, title: `${local(moment)} (${utc(moment)})` }, ago(moment));
+  return ticking(node, () => ago(moment));
 }
 
-export function tick() {
-  for (const node of document.querySelectorAll("[data-age]")) node.textContent = ago(node.dateTime);
+/** A duration that ends now; it ticks while the page is open. `compute` returns seconds. */
+export function running(compute) {
+  return ticking(el("span", {}, duration(compute())), () => duration(compute()));
+}
+
+function ticking(node, text) {
+  everySecond(node, () => {
+    if (node.textContent !== text()) node.textContent = text();
+  });
+  return node;
+}
+
+/** The user's time zone, such as "Europe/Berlin (GMT+1)". */
+export function zone() {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "shortOffset" }).formatToParts(new Date());
+  const offset = parts.find(({ type }) => type === "timeZoneName").value;
+  return timeZone === "UTC" ? timeZone : `${timeZone} (${offset})`;
 }
 
 export function ago(moment) {

@@ -2,6 +2,7 @@
 
 import { go, link } from "./address.js";
 import { el, replace, userText } from "./dom.js";
+import { zone } from "./format.js";
 
 const PLACES = [
   ["overview", "Overview", ["overview"]],
@@ -24,6 +25,7 @@ export function shell(context, view, title) {
       view.controls && el("div", { class: "controls" }, view.controls(context)),
     ),
     view.draw({ ...context, rename: (name) => rename(heading, name) }),
+    el("footer", { class: "zone" }, `Times are in ${zone()}. Charts show hours and days in UTC.`),
   );
   return [
     el("a", { class: "skip", href: "#main", click: (event) => skip(event, main) }, "Skip to content"),
@@ -98,8 +100,8 @@ function search({ installation }) {
     id: "search",
     type: "search",
     name: "search",
-    placeholder: "Job id or GitHub URL",
-    "aria-label": "Find a job by id or GitHub URL",
+    placeholder: "Id, URL or repository",
+    "aria-label": "Search by id, GitHub URL or name",
     autocomplete: "off",
     spellcheck: "false",
   });

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 STATUSES = ("queued", "waiting", "scheduled", "in_progress", "completed")
+FILTERS = ("status", "repo", "run_id", "run_attempt", "conclusion", "order", "cursor")
 EXAMPLES = """\
 runledger jobs --status in_progress
+runledger jobs --repo acme/api --conclusion failure --completed --since 24h
 runledger jobs --repo acme/api --since 24h --all
 runledger jobs --run-id 7234567890 --run-attempt 2
 runledger jobs --status completed --since 7d --all --json | jq '.items[].usage_in_dollars'"""
@@ -24,10 +26,13 @@ def add_to(commands: Commands) -> None:
     parser = add_command(
         commands, "jobs", show, summary="list jobs by status, repository or run, newest first", examples=EXAMPLES
     )
-    by = parser.add_mutually_exclusive_group(required=True)
-    by.add_argument("--status", choices=STATUSES)
-    by.add_argument("--repo", metavar="OWNER/NAME")
-    by.add_argument("--run-id", type=int, metavar="ID")
+    parser.add_argument("--status", choices=STATUSES)
+    parser.add_argument("--repo", metavar="OWNER/NAME")
+    parser.add_argument("--run-id", type=int, metavar="ID")
+    parser.add_argument("--conclusion", metavar="RESULT", help="such as success, failure or cancelled")
+    parser.add_argument(
+        "--completed", action="store_true", help="--since and --until are about completion (default: creation)"
+    )
     parser.add_argument("--run-attempt", type=int, metavar="N", help="with --run-id (default: the newest)")
     add_span(parser)
     parser.add_argument("--order", choices=("newest", "oldest"), help="sort order (default: newest)")
@@ -41,12 +46,15 @@ def show(session: Session) -> int:
     given, screen = session.options, session.screen
     if given.run_attempt is not None and given.run_id is None:
         raise UsageError("--run-attempt requires --run-id")
+    if given.status is None and given.repo is None and given.run_id is None:
+        raise UsageError("pass at least one of --status, --repo and --run-id")
     fetch = session.api.get_all if given.all else session.api.get
     response = fetch(
         "installations",
         session.installation(),
         "jobs",
-        **{name: getattr(given, name) for name in ("status", "repo", "run_id", "run_attempt", "order", "cursor")},
+        **{name: getattr(given, name) for name in FILTERS},
+        range_of="completed" if given.completed else None,
         since=session.instant(given.since),
         until=session.instant(given.until),
         limit=LARGEST_PAGE if given.all else given.limit,

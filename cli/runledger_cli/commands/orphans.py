@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 COLUMNS = (
-    *(Column(title=each) for each in ("RUNNER", "KIND", "STATUS", "DETECTED", "DUE", "POOL", "JOB")),
+    *(Column(title=each) for each in ("RUNNER", "KIND", "STATUS", "DETECTED", "DUE", "POOL", "JOB", "RUN")),
+    *(Column(title=each) for each in ("JOB STATUS", "MACHINE")),
     Column(title="REASON", flows=True),
 )
 
@@ -35,7 +36,11 @@ def add_to(commands: Commands) -> None:
         summary="terminate an orphaned runner and close its records",
         examples="runledger orphans clean i-0123456789abcdef0",
     )
-    cleaning.add_argument("runner", metavar="ID", help="instance id or ECS task ARN, as listed by `orphans`")
+    cleaning.add_argument(
+        "runner",
+        metavar="ID",
+        help="instance id or ECS task ARN, as listed by `orphans`, or a job or run with one orphan",
+    )
     cleaning.add_argument("--yes", action="store_true", help="skip the confirmation")
     cleaning.add_argument("--wait", action="store_true", help="wait for the cleanup and print its result")
 
@@ -58,6 +63,9 @@ def show(session: Session) -> int:
             style.time(each.get("due_at")),
             each.get("pool_name"),
             each.get("job_id"),
+            each.get("run_id"),
+            each.get("job_conclusion") or each.get("job_status"),
+            each.get("machine_state"),
             each.get("reason"),
         )
         for each in response["orphans"]
@@ -75,8 +83,9 @@ def clean(session: Session) -> int:
 
 
 def _confirm(session: Session, runner: str) -> None:
+    target = f"the orphaned runner of job or run {runner}" if runner.isdecimal() else runner
     if not sys.stdin.isatty():
         raise UsageError("cleanup requires confirmation: add --yes if there is no terminal")
-    session.screen.note(f"{runner} and everything running on it will be terminated. Clean it up? [y/N]")
+    session.screen.note(f"{target} and everything running on it will be terminated. Clean it up? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CommandError("cancelled: nothing was changed")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 runledger run 7234567890
 runledger run 7234567890 --attempt 1
+runledger run 7234567890 --repo acme/api
 runledger run https://github.com/acme/api/actions/runs/7234567890/attempts/2"""
 
 
@@ -23,12 +24,15 @@ def add_to(commands: Commands) -> None:
     parser = add_command(commands, "run", show, summary="show a run and its jobs", examples=EXAMPLES)
     parser.add_argument("run_wanted", type=number_or_url, metavar="ID|URL", help="run id, or its GitHub URL")
     parser.add_argument("--attempt", type=int, metavar="N", help="attempt of the run (default: the newest)")
+    parser.add_argument("--repo", metavar="OWNER/NAME", help="look the run up on GitHub if the ledger doesn't have it")
 
 
 def show(session: Session) -> int:
     screen, style = session.screen, session.screen.style
     installation, run_id, attempt = _find(session)
-    response = session.api.get("installations", installation, "runs", run_id, run_attempt=attempt)
+    response = session.api.get(
+        "installations", installation, "runs", run_id, run_attempt=attempt, repo=session.options.repo
+    )
     if screen.as_json:
         screen.document(response)
         return 0
@@ -54,6 +58,7 @@ def _description(style: Style, run: dict[str, Any], attempts: list[int]) -> list
     facts = [
         ("status", status(run)),
         ("run", f"{run['run_id']}, attempt {run.get('run_attempt', 1)}" + (f" (others: {others})" if others else "")),
+        ("workflow", run.get("workflow_id")),
         ("repository", run.get("repo_full_name")),
         ("branch", run.get("head_branch")),
         ("created", style.time(run.get("created_at"))),

@@ -53,4 +53,6 @@ def show(session: Session) -> int:
         for each in response["items"]
     ]
     screen.show(table(screen.style, COLUMNS, rows))
+    if response.get("truncated"):
+        screen.note("more jobs are stuck: only the oldest are listed")
     return 0

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from runledger_cli.options import Commands
     from runledger_cli.session import Session
 
-MAX_REMEMBERED = 10_000
 TRANSIENT_STATUSES = (429, 500, 502, 503, 504)
 
 
@@ -28,18 +27,14 @@ def add_to(commands: Commands) -> None:
 
 
 def follow(session: Session) -> int:
-    """Remembers the events it has shown, because responses overlap: events can be recorded out of order."""
+    """The API returns events oldest first and none twice, and each response contains where the next one starts."""
     path = ("installations", session.installation(), "events")
     since = session.instant(session.options.since)
-    shown: dict[tuple[Any, ...], None] = {}
     response = session.api.get(*path, since=since)
     while True:
-        for event in sorted(response["items"], key=lambda each: str(each["timestamp"])):
-            if _key(event) not in shown:
-                shown[_key(event)] = None
-                _show(session, event)
-        shown = dict.fromkeys(list(shown)[-MAX_REMEMBERED:])
-        since = response.get("next_since") or since
+        for event in response["items"]:
+            _show(session, event)
+        since = response["next_since"]
         session.pause(session.options.interval)
         response = _get_with_retries(session, *path, since=since)
 
@@ -65,7 +60,3 @@ def _show(session: Session, event: dict[str, Any]) -> None:
         session.screen.document(event, on_one_line=True)
     else:
         session.screen.show([event_line(session.screen.style, event)])
-
-
-def _key(event: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(event.get(name) for name in ("job_id", "timestamp", "event_type", "delivery_id"))

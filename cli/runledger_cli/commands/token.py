@@ -17,7 +17,7 @@ CREATE = "runledger token create ana --role operator --installations all"
 
 
 def add_to(commands: Commands) -> None:
-    parser = add_command(commands, "token", _choose, summary="create a token for the API", examples=CREATE)
+    parser = add_command(commands, "token", None, summary="create a token for the API", examples=CREATE)
     actions = parser.add_subparsers(metavar="ACTION", title="actions", required=True)
     creating = add_command(
         actions,
@@ -59,11 +59,6 @@ def create(session: Session) -> int:
         "Only its hash is stored: it can't be shown again"
     )
     return 0
-
-
-def _choose(_session: Session) -> int:
-    """Never called: an action is required."""
-    raise NotImplementedError
 
 
 def _installation(text: str) -> int | str:

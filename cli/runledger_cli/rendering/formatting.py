@@ -10,7 +10,7 @@ ELLIPSIS = "…"
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 UNITS = ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s"))
 SHORT = 10  # seconds; shorter durations are shown with tenths
-CENT = 0.01
+CENT, DOLLAR = 0.01, 1
 
 
 def duration(seconds: float | None) -> str:
@@ -27,13 +27,15 @@ def duration(seconds: float | None) -> str:
 
 
 def dollars(amount: float | str | None) -> str:
-    """Amounts under a cent have up to six decimals, as in the ledger: most jobs cost less than a cent."""
+    """Cents from a dollar on, up to four decimals below it, and up to six below a cent: most jobs cost less."""
     if amount is None:
         return NOTHING
     value = float(amount)
-    if value == 0 or abs(value) >= CENT:
-        return f"${value:,.2f}"
-    return f"${value:.6f}".rstrip("0").rstrip(".")
+    sign, size = "-" if value < 0 else "", abs(value)
+    if size == 0 or size >= DOLLAR:
+        return f"{sign}${size:,.2f}"
+    digits = f"{size:.4f}" if size >= CENT else f"{size:.6f}"
+    return f"{sign}${digits[:4]}{digits[4:].rstrip('0')}"
 
 
 def percent(share: float | None) -> str:

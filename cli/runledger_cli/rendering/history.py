@@ -10,6 +10,7 @@ from runledger_cli.rendering.style import Style, Tone, tone_of
 from runledger_cli.rendering.timeline import MARKS_OF_EVENTS
 
 Event = dict[str, Any]
+INCIDENTS = {*MARKS_OF_EVENTS, "runner_interrupted", "deployment_rejected"}
 
 
 def history(style: Style, events: Sequence[Event]) -> list[str]:
@@ -33,7 +34,7 @@ def _title(style: Style, event: Event) -> str:
     kind = printable(event["event_type"])
     if event.get("duplicate"):
         return style.paint(f"{kind} (duplicate)", Tone.FAINT)
-    return style.paint(kind, Tone.ALARM if kind in MARKS_OF_EVENTS else tone_of(event.get("status")))
+    return style.paint(kind, Tone.ALARM if kind in INCIDENTS else tone_of(event.get("status")))
 
 
 def _changes(event: Event) -> list[tuple[str, dict[str, Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runledger_cli.rendering.formatting import dollars, duration, printable
-from runledger_cli.rendering.jobs import name, ran_seconds, status
+from runledger_cli.rendering.jobs import between, name, ran_seconds, status
 from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, pairs
 
@@ -18,11 +18,14 @@ def job_details(style: Style, job: dict[str, Any]) -> list[str]:
         ("status", status(job)),
         ("job", f"{job['job_id']} of installation {job['installation_id']}"),
         ("run", _run(job)),
+        ("workflow", job.get("workflow_id")),
         ("repository", _source(job)),
         ("labels", ", ".join(map(str, job.get("labels") or ())) or None),
         ("environment", job.get("environment")),
+        ("approval", _approval(style, job)),
         ("runner", job.get("runner_name")),
         ("instance", _instance(job)),
+        ("interrupted", "yes" if job.get("was_interrupted") else "no"),
         ("cost", _cost(style, job)),
         ("page", job.get("job_html_url")),
     ]
@@ -47,10 +50,21 @@ def _instance(job: dict[str, Any]) -> str | None:
     return ", ".join(each for each in (job["instance_id"], kind, pool and f"pool {pool}") if each)
 
 
+def _approval(style: Style, job: dict[str, Any]) -> str | None:
+    requested, approved = job.get("approval_requested_at"), job.get("approved_at")
+    if job.get("rejected_at"):
+        return f"rejected {style.time(job['rejected_at'])}"
+    if approved:
+        return f"given {style.time(approved)}" + (
+            f", after {duration(between(requested, approved))}" if requested else ""
+        )
+    return f"requested {style.time(requested)}" if requested else None
+
+
 def _cost(style: Style, job: dict[str, Any]) -> str | None:
     """Only the duration if the price is unknown; the cost is never estimated."""
-    ran = ran_seconds(style, job)
-    if ran is None:
+    ran = job.get("usage_in_seconds", ran_seconds(style, job))
+    if not job.get("started_at") or ran is None or job.get("carried_over"):
         return None
     price, amount, saved = job.get("price_per_hour"), job.get("usage_in_dollars"), job.get("saved_in_dollars")
     spent = duration(ran) if amount is None else f"{dollars(amount)} for {duration(ran)}"

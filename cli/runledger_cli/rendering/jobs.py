@@ -31,6 +31,8 @@ def jobs_table(style: Style, jobs: Sequence[dict[str, Any]]) -> list[str]:
 def status(job: dict[str, Any]) -> Cell:
     """The conclusion of a finished job, or else its status."""
     text = (job.get("conclusion") if job.get("status") == COMPLETED else None) or job.get("status")
+    if job.get("carried_over"):
+        return Cell(f"{text} (carried over)", Tone.FAINT)
     if job.get("was_interrupted"):
         return Cell(f"{text} (interrupted)", Tone.ALARM)
     return Cell(text, tone_of(text))
@@ -45,19 +47,25 @@ def runner(job: dict[str, Any]) -> str | None:
 
 
 def queued_seconds(style: Style, job: dict[str, Any]) -> float | None:
-    """Time until the job started, or until now. None for a completed job that never started."""
+    """Time until the job started, or until now, without that of an approval.
+
+    None for a job that is waiting for an approval, whose approval has no reported time, or that never started.
+    """
     if "overall_queue_duration_in_ms" in job:
         return float(job["overall_queue_duration_in_ms"]) / 1000
-    if job.get("started_at"):
-        return _between(job["created_at"], job["started_at"])
-    return None if job.get("status") == COMPLETED else style.seconds_since(job["created_at"])
+    requested, approved = job.get("approval_requested_at"), job.get("approved_at")
+    if job.get("status") == COMPLETED or (requested and not approved):
+        return None
+    queued = between(job["created_at"], job["started_at"]) if job.get("started_at") else None
+    queued = style.seconds_since(job["created_at"]) if queued is None else queued
+    return max(0.0, queued - (between(requested or job["created_at"], approved) if approved else 0))
 
 
 def ran_seconds(style: Style, job: dict[str, Any]) -> float | None:
-    if not job.get("started_at"):
+    if not job.get("started_at") or job.get("carried_over"):
         return None
-    if "usage_in_seconds" in job:
-        return float(job["usage_in_seconds"])
+    if job.get("completed_at"):
+        return max(0.0, between(job["started_at"], job["completed_at"]))
     return None if job.get("status") == COMPLETED else style.seconds_since(job["started_at"])
 
 
@@ -75,5 +83,5 @@ def _row(style: Style, job: dict[str, Any]) -> Row:
     )
 
 
-def _between(earlier: str, later: str) -> float:
+def between(earlier: str, later: str) -> float:
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runledger_cli.rendering.formatting import dollars, duration, percent, printable
+from runledger_cli.rendering.formatting import NOTHING, dollars, duration, percent, printable
 from runledger_cli.rendering.jobs import name
 from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, Column, pairs, table
@@ -26,11 +26,12 @@ def statistics(style: Style, stats: dict[str, Any], *, of: str) -> list[str]:
 
 
 def series(style: Style, buckets: list[dict[str, Any]]) -> list[str]:
-    titles = ("FROM", "JOBS", "COMPLETED", "FAILED", "QUEUED P50", "QUEUED P90", "RAN P50", "RAN P90", "SPEND")
+    numbers = ("CREATED", "COMPLETED", "SUCCEEDED", "FAILED")
+    titles = ("FROM", *numbers, "QUEUED P50", "QUEUED P90", "RAN P50", "RAN P90", "SPEND")
     rows = [
         (
             style.time(each["start"]),
-            *(each.get(count) for count in ("jobs", "completed", "failed")),
+            *(each.get(count) for count in ("jobs", "completed", "succeeded", "failed")),
             *(duration(each.get(part)) for part in ("queue_p50", "queue_p90", "duration_p50", "duration_p90")),
             dollars(each.get("usage_in_dollars")),
         )
@@ -44,20 +45,30 @@ def _facts(stats: dict[str, Any]) -> list[tuple[str, Cell | object]]:
     saved = spot.get("savings_in_dollars")
     interruptions = stats.get("interruptions")
     return [
-        ("jobs", f"{stats['jobs']:,}"),
+        ("jobs created", f"{stats['jobs']:,}"),
         ("by status", _counts(stats.get("by_status"))),
         ("by conclusion", _counts(stats.get("by_conclusion"))),
-        ("success rate", percent(stats.get("success_rate"))),
+        ("success rate", _success(stats)),
         ("queued", _quantiles(stats.get("queue_seconds"))),
         ("ran", _quantiles(stats.get("duration_seconds"))),
-        (
-            "spend",
-            f"{dollars(stats.get('usage_in_dollars'))} for {duration(stats.get('usage_in_seconds'))}",
-        ),
-        ("spot", None if spot.get("share") is None else f"{percent(spot['share'])} of the jobs"),
+        ("spend", spend(stats)),
+        ("spot", None if spot.get("share") is None else f"{percent(spot['share'])} of the jobs that ran"),
         ("saved by spot", None if saved is None else dollars(saved)),
         ("interruptions", Cell(interruptions, Tone.ALARM if interruptions else Tone.PLAIN)),
     ]
+
+
+def spend(stats: Mapping[str, Any], used: str = "usage_in_seconds") -> str:
+    text = f"{dollars(stats.get('usage_in_dollars'))} for {duration(stats.get(used))}"
+    unpriced = stats.get("unpriced_seconds")
+    return f"{text}, {duration(unpriced)} unpriced" if unpriced else text
+
+
+def _success(stats: Mapping[str, Any]) -> str:
+    succeeded, failed = stats.get("succeeded", 0), stats.get("failed", 0)
+    if stats.get("success_rate") is None:
+        return NOTHING
+    return f"{percent(stats['success_rate'])} ({succeeded:,} of {succeeded + failed:,} that succeeded or failed)"
 
 
 def _counts(counts: Mapping[str, int] | None) -> str | None:
@@ -72,7 +83,7 @@ def _quantiles(measured: Mapping[str, float] | None) -> str | None:
 
 def _slowest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
     columns = (Column(title="SLOWEST", shrinks=True), Column(title="P90", right=True), Column(title="JOBS", right=True))
-    return table(style, columns, [(name(each), duration(each["p90_seconds"]), each["jobs"]) for each in jobs])
+    return table(style, columns, [(_name(each), duration(each["p90_seconds"]), each["jobs"]) for each in jobs])
 
 
 def _costliest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
@@ -81,4 +92,8 @@ def _costliest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
         Column(title="SPEND", right=True),
         Column(title="JOBS", right=True),
     )
-    return table(style, columns, [(name(each), dollars(each["usage_in_dollars"]), each["jobs"]) for each in jobs])
+    return table(style, columns, [(_name(each), dollars(each["usage_in_dollars"]), each["jobs"]) for each in jobs])
+
+
+def _name(job: dict[str, Any]) -> str:
+    return " ".join(each for each in (job.get("repo_full_name"), name(job)) if each) or NOTHING

@@ -11,17 +11,22 @@ from runledger_cli.rendering import formatting
 from runledger_cli.rendering.jobs import COMPLETED
 from runledger_cli.rendering.style import Style, Tone
 
-STEPS = ("created", "received", "scheduled", "started", "completed")
+STEPS = {
+    "created_at": "created",
+    "received_at": "received",
+    "approval_requested_at": "approval requested",
+    "approved_at": "approved",
+    "scheduled_at": "scheduled",
+    "started_at": "started",
+    "completed_at": "completed",
+}
+MARKS = {"rejected_at": "rejected", "interrupted_at": "interrupted"}
 STEPS_OF_EVENTS = {
     "runner_attached": "attached",
-    "webhook_waiting": "waiting for approval",
-    "deployment_approved": "approved",
     "runner_terminated": "runner terminated",
 }
 MARKS_OF_EVENTS = {
-    "deployment_rejected": "rejected",
     "runner_rebalance_recommended": "rebalance recommended",
-    "runner_interrupted": "interrupted",
     "runner_requested": "runner requested",
     "runner_rescheduled": "rescheduled",
     "runner_taken": "runner taken by another job",
@@ -39,11 +44,10 @@ class Moment:
 
 
 def moments(job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[Moment]:
-    found = [Moment(at=job[f"{step}_at"], name=step) for step in STEPS if job.get(f"{step}_at")]
+    """What the job itself has stands at its own time; the rest at the time of its event."""
+    found = [Moment(at=job[name], name=text) for name, text in STEPS.items() if job.get(name)]
+    found += [Moment(at=job[name], name=text, mark=True) for name, text in MARKS.items() if job.get(name)]
     found += _of_events(events)
-    # History is kept for two weeks, the job for three months.
-    if job.get("interrupted_at") and not any(each.name == "interrupted" for each in found):
-        found.append(Moment(at=job["interrupted_at"], name="interrupted", mark=True))
     return sorted(found, key=lambda each: each.at)
 
 

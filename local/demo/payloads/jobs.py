@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Literal
 
 from local.demo.payloads.deployments import deployment_section
@@ -42,6 +43,13 @@ def job_delivery(
     if job.deployment:
         payload["deployment"] = deployment_section(job, job.deployment, at)
     return delivery("workflow_job", job, at, payload, hook=hook)
+
+
+def carried_over(original: Delivery, copy: Job) -> Delivery:
+    """A re-run of other jobs copies this one: a new id and creation, and the times and runner of the original."""
+    payload = deepcopy(original.payload)
+    payload["workflow_job"] |= _identity(copy) | {"created_at": timestamp(copy.created_at)}
+    return delivery("workflow_job", copy, copy.created_at, payload)
 
 
 def _identity(job: Job) -> Payload:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from local.demo.generator import LEGACY, ON_DEMAND, PAYMENTS, PLATFORM, STOREFRONT, WEBSITE, Generator
 from local.demo.payloads.installations import installation_delivery
-from local.demo.payloads.jobs import job_delivery
+from local.demo.payloads.jobs import carried_over, job_delivery
 from local.demo.run_events import run_events
 from local.demo.runner_events import runner_events
 from local.demo.scenarios import approvals, lost_webhooks, runner_incidents
@@ -119,21 +119,21 @@ def sent_by_two_hooks(generator: Generator) -> Iterator[Delivery]:
 
 
 def late_queued(generator: Generator) -> Iterator[Delivery]:
-    for repository in (STOREFRONT, PLATFORM):
-        queued, *others = generator.finished(generator.job(repository, "CI", "smoke tests", minutes_ago=40))
-        yield from others
-        yield replace(queued, sent_at=others[-1].sent_at + timedelta(seconds=5))
+    """The only webhook of the demo that arrives late: after the job has completed."""
+    queued, *others = generator.finished(generator.job(STOREFRONT, "CI", "smoke tests", minutes_ago=40))
+    yield from others
+    yield replace(queued, sent_at=others[-1].sent_at + timedelta(seconds=5))
 
 
 def partial_rerun(generator: Generator) -> Iterator[Delivery]:
     """The failed job is re-run under a new id. The successful job is carried over as completed."""
     passed = generator.job(PAYMENTS, "Release", "build", minutes_ago=120)
     failed = generator.sibling(passed, "sign")
-    yield from generator.finished(passed)
+    *before, completed = generator.finished(passed)
+    yield from (*before, completed)
     yield from generator.finished(failed, conclusion="failure")
     at = generator.ago(minutes=80)
-    carried = generator.rerun(passed, at)
-    yield job_delivery(carried, "completed", at, started_at=at, conclusion="success")
+    yield carried_over(completed, generator.rerun(passed, at))
     yield from generator.finished(generator.rerun(failed, at))
 
 

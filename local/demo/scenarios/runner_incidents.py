@@ -34,7 +34,6 @@ def interrupted(generator: Generator) -> Iterator[Step]:
     yield runs_on(job, task, at(2))
     yield task_state(job, task, "RUNNING", at(50))
     yield job_delivery(job, "in_progress", at(60), runner=runner, started_at=at(60))
-    # An ECS task, because its events contain the time. EventBridge sets the time of EC2 events on publication.
     yield task_state(job, task, "RUNNING", at(300), interrupted_at=at(300))
     yield task_state(job, task, "STOPPED", at(420), interrupted_at=at(300))
     yield cleaned(job, task, at(420))

@@ -9,6 +9,7 @@ from local.github.shapes.accounts import account, id_of, node_id
 
 SLUG = "runledger-simulated"
 OWNER = "octocat"
+ENTERPRISE = "Enterprise"  # an account without a login
 EVENTS = ["deployment", "deployment_status", "workflow_job", "workflow_run"]
 PERMISSIONS = {
     "actions": "write",
@@ -44,7 +45,7 @@ def installation(site: Site, installed: Installation) -> dict[str, Any]:
     return {
         "id": installed.id,
         "client_id": CLIENT_ID,
-        "account": account(site, installed.account, installed.account_type),
+        "account": _installed_on(site, installed),
         "repository_selection": installed.repository_selection,
         "access_tokens_url": f"{site.api}/app/installations/{installed.id}/access_tokens",
         "repositories_url": f"{site.api}/installation/repositories",
@@ -60,6 +61,21 @@ def installation(site: Site, installed: Installation) -> dict[str, Any]:
         "single_file_name": None,
         "suspended_by": account(site, OWNER) if installed.suspended_at else None,
         "suspended_at": installed.suspended_at,
+    }
+
+
+def _installed_on(site: Site, installed: Installation) -> dict[str, Any]:
+    if installed.account_type != ENTERPRISE:
+        return account(site, installed.account, installed.account_type)
+    return {
+        "id": id_of(installed.account),
+        "node_id": node_id("E", id_of(installed.account)),
+        "slug": installed.account,
+        "name": installed.account,
+        "html_url": f"{site.html}/enterprises/{installed.account}",
+        "avatar_url": f"{site.html}/avatars/{installed.account}",
+        "created_at": CREATED_AT,
+        "updated_at": CREATED_AT,
     }
 
 

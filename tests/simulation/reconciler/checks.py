@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.model.job import Job as Recorded
+from runledger.model.keys import RunKey
 from runledger.model.reports import InstallationStatus, RunStatus
 from runledger.reconciliation.healing import UNKNOWN
 
@@ -72,7 +73,7 @@ class Checks:
         return []
 
     def of_jobs(self, *, sent_ones_too: bool) -> Iterator[str]:
-        """Every job that the ledger knows, or whose run it knows as open; later, all that are in GitHub's log."""
+        """Every job that the ledger has, or whose run it has as open; later, all that are in GitHub's log."""
         ledger = self.world.receiving.intake.ledger
         records = {each["installation_id"]: each for each in ledger.installations.all()}
         for job in self.state.jobs.values():
@@ -82,7 +83,7 @@ class Checks:
                 continue
             recorded = ledger.jobs.get(installation_id, job.id, consistent=True)
             record = records.get(installation_id, {})
-            item = ledger.runs.get(installation_id, run.id, job.run_attempt) or {}
+            item = ledger.runs.get(RunKey(installation_id, run.id, job.run_attempt)) or {}
             is_known = recorded is not None or item.get("status", RunStatus.COMPLETED) != RunStatus.COMPLETED
             believed_active = record.get("status", InstallationStatus.ACTIVE) == InstallationStatus.ACTIVE
             if not sent_ones_too and not (is_known and believed_active):
@@ -100,7 +101,7 @@ class Checks:
             return f"{job.status} on GitHub, and unknown here"
         here, there = recorded.status, Status(job.status)
         if here is Status.SCHEDULED:
-            here = Status.QUEUED  # GitHub knows no such status
+            here = Status.QUEUED  # GitHub has no such status
         if here is not there:
             if here is Status.COMPLETED and self._is_closed_as_unknown(recorded):
                 return None  # until it ends: a closed job is not opened again

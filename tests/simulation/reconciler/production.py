@@ -26,7 +26,7 @@ from runledger.wiring import recording, runners
 from runledger_github import app as github_app
 from runledger_github import reconciler_wiring, wiring
 from runledger_github.app import READ_SECONDS, GitHubApp
-from runledger_github.truth import Truth
+from runledger_github.state import GitHubState
 
 from tests.simulation.reconciler.github import Response, UnsignedKey
 from tests.support.settings import SETTINGS, forget_wiring
@@ -80,14 +80,14 @@ def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iter
         patch.dict(os.environ, environment, clear=True),
         patch.object(clients, "session", lambda: _Session(world)),
         # It would keep the garbage of each world for good.
-        patch.object(clients, "to_stay", nullcontext),
+        patch.object(clients, "kept_from_collection", nullcontext),
         patch.object(urllib3, "PoolManager", lambda **_: _Pool(world)),
         patch.object(github_app, "AppKey", UnsignedKey),
         patch.object(reconciler_wiring, "clock", time),
         patch.object(wiring, "GitHubApp", type("App", (_App,), {"world": world})),
-        patch.object(wiring, "Truth", partial(Truth, clock=world.now)),
-        patch.object(wiring, "DeploymentRefresh", partial(caches.DeploymentRefresh, time=time)),
-        patch.object(wiring, "DeploymentCache", partial(caches.DeploymentCache, time=time)),
+        patch.object(wiring, "GitHubState", partial(GitHubState, clock=world.now)),
+        patch.object(wiring, "Refresh", partial(caches.Refresh, time=time)),
+        patch.object(wiring, "deployment_cache", partial(caches.deployment_cache, time=time)),
         patch.object(emf, "write", lambda *_, **__: None),
     ]
     level = logs.logger.log_level

@@ -15,8 +15,10 @@ from tests.simulation.reconciler.troubles import MINUTE
 from tests.simulation.reconciler.world import START, World
 
 QUICK_SECONDS, FULL_SECONDS = 5 * MINUTE, 30 * MINUTE
-# As docs/reconciler.md states it: for jobs that the ledger knows, and where a webhook must be redelivered first.
+# As docs/reconciler.md states it: for jobs that the ledger has, and where a webhook must be redelivered first.
 SETTLED_SECONDS, REDELIVERED_SECONDS = 90 * MINUTE, 210 * MINUTE
+# A runner whose suspicion was cleared just before the silence is not suspected again for half an hour.
+STOPPED_SECONDS = SETTLED_SECONDS + 30 * MINUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,9 @@ def _play(name: str) -> Reconciled:
         if not violations and any(checks.of_jobs(sent_ones_too=True)):
             world.play(silent_at + REDELIVERED_SECONDS + MINUTE)
             violations = [*world.wrong, *checks.of_jobs(sent_ones_too=True)]
+        elif not violations:
+            world.play(silent_at + STOPPED_SECONDS + MINUTE)
+            violations = [*world.wrong]
         violations += [*checks.of_requests(), *checks.of_orphans()]
     return Reconciled(
         name,

@@ -6,12 +6,14 @@ import pytest
 from botocore.exceptions import ConnectTimeoutError
 from runledger.model.passes import PassKind
 
+from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.production import wired_to
-from tests.simulation.reconciler.troubles import MINUTE, Troubles
+from tests.simulation.reconciler.troubles import HOUR, MINUTE, Troubles
 from tests.simulation.reconciler.world import START, World
 from tests.support.ledgers import JOBS
 
 INSTALLATION, RUN, FIRST, SECOND = 501, 7, 71, 72
+REPOSITORIES, ORPHANS = 900, 10
 
 
 def test_a_run_stays_open_until_all_of_its_jobs_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +47,23 @@ def test_a_run_stays_open_until_all_of_its_jobs_are_recorded(monkeypatch: pytest
         recorded = jobs.get(INSTALLATION, SECOND)
         assert recorded is not None
         assert recorded.conclusion == "success"
+
+
+def test_orphans_of_unknown_owners_are_stopped_however_many_repositories_there_are() -> None:
+    """Runners are listed once for all machines of a pass: a list for each machine would end no search in time."""
+    world = World(Troubles(name="repositories", silent_at=START))
+    state = world.github.state
+    with wired_to(world):
+        state.configure(rate_limit=12_500)
+        state.put("installations", INSTALLATION, account="acme")
+        for number in range(1, REPOSITORIES + 1):
+            state.put("runs", number, repository=f"acme/repository-{number}", status="completed")
+        for number in range(1, ORPHANS + 1):
+            machine = Machine(f"i-{number:017x}", {"runner": "yes"}, START - 2 * HOUR)
+            world.ec2.machines[machine.id] = machine
+            state.put("runners", number, scope=f"acme/repository-{number}", name=f"runner-{machine.id}")
+        world.reconcile(PassKind.FULL)
+        world.play(START + 30 * MINUTE)
+        world.reconcile(PassKind.FULL)
+    assert not world.wrong
+    assert len(world.stops) >= 2

@@ -1,6 +1,7 @@
 """The worlds find bugs: each one planted here breaks a rule of the reconciler, and a few worlds show it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from runledger.reconciliation import jobs, open_runs, orphans, requests
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.runners import fleet
 from runledger.tables.cleanups import CleanupLocks
-from runledger_github import registrations
 from runledger_github.registrations import Registrations
+from runledger_github.runner_lists import RunnerLists
 
 from tests.simulation.reconciler.random_reconciliations import reconcile_world
 
@@ -20,16 +21,19 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def found_nowhere_is_idle(patch: pytest.MonkeyPatch) -> None:
-    """A place that does not answer has no runners."""
-    ask = registrations._Cache.get
+    """A scope that doesn't respond has no runners, and an installation that doesn't respond has no scopes."""
 
-    def get(self: Any, key: Any, question: Any, may_ask: Any) -> list[Any]:
-        try:
-            return ask(self, key, question, may_ask)
-        except UnavailableError:
-            return []
+    def forgiving(get: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+        def found(*arguments: Any, **options: Any) -> list[Any]:
+            try:
+                return get(*arguments, **options)
+            except UnavailableError:
+                return []
 
-    patch.setattr(registrations._Cache, "get", get)
+        return found
+
+    patch.setattr(RunnerLists, "runners", forgiving(RunnerLists.runners))
+    patch.setattr(RunnerLists, "scopes", forgiving(RunnerLists.scopes))
 
 
 def one_404_closes(patch: pytest.MonkeyPatch) -> None:
@@ -82,7 +86,7 @@ def finished_runs_hide_their_jobs(patch: pytest.MonkeyPatch) -> None:
 
 def young_machines_are_suspected(patch: pytest.MonkeyPatch) -> None:
     def suspicion(runner: Any, job: Any, instance: Any, **about: Any) -> Any:
-        return SUSPICION(runner, job, instance, **about | {"grace_seconds": 0})
+        return SUSPICION(runner, job, instance, **about | {"waits": replace(about["waits"], grace_seconds=0)})
 
     patch.setattr("runledger.reconciliation.cleanup.suspicion", suspicion)
     patch.setattr("runledger.reconciliation.runners.times.earlier", lambda at, **_: at)

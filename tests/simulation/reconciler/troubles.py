@@ -94,7 +94,7 @@ def draw(dice: random.Random, name: str, *, start: float, silent_at: float, repo
 
 
 def answer_of(kind: str, *, now: float, silent_at: float) -> Response:
-    """What GitHub answers instead; a time-out where it does not."""
+    """The response of GitHub instead, or a time-out."""
     resets_at = int(min(now + HOUR, silent_at))
     match kind:
         case "404":

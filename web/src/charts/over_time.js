@@ -6,7 +6,10 @@ import { scale, ticks } from "./scale.js";
 const HEIGHT = 168;
 const MARGIN = { top: 8, right: 8, bottom: 20, left: 52 };
 
-/** `series`: [{name, kind, values}], with one value per entry of `starts`, or null for no data. */
+/**
+ * `series`: [{name, kind, values}], with one value per entry of `starts`, or null for no data.
+ * `note` returns a remark about the entry of `starts` with a number, or null. Hours and days begin in UTC.
+ */
 export function overTime({
   label,
   starts,
@@ -16,29 +19,30 @@ export function overTime({
   shape = "line",
   axis = format,
   bucket = "hour",
+  note = () => null,
 }) {
   const drawing = el("div", { class: "drawing" });
   const reading = el("div", { class: "reading", hidden: true });
-  const figure = el(
-    "figure",
+  const plot = { starts, series, format, axis, seconds, shape, bucket, note, drawing, reading, at: null };
+  const chart = el(
+    "div",
     { class: "chart", tabindex: "0", role: "group", "aria-label": `${label}. Use the arrow keys to read the values.` },
-    el("figcaption", {}, label, legend(series)),
+    el("p", { class: "chart-title" }, el("span", {}, label, el("small", {}, " UTC")), legend(series)),
     drawing,
     reading,
-    asTable(label, starts, series, format, bucket),
+    asTable(label, plot),
   );
-  const plot = { starts, series, format, axis, seconds, shape, bucket, drawing, reading, at: null };
   new ResizeObserver(() => draw(plot)).observe(drawing);
   drawing.addEventListener("pointermove", (event) => read(plot, nearest(plot, event.offsetX)));
   drawing.addEventListener("pointerleave", () => read(plot, null));
-  figure.addEventListener("blur", () => read(plot, null));
-  figure.addEventListener("keydown", (event) => {
+  chart.addEventListener("blur", () => read(plot, null));
+  chart.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
     event.preventDefault();
     read(plot, Math.max(0, Math.min(starts.length - 1, (plot.at ?? (step > 0 ? -1 : starts.length)) + step)));
   });
-  return figure;
+  return chart;
 }
 
 function draw(plot) {
@@ -156,6 +160,7 @@ function read(plot, at) {
         el("b", {}, formatted(plot.format, values[at])),
       ),
     ),
+    plot.note(at) && el("span", {}, plot.note(at)),
   );
 }
 
@@ -168,14 +173,16 @@ function legend(series) {
   );
 }
 
-function asTable(label, starts, series, format, bucket) {
+function asTable(label, { starts, series, format, bucket, note }) {
   const head = ["Time", ...series.map(({ name }) => name)].map((text) => el("th", { scope: "col" }, text));
   const rows = starts.map((start, at) =>
     el(
       "tr",
       {},
       el("th", { scope: "row" }, moment(start, bucket, true)),
-      series.map(({ values }) => el("td", {}, formatted(format, values[at]))),
+      series.map(({ values }, number) =>
+        el("td", {}, formatted(format, values[at]), number === 0 && note(at) && `, ${note(at)}`),
+      ),
     ),
   );
   const table = el("table", {}, el("caption", {}, label), el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
@@ -188,7 +195,8 @@ function formatted(format, value) {
 
 function moment(start, bucket, whole = false) {
   const date = new Date(start);
-  const day = { day: "numeric", month: "short" };
-  const hour = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-  return date.toLocaleString(undefined, bucket === "day" ? day : whole ? { ...day, ...hour } : hour);
+  const day = { day: "numeric", month: "short", timeZone: "UTC" };
+  const hour = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" };
+  const text = date.toLocaleString(undefined, bucket === "day" ? day : whole ? { ...day, ...hour } : hour);
+  return whole ? `${text} UTC` : text;
 }

@@ -32,6 +32,11 @@ export function badge(job) {
   return mark(kindOf(job), named(status));
 }
 
+/** What a badge doesn't show: a re-run carried the job over, or its runner was interrupted. */
+export function tags(job) {
+  return [job.carried_over && tag("carried over"), job.was_interrupted && tag("interrupted", "bad")];
+}
+
 /** A pass that has finished shows its outcome. */
 export function passBadge({ status, outcome }) {
   if (status === "finished" && outcome === "errors") return mark("failed", "Finished with errors");

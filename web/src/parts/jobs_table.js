@@ -2,21 +2,22 @@
 
 import { link } from "../address.js";
 import { el, userText } from "../dom.js";
-import { age, dollars, duration, seconds } from "../format.js";
-import { badge, tag } from "./badge.js";
+import { age } from "../format.js";
+import { badge, tags } from "./badge.js";
+import { shownCost, shownQueue, shownRun } from "./durations.js";
 import { table } from "./table.js";
 
 export function jobsTable(jobs, installation) {
   return table(
     "Jobs",
     [
-      { title: "Status", cell: (job) => [badge(job), job.was_interrupted && tag("interrupted", "bad")] },
+      { title: "Status", cell: (job) => [badge(job), tags(job)] },
       { title: "Job", grow: true, cell: (job) => name(job, installation) },
       { title: "Branch", wide: true, cell: (job) => el("span", { class: "cut" }, userText(job.head_branch)) },
       { title: "Runner", wide: true, cell: runner },
-      { title: "Queued for", numeric: true, wide: true, cell: (job) => duration(queuedFor(job)) },
-      { title: "Ran for", numeric: true, wide: true, cell: (job) => duration(ranFor(job)) },
-      { title: "Cost", numeric: true, wide: true, cell: (job) => dollars(Number(job.usage_in_dollars ?? NaN)) },
+      { title: "Queued for", numeric: true, wide: true, cell: shownQueue },
+      { title: "Ran for", numeric: true, wide: true, cell: shownRun },
+      { title: "Cost", numeric: true, wide: true, cell: cost },
       { title: "Created", numeric: true, cell: (job) => age(job.created_at) },
     ],
     jobs,
@@ -34,22 +35,17 @@ function name(job, installation) {
   ];
 }
 
+function cost(job) {
+  const { cost: amount, note } = shownCost(job);
+  return [amount, note && el("small", {}, note)];
+}
+
+/** A carried-over job names the runner of the original. */
 function runner(job) {
+  if (job.carried_over) return "–";
   return [
     el("span", { class: "cut" }, userText(job.pool_name ?? job.runner_name)),
     job.instance_type &&
       el("small", { class: "cut" }, userText([job.instance_type, job.instance_lifecycle].filter(Boolean).join(" · "))),
   ];
-}
-
-/** A job that hasn't started is still in the queue. */
-export function queuedFor(job) {
-  if (job.overall_queue_duration_in_ms !== undefined) return Number(job.overall_queue_duration_in_ms) / 1000;
-  if (job.status === "completed") return NaN;
-  return seconds(job.created_at, job.started_at ?? new Date().toISOString());
-}
-
-export function ranFor(job) {
-  if (!job.started_at || job.conclusion === "skipped") return NaN;
-  return seconds(job.started_at, job.completed_at ?? new Date().toISOString());
 }

@@ -8,6 +8,9 @@ export function milestones(job, events) {
   const life = [
     { name: "Created", at: job.created_at },
     { name: "Received", at: job.received_at, ours: true },
+    { name: "Approval requested", at: job.approval_requested_at },
+    { name: "Approved", at: job.approved_at },
+    { name: "Rejected", at: job.approved_at ? null : job.rejected_at },
     { name: "Scheduled", at: job.scheduled_at, ours: true },
     { name: "Attached", at: attached, ours: true },
     { name: "Started", at: job.conclusion === "skipped" ? null : job.started_at },

@@ -3,6 +3,7 @@
 const REASONS = {
   job_completed: "Its job has finished, but the machine is still running",
   no_job: "It has no job, but the machine is still running",
+  never_registered: "Its machine runs, but has never registered with GitHub; its job is still queued",
   contested: "Two installations claim this machine, so it is never stopped",
   instance_gone: "The machine no longer exists; only its record remains",
   instance_stopped: "The machine is stopped; only its record remains",

@@ -7,7 +7,7 @@ import { empty } from "./states.js";
 
 const MEANING = {
   webhook_queued: ["Queued", "queued"],
-  webhook_waiting: ["Waiting for approval", "waiting"],
+  webhook_waiting: ["Awaiting approval", "waiting"],
   webhook_in_progress: ["Started", "in_progress"],
   webhook_completed: ["Completed", "completed"],
   runner_scheduled: ["Runner scheduled", "scheduled"],
@@ -17,6 +17,7 @@ const MEANING = {
   runner_rebalance_recommended: ["Runner at risk", "waiting"],
   runner_terminated: ["Runner terminated", "other"],
   runner_taken: ["Runner taken by another job", "waiting"],
+  runner_requested: ["Runner requested", "reconciled"],
   deployment_requested: ["Approval requested", "waiting"],
   deployment_approved: ["Approved", "success"],
   deployment_rejected: ["Rejected", "failure"],
@@ -28,18 +29,28 @@ const MEANING = {
 // The attribute with the time at which an event happened, which may be long before it was received.
 const FACT = {
   webhook_queued: "created_at",
+  webhook_waiting: "approval_requested_at",
   webhook_in_progress: "started_at",
   webhook_completed: "completed_at",
+  deployment_requested: "approval_requested_at",
+  deployment_approved: "approved_at",
+  deployment_rejected: "rejected_at",
   runner_scheduled: "scheduled_at",
   runner_rescheduled: "scheduled_at",
+  runner_interrupted: "interrupted_at",
+  runner_terminated: "terminated_at",
 };
+// A machine can change, so the job's attribute may be that of another machine.
+const OF_MACHINE = new Set(["runner_scheduled", "runner_rescheduled", "runner_interrupted", "runner_terminated"]);
 const LATE_SECONDS = 60;
 
 export function timeline(job, events, more) {
   if (!events.length)
     return empty("No history", "The history of this job has expired. Its details are still available.");
   const created = { at: job.created_at, title: "Created on GitHub", kind: "other" };
-  const occurrences = events.map(occurrence).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const occurrences = events
+    .map((event) => occurrence(event, job, events))
+    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
   const lines = [created, ...occurrences];
   return [
     el(
@@ -51,10 +62,25 @@ export function timeline(job, events, more) {
   ];
 }
 
-function occurrence(event) {
+function occurrence(event, job, events) {
   const [title, kind] = meaning(event);
-  const at = event.changes?.[FACT[event.event_type]]?.to ?? event.timestamp;
-  return { at, title, kind, event };
+  return { at: happenedAt(event, job, events), title, kind, event };
+}
+
+/** Duplicates, and what has no time of its own, stand at their receipt. So does a job that was carried over. */
+function happenedAt(event, job, events) {
+  const name = FACT[event.event_type];
+  if (!name || event.duplicate || job.carried_over) return event.timestamp;
+  const reported = event.changes?.[name]?.to;
+  const known = isQueuedAgain(event, events) ? job.approved_at : job[name];
+  const at = OF_MACHINE.has(event.event_type) ? reported : (known ?? reported);
+  return at && at <= event.timestamp ? at : event.timestamp;
+}
+
+/** After an approval, GitHub reports once more that the job is queued. */
+function isQueuedAgain(event, events) {
+  const queued = events.filter((each) => each.event_type === "webhook_queued" && !each.duplicate);
+  return event.event_type === "webhook_queued" && queued.indexOf(event) > 0;
 }
 
 function row({ at, title, kind, event }, before) {

@@ -3,10 +3,10 @@
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { el, userText } from "../dom.js";
-import { age, dollars, duration, time } from "../format.js";
+import { age, dollars, time } from "../format.js";
 import { live } from "../live.js";
-import { badge, tag } from "../parts/badge.js";
-import { queuedFor, ranFor } from "../parts/jobs_table.js";
+import { badge, tag, tags } from "../parts/badge.js";
+import { awaitsApproval, shownApproval, shownCost, shownQueue, shownRun } from "../parts/durations.js";
 import { facts, outward, panel } from "../parts/panel.js";
 import { phases } from "../parts/phases.js";
 import { timeline } from "../parts/timeline.js";
@@ -55,7 +55,7 @@ function summary(found, installation) {
     "p",
     { class: "summary" },
     badge(found),
-    found.was_interrupted && tag("interrupted", "bad"),
+    tags(found),
     found.repo_full_name &&
       el(
         "a",
@@ -70,23 +70,36 @@ function summary(found, installation) {
       ),
     found.head_branch && el("span", { class: "cut" }, userText(found.head_branch)),
     outward(found.job_html_url, "Open on GitHub"),
+    review(found),
   );
 }
 
+/** While the job awaits an approval: GitHub asks for it on the page of the run. */
+function review(found) {
+  return awaitsApproval(found) ? outward(found.github_run_url, "Review on GitHub") : null;
+}
+
 function details(found, installation) {
+  const { cost, note } = shownCost(found);
   const money = (name) => (found[name] === undefined ? null : dollars(Number(found[name])));
   return facts([
     ["Created", time(found.created_at)],
     ["Last change", age(found.last_updated_at)],
-    ["Queued for", duration(queuedFor(found))],
-    ["Ran for", duration(ranFor(found))],
-    ["Cost", money("usage_in_dollars")],
+    ["Environment", found.environment && [userText(found.environment), " ", review(found)]],
+    ["Approval requested", time(found.approval_requested_at)],
+    ["Approved", time(found.approved_at)],
+    ["Rejected", time(found.rejected_at)],
+    ["Awaiting approval", found.approval_requested_at && shownApproval(found)],
+    ["Queued for", shownQueue(found)],
+    ["Ran for", shownRun(found)],
+    ["Cost", note ? [cost, el("small", {}, note)] : cost],
     ["Saved by spot", money("saved_in_dollars")],
     ["Price per hour", money("price_per_hour")],
     ["Pool", found.pool_name && el("a", { href: link(installation, "pools") }, userText(found.pool_name))],
     ["Runner", found.runner_name],
     ["Instance", found.instance_id],
     ["Instance type", [found.instance_type, found.instance_lifecycle].filter(Boolean).join(" · ")],
+    ["Interrupted", found.was_interrupted ? "yes" : "no"],
     [
       "Labels",
       found.labels?.length
@@ -99,8 +112,8 @@ function details(found, installation) {
     ],
     ["Attempt", found.run_attempt],
     ["Commit", found.head_sha?.slice(0, 12)],
-    ["Environment", found.environment],
     ["Deployment", found.deployment_id],
+    ["Workflow id", found.workflow_id],
     ["Job id", found.job_id],
   ]);
 }

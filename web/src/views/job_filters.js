@@ -1,4 +1,4 @@
-/* Filters of the job list; they are part of the URL. */
+/* Filters of the job list. They are part of the URL, and the API evaluates them. */
 
 import { go, link } from "../address.js";
 import * as api from "../api.js";
@@ -9,8 +9,29 @@ import { CONCLUSIONS, named, STATUSES } from "../parts/badge.js";
 import { choices } from "../parts/panel.js";
 
 const REFRESH_MS = 20_000;
-export const STATUS = "in_progress";
+const STATUS = "in_progress";
+/** The list behind the number of jobs that completed within 24 hours. */
+export const COMPLETED_24H = { range_of: "completed", since: "24h" };
+const RANGES_OF = { "": "Creation", completed: "Completion" };
 const TIMES = { "": "Any time", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" };
+
+/** The query of the API. Without another filter, running jobs are listed. */
+export function asParameters(query) {
+  return {
+    status: query.status || (query.repo || query.run ? "" : query.conclusion ? "completed" : STATUS),
+    repo: query.repo,
+    run_id: query.run,
+    run_attempt: query.run && query.attempt,
+    conclusion: query.conclusion,
+    range_of: canRangeOverCompletion(query) ? query.range_of : "",
+    since: query.since,
+  };
+}
+
+/** The API has no list of a run's jobs, or of open jobs, by completion. */
+function canRangeOverCompletion({ status, repo, run, conclusion }) {
+  return !run && (status === "completed" || (!status && Boolean(repo || conclusion)));
+}
 
 /** The API counts jobs per installation only, so counts are hidden when another filter is set. */
 export function statuses(context) {
@@ -23,18 +44,22 @@ export function statuses(context) {
     return slot;
   }
   const load = (signal) => api.get(api.of(installation, "counts"), {}, signal);
-  const draw = (counts) => choices("Status", options(counts), query.status ?? STATUS);
+  const draw = (counts) => choices("Status", options(counts), asParameters(query).status);
   return live(slot, { context, every: REFRESH_MS, load, draw, skeleton: () => draw({}) });
 }
 
 function option(context, status, counts) {
-  const number = status === "completed" ? counts.completed_24h : counts[status];
+  const done = status === "completed";
+  const number = done ? counts.completed_24h : counts[status];
+  const isCounted = Number.isFinite(number);
+  // An open job has no result, and none of its times is a completion.
+  const changes = done ? isCounted && COMPLETED_24H : { conclusion: "", range_of: "" };
   return {
     value: status,
     text: named(status),
     kind: status,
-    href: address(context, { status }),
-    note: Number.isFinite(number) && el("span", { class: "number" }, count(number)),
+    href: address(context, { status, ...changes }),
+    note: isCounted && el("span", { class: "number" }, count(number), done && " in 24 h"),
   };
 }
 
@@ -43,15 +68,16 @@ export function filters(context) {
   const apply = (event) => {
     event.preventDefault();
     const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]));
-    go(address(context, { ...given, attempt: "" }));
+    go(address(context, { ...given, ...(given.conclusion && { status: "completed" }), attempt: "" }));
   };
-  const chosen = query.repo || query.run || query.since || query.conclusion;
+  const chosen = query.repo || query.run || query.since || query.conclusion || query.range_of;
   const results = [["", "Any result"], ...CONCLUSIONS.map((each) => [each, named(each)])];
   const form = el(
     "form",
     { class: "filters", submit: apply },
     text("repo", "Repository", query, { placeholder: "owner/name" }),
     text("run", "Run", query, { placeholder: "id", inputmode: "numeric", pattern: "[0-9]*" }),
+    canRangeOverCompletion(query) && choice("range_of", "Time of", query, Object.entries(RANGES_OF), apply),
     choice("since", "Time", query, Object.entries(TIMES), apply),
     choice("conclusion", "Result", query, results, apply),
     el("button", { type: "submit" }, "Filter"),

@@ -2,16 +2,17 @@
 
 import * as api from "../api.js";
 import { el } from "../dom.js";
-import { count } from "../format.js";
+import { plural } from "../format.js";
 import { live } from "../live.js";
 import { jobsTable } from "../parts/jobs_table.js";
 import { pages } from "../parts/pages.js";
 import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
-import { filters, STATUS, statuses } from "./job_filters.js";
+import { asParameters, filters, statuses } from "./job_filters.js";
 
 const REFRESH_MS = 20_000;
 const PAGE = 50;
+const MOST_SEARCHED = 10; // pages without a match that are skipped
 
 export const jobs = {
   title: ({ query }) => query.repo ?? (query.run ? `Run ${query.run}` : "Jobs"),
@@ -21,36 +22,31 @@ export const jobs = {
     return [
       statuses(context),
       filters(context),
-      panel(null, live(el("div"), { context, every, load: page(context), draw })),
+      panel(null, live(el("div"), { context, every, load: (signal) => page(context, signal), draw })),
     ];
   },
 };
 
-/** The API filters by one of run, repository or status. The other filters apply to the page that it returns. */
-function page({ installation, query }) {
-  const found = query.run
-    ? { run_id: query.run, run_attempt: query.attempt }
-    : query.repo
-      ? { repo: query.repo }
-      : { status: query.status ?? STATUS };
-  const parameters = { ...found, since: query.since, limit: PAGE, cursor: query.cursor };
-  return (signal) => api.get(api.of(installation, "jobs"), parameters, signal);
+/** If matches are rare, the API returns a page without any, and a cursor with which it goes on. */
+async function page({ installation, query }, signal) {
+  let { cursor } = query;
+  for (let searched = 1; ; searched += 1) {
+    const found = await api.get(api.of(installation, "jobs"), { ...asParameters(query), limit: PAGE, cursor }, signal);
+    if (found.items.length || !found.next_cursor || searched === MOST_SEARCHED) return found;
+    cursor = found.next_cursor;
+  }
 }
 
 function drawPage({ items, next_cursor: next }, { installation, query }) {
-  const matches = (job, name) => !query[name] || job[name] === query[name];
-  const shown = items.filter((job) => matches(job, "conclusion") && matches(job, "status"));
-  const note =
-    shown.length < items.length
-      ? `${count(shown.length)} of the ${count(items.length)} jobs on this page`
-      : items.length > 0 && `${count(items.length)} on this page`;
+  const note = items.length > 0 && `${plural(items.length, "job")}${next || query.cursor ? " on this page" : ""}`;
   return [
-    shown.length ? jobsTable(shown, installation) : noJobs(items),
+    items.length ? jobsTable(items, installation) : noJobs(next),
     pages({ installation, view: "jobs", query, next, note }),
   ];
 }
 
-function noJobs(items) {
-  const advice = items.length ? "None on this page. Older pages may have some." : "No jobs match these filters.";
-  return empty("No jobs found", advice);
+function noJobs(next) {
+  return next
+    ? empty("No jobs found so far", "The newest jobs don't match these filters. Search the older ones.")
+    : empty("No jobs found", "No jobs match these filters.");
 }

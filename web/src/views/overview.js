@@ -8,6 +8,7 @@ import { live } from "../live.js";
 import { named, STATUSES } from "../parts/badge.js";
 import { panel, tile } from "../parts/panel.js";
 import { drawAttention, loadAttention } from "./attention.js";
+import { COMPLETED_24H } from "./job_filters.js";
 import { drawStatistics, loadStatistics, rangeChoices } from "./statistics.js";
 
 const LIVE_MS = 15_000;
@@ -51,7 +52,7 @@ function tiles(counts, installation) {
   return STATUSES.map((status) => {
     const done = status === "completed";
     const value = count(done ? counts.completed_24h : counts[status]);
-    const href = link(installation, "jobs", undefined, { status, since: done ? "24h" : "" });
+    const href = link(installation, "jobs", undefined, { status, ...(done && COMPLETED_24H) });
     return tile(named(status), value, { href, kind: status, note: done ? "last 24 hours" : null });
   });
 }

@@ -6,6 +6,7 @@ import { duration, seconds, time } from "../format.js";
 import { live } from "../live.js";
 import { named, passBadge } from "../parts/badge.js";
 import { facts, panel } from "../parts/panel.js";
+import { shortRunner } from "../parts/runner.js";
 import { empty } from "../parts/states.js";
 
 const REFRESH_MS = 3000;
@@ -25,13 +26,15 @@ export const pass = {
 
 function show(found, { rename }) {
   rename(found.pass === "cleanup" ? "Cleanup" : `${named(found.pass)} pass`);
-  const counted = Object.entries(found.summary ?? {}).map(([name, value]) => [named(name), value]);
+  const counted = Object.entries(found.summary ?? {})
+    .filter(([, value]) => value !== 0)
+    .map(([name, value]) => [named(name), value]);
   return [
     el("p", { class: "summary" }, passBadge(found), userText(found.id, { class: "mono" })),
     el(
       "div",
       { class: "columns" },
-      panel("Findings", findings(found)),
+      panel(found.pass === "cleanup" ? "Result" : "Findings", findings(found)),
       panel(
         "Details",
         facts([
@@ -48,14 +51,24 @@ function show(found, { rename }) {
 
 const isOver = (status) => status === "finished" || status === "failed";
 
-function findings({ findings: found = [], status }) {
+function findings({ findings: found = [], status, pass: kind }) {
   if (found.length)
     return el(
       "ul",
       { class: "findings" },
-      found.map((each) => el("li", {}, userText(each, { title: null }))),
+      found.map((each) => el("li", {}, kind === "cleanup" ? cleanupResult(each) : userText(each, { title: null }))),
     );
   if (status === "failed") return empty("No result", "The pass crashed or was never started: see the reconciler's log.");
   if (status === "finished") return empty("No problems found", "The ledger, GitHub and AWS agree.");
   return empty("In progress", "This page updates automatically.");
+}
+
+/** The result in words, such as "Not cleaned: GitHub reports this runner as busy", and the runner below it. */
+function cleanupResult(finding) {
+  const [, runner, result] = /^runner (\S+): (.*)$/s.exec(finding) ?? [null, null, finding];
+  const sentence = result.replace(/^./, (first) => first.toUpperCase());
+  return [
+    el("strong", {}, userText(sentence, { title: null })),
+    runner && el("small", {}, userText(shortRunner(runner), { title: runner, class: "mono" })),
+  ];
 }

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { meter } from "../charts/small.js";
 import { el, userText } from "../dom.js";
-import { count, dollars, duration, percent } from "../format.js";
+import { count, dollars, duration, percent, unpriced } from "../format.js";
 import { live } from "../live.js";
 import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
@@ -44,16 +44,24 @@ function drawPools({ items, truncated }) {
       cell: (row) => (Number.isFinite(row.utilisation) ? meter(row.utilisation, percent(row.utilisation)) : "–"),
     },
     {
-      title: "Spot",
+      title: "Spot share",
       wide: true,
       cell: (row) =>
         Number.isFinite(row.spot_share) ? meter(row.spot_share, percent(row.spot_share), "success") : "–",
     },
-    { title: "Time used", numeric: true, wide: true, cell: (row) => duration(row.seconds_used) },
-    { title: "Spend", cell: (row) => meter((row.usage_in_dollars ?? 0) / most, dollars(row.usage_in_dollars)) },
+    { title: "Machine time", numeric: true, wide: true, cell: (row) => duration(row.seconds_used) },
+    { title: "Spend", cell: (row) => spend(row, most) },
   ];
   return [
     truncated && el("p", { class: "notice" }, "The range has too many jobs to read at once. Only the newest are counted."),
     table("Runner pools", columns, items),
+  ];
+}
+
+function spend(row, most) {
+  const note = unpriced(row.unpriced_seconds);
+  return [
+    Number.isFinite(row.usage_in_dollars) ? meter(row.usage_in_dollars / most, dollars(row.usage_in_dollars)) : "–",
+    note && el("small", {}, note),
   ];
 }

@@ -4,7 +4,7 @@ import { link } from "../address.js";
 import * as api from "../api.js";
 import { meter, sparkline } from "../charts/small.js";
 import { el, replace, userText } from "../dom.js";
-import { age, count, dollars, duration, percent, plural } from "../format.js";
+import { age, count, dollars, duration, percent, plural, unpriced } from "../format.js";
 import { live } from "../live.js";
 import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
@@ -77,7 +77,8 @@ async function fillIn(items, cells, { installation, query, signal }) {
       replace(into.get("success"), percent(found.success_rate));
       replace(into.get("queue"), duration(found.queue_seconds?.p90));
       replace(into.get("duration"), duration(found.duration_seconds?.p90));
-      replace(into.get("spend"), dollars(found.usage_in_dollars));
+      const note = unpriced(found.unpriced_seconds);
+      replace(into.get("spend"), dollars(found.usage_in_dollars), note && el("small", {}, note));
     } catch {
       if (signal.aborted) return;
       for (const cell of into.values()) replace(cell, "–");

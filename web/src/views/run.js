@@ -3,17 +3,19 @@
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { criticalPath } from "../charts/critical_path.js";
-import { gantt } from "../charts/gantt.js";
+import { gantt, span } from "../charts/gantt.js";
 import { el, userText } from "../dom.js";
-import { count, dollars, duration } from "../format.js";
+import { count, dollars, duration, plural, running, unpriced } from "../format.js";
 import { live } from "../live.js";
 import { badge } from "../parts/badge.js";
+import { costOf, unpricedSeconds } from "../parts/durations.js";
 import { jobsTable } from "../parts/jobs_table.js";
 import { choices, outward, panel, tile } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 
 const OPEN_MS = 10_000;
 const DONE_MS = 60_000;
+const FAILURES = new Set(["failure", "timed_out", "startup_failure"]);
 
 export const run = {
   title: ({ id }) => `Run ${id}`,
@@ -31,21 +33,22 @@ export const run = {
 
 function show({ run: found, jobs, attempts }, { installation, rename }) {
   rename(found.workflow_name ?? `Run ${found.run_id}`);
-  const ordered = [...jobs].sort((one, other) => skipped(one) - skipped(other) || begin(one) - begin(other));
-  const path = criticalPath(ordered);
-  const start = Math.min(...ordered.map((job) => Date.parse(job.created_at)));
-  const end = Math.max(...ordered.map((job) => (job.completed_at ? Date.parse(job.completed_at) : Date.now())));
+  const carriedOver = jobs.filter((job) => job.carried_over);
+  const own = jobs
+    .filter((job) => !job.carried_over)
+    .sort((one, other) => skipped(one) - skipped(other) || begin(one) - begin(other));
+  const path = criticalPath(own);
   const href = (job) => link(installation, "job", job.job_id);
   return [
     summary(found, attempts ?? [], installation),
-    tiles(found, jobs, (end - start) / 1000),
+    tiles(found, own, carriedOver),
     panel(
       "Jobs over time",
-      ordered.length
-        ? [gantt(ordered, new Set(path.map((job) => job.job_id)), { start, end, href }), legend(path)]
+      own.length
+        ? [gantt(own, new Set(path.map((job) => job.job_id)), href), legend(path, own)]
         : empty("No jobs yet", "No webhook for a job of this attempt has arrived."),
     ),
-    ordered.length > 0 && panel("Jobs", jobsTable(ordered, installation)),
+    jobs.length > 0 && panel("Jobs", jobsTable([...own, ...carriedOver], installation)),
   ];
 }
 
@@ -83,24 +86,54 @@ function summary(found, attempts, installation) {
   ];
 }
 
-function tiles(found, jobs, took) {
-  const spend = jobs.map((job) => Number(job.usage_in_dollars ?? NaN)).filter(Number.isFinite);
+/** The run's counters include the jobs that were carried over. */
+function tiles(found, jobs, carriedOver) {
+  const number = (counter, matches) =>
+    count(
+      found[counter] === undefined
+        ? jobs.filter(matches).length
+        : Math.max(0, found[counter] - carriedOver.filter(matches).length),
+    );
+  const spend = jobs.map(costOf).filter(Number.isFinite);
+  const unknown = jobs.map(unpricedSeconds).reduce((sum, each) => sum + each, 0);
   return el(
     "div",
     { class: "tiles" },
-    tile("Jobs completed", `${count(found.completed_jobs ?? 0)} of ${count(found.total_jobs ?? jobs.length)}`),
-    tile("Failed", count(found.failed_jobs ?? 0)),
-    tile("Total duration", duration(jobs.length ? took : NaN)),
-    tile("Cost", spend.length ? dollars(spend.reduce((sum, each) => sum + each, 0)) : "–"),
+    tile("Jobs completed", `${number("completed_jobs", completed)} of ${number("total_jobs", () => true)}`, {
+      note: carriedOver.length > 0 && `${plural(carriedOver.length, "other")} carried over`,
+    }),
+    tile("Failed", number("failed_jobs", failed)),
+    tile("Total duration", total(jobs)),
+    tile("Cost", spend.length ? dollars(spend.reduce((sum, each) => sum + each, 0)) : "–", { note: unpriced(unknown) }),
   );
 }
 
-function legend(path) {
+function completed(job) {
+  return job.status === "completed";
+}
+
+function failed(job) {
+  return FAILURES.has(job.conclusion);
+}
+
+/** It ticks while a job is open. */
+function total(jobs) {
+  if (!jobs.length) return duration(NaN);
+  const passed = () => {
+    const { start, end } = span(jobs);
+    return (end - start) / 1000;
+  };
+  return jobs.some((job) => job.status !== "completed") ? running(passed) : duration(passed());
+}
+
+function legend(path, jobs) {
   const names = path.flatMap((job, at) => [at > 0 && " → ", userText(job.job_name ?? job.job_id)]);
   return el(
     "p",
     { class: "gantt-legend" },
     el("span", {}, el("i", { class: "swatch swatch-wait" }), "waiting for a runner"),
+    jobs.some((job) => job.approval_requested_at) &&
+      el("span", {}, el("i", { class: "swatch swatch-waiting" }), "awaiting approval"),
     path.length > 0 &&
       el("span", { class: "gantt-chain" }, el("i", { class: "swatch swatch-path" }), "critical path: ", names),
   );

@@ -4,7 +4,7 @@ import { link } from "../address.js";
 import * as api from "../api.js";
 import { overTime } from "../charts/over_time.js";
 import { el, userText } from "../dom.js";
-import { count, dollars, duration, percent, plural, roundDollars } from "../format.js";
+import { count, dollars, duration, percent, plural, roundDollars, unpriced } from "../format.js";
 import { choices, panel, tile } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -31,12 +31,16 @@ export function loadStatistics({ installation, query, repo }) {
 }
 
 export function drawStatistics(statistics, query) {
-  if (!statistics.jobs)
+  if (!statistics.jobs && !completed(statistics) && !statistics.usage_in_seconds)
     return [
       tiles(statistics),
-      panel(null, empty("No jobs in this range", `No job was created in the last ${RANGES[range(query)]}.`)),
+      panel(null, empty("No jobs in this range", `No job was created or ran in the last ${RANGES[range(query)]}.`)),
     ];
-  return [tiles(statistics), truncationNotice(statistics), charts(statistics), rankings(statistics)];
+  return [tiles(statistics), truncationNotice(statistics), charts(statistics), rankings(statistics, query.repo)];
+}
+
+function completed({ by_conclusion: conclusions }) {
+  return Object.values(conclusions ?? {}).reduce((sum, each) => sum + each, 0);
 }
 
 function tiles(statistics) {
@@ -44,17 +48,26 @@ function tiles(statistics) {
   return el(
     "div",
     { class: "tiles" },
-    tile("Success rate", percent(statistics.success_rate), { note: plural(statistics.jobs, "job") }),
-    tile("Queue p50", duration(queue?.p50), { note: `p90 ${duration(queue?.p90)}` }),
-    tile("Duration p50", duration(took?.p50), { note: `p90 ${duration(took?.p90)}` }),
-    tile("Spend", dollars(statistics.usage_in_dollars), {
-      note: `${duration(statistics.usage_in_seconds)} of machine time`,
-    }),
-    tile("Spot savings", dollars(spot?.savings_in_dollars ?? NaN), {
-      note: Number.isFinite(spot?.share) ? `${percent(spot.share)} on spot` : "no spot runners",
-    }),
-    tile("Interruptions", count(statistics.interruptions), { note: "spot interruptions and lost runners" }),
+    tile("Success rate", percent(statistics.success_rate), { note: denominator(statistics) }),
+    tile("Queue p50", duration(queue?.p50), { note: percentiles(queue) }),
+    tile("Duration p50", duration(took?.p50), { note: percentiles(took) }),
+    tile("Spend", dollars(statistics.usage_in_dollars), { note: machineTime(statistics) }),
+    tile("Spot savings", dollars(spot?.savings_in_dollars), { note: `spot share ${percent(spot?.share)}` }),
+    tile("Interruptions", count(statistics.interruptions), { note: `of ${plural(completed(statistics), "completed job")}` }),
   );
+}
+
+function denominator({ succeeded = 0, failed = 0 }) {
+  return `${count(succeeded)} of ${count(succeeded + failed)} that succeeded or failed`;
+}
+
+/** Percentiles are about jobs that completed in the range and had started. */
+function percentiles(known) {
+  return `p90 ${duration(known?.p90)} · ${plural(known?.count ?? 0, "job")} that ran`;
+}
+
+function machineTime({ usage_in_seconds: used, unpriced_seconds: unknown }) {
+  return [`${duration(used)} of machine time`, unpriced(unknown)].filter(Boolean).join(", ");
 }
 
 function truncationNotice({ truncated }) {
@@ -76,10 +89,10 @@ function charts({ series }) {
     { name: "p50", kind: "p50", values: of(`${name}_p50`) },
     { name: "p90", kind: "p90", values: of(`${name}_p90`) },
   ];
-  const succeeded = series.map((each) => Math.max(0, (each.completed ?? 0) - (each.failed ?? 0)));
   const work = [
-    { name: "completed", kind: "success", values: succeeded },
+    { name: "succeeded", kind: "success", values: of("succeeded") },
     { name: "failed", kind: "failure", values: of("failed") },
+    { name: "other", kind: "other", values: series.map((each) => each.completed - each.succeeded - each.failed) },
   ];
   const spend = [{ name: "spend", kind: "accent", values: of("usage_in_dollars") }];
   return el(
@@ -93,7 +106,7 @@ function charts({ series }) {
       null,
       overTime({ label: "Job duration", starts, series: both("duration"), format: duration, seconds: true, bucket }),
     ),
-    panel(null, overTime({ label: `Jobs per ${bucket}`, starts, series: work, format: count, shape: "bars", bucket })),
+    panel(null, overTime({ label: `Completed jobs per ${bucket}`, starts, series: work, format: count, shape: "bars", bucket })),
     panel(
       null,
       overTime({
@@ -104,22 +117,26 @@ function charts({ series }) {
         axis: roundDollars,
         shape: "bars",
         bucket,
+        note: (at) => unpriced(series[at].unpriced_seconds),
       }),
     ),
   );
 }
 
-function rankings({ slowest = [], costliest = [] }) {
+/** Jobs of different repositories are kept apart, so the repository is shown unless all are of the same. */
+function rankings({ slowest = [], costliest = [] }, repo) {
   const name = {
     title: "Job",
     grow: true,
-    cell: (row) =>
+    cell: (row) => [
       el(
         "span",
         { class: "cut" },
         userText(row.job_name ?? row.workflow_name),
         row.job_name && el("span", { class: "aside" }, userText(row.workflow_name)),
       ),
+      !repo && el("small", { class: "cut" }, userText(row.repo_full_name)),
+    ],
   };
   const jobs = { title: "Jobs", numeric: true, cell: (row) => count(row.jobs) };
   const slow = { title: "p90", numeric: true, cell: (row) => duration(row.p90_seconds) };

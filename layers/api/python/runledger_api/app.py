@@ -113,7 +113,7 @@ class Api:
         if installation_id is not None:
             caller: Caller = resolver.context["request"].caller
             if not caller.sees(installation_id) or not self._installations.exists(installation_id):
-                raise NotFound(f"installation {installation_id} was not found")
+                raise NotFound(f"Installation {installation_id} was not found")
         response: Response[Any] = next_middleware(resolver)
         return response
 

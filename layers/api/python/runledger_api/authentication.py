@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runledger.platform import logs
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 
 from runledger_api.errors import Forbidden, Unauthenticated
 from runledger_api.token_entries import read_entries
@@ -44,12 +44,16 @@ class Caller:
 
     def require_operator(self) -> None:
         if self.role is not Role.OPERATOR:
-            raise Forbidden(f"{self.name} has the role {self.role}; this request requires the role {Role.OPERATOR}")
+            raise Forbidden(
+                f"The caller {self.name} has the role {self.role}; this request requires the role {Role.OPERATOR}"
+            )
 
     def require_all_installations(self) -> None:
         """For requests that affect every installation."""
         if self.installations is not None:
-            raise Forbidden(f"{self.name} is limited to some installations; this request affects all of them")
+            raise Forbidden(
+                f"The caller {self.name} is limited to some installations; this request affects all of them"
+            )
 
 
 class Verifier(Protocol):
@@ -98,7 +102,7 @@ class Tokens:
         """While Secrets Manager is unavailable, no token is accepted: otherwise a revoked token would keep working."""
         if self._clock() - self._read_at <= FRESH_SECONDS:
             return
-        with reaching("API tokens"):
+        with translate_errors("API tokens"):
             text = self._client.get_secret_value(SecretId=self._secret_id)["SecretString"]
         stored = _parse(text)
         self._known = tuple(

@@ -33,7 +33,7 @@ class NotFound(ApiError):
 class MethodNotAllowed(ApiError):
     def __init__(self, allowed: Iterable[str]) -> None:
         self.allowed = ", ".join(sorted(allowed))
-        super().__init__(f"this path supports only {self.allowed}")
+        super().__init__(f"This path supports only {self.allowed}")
 
 
 class InvalidParameter(ApiError):

@@ -6,14 +6,14 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from runledger.model.errors import UnavailableError
+from runledger.model.keys import DeploymentKey, RunKey
 from runledger.platform import logs
-from runledger.queries.caches import DeploymentKey, RunKey
 from runledger.queries.github_requests import (
-    Outcome,
+    GitHubRequest,
     Redeliver,
     RefreshDeployment,
     RefreshRun,
-    Request,
+    RequestOutcome,
     RerunFailedJobs,
     Result,
     from_result,
@@ -24,6 +24,14 @@ from runledger_api.errors import Conflict, NotFound, TooManyRequests
 
 # How long the result "no GitHub App" is cached.
 NO_APP_SECONDS = 60.0
+
+
+class NotRefreshed(UnavailableError):
+    """A retry won't help: there is no GitHub App, or GitHub refuses the request."""
+
+
+class LimitReached(UnavailableError):
+    """GitHub's rate limit is used up, or the installation's lookups of this minute."""
 
 
 class GitHub:
@@ -38,16 +46,14 @@ class GitHub:
     def may_refresh(self) -> bool:
         return self._clock() >= self._no_app_until
 
-    def refresh_run(self, key: RunKey, _repo_full_name: str) -> bool:
-        installation_id, run_id, run_attempt = key
-        return self._refresh(RefreshRun(installation_id=installation_id, run_id=run_id, run_attempt=run_attempt))
+    def refresh_run(self, key: RunKey, repo_full_name: str) -> bool:
+        return self._refresh(RefreshRun(**key._asdict(), repo_full_name=repo_full_name))
 
-    def refresh_deployment(self, key: DeploymentKey, _repo_full_name: str) -> bool:
-        installation_id, deployment_id = key
-        return self._refresh(RefreshDeployment(installation_id=installation_id, deployment_id=deployment_id))
+    def refresh_deployment(self, key: DeploymentKey, repo_full_name: str) -> bool:
+        return self._refresh(RefreshDeployment(**key._asdict(), repo_full_name=repo_full_name))
 
-    def rerun_failed_jobs(self, installation_id: int, run_id: int, run_attempt: int) -> None:
-        self._execute(RerunFailedJobs(installation_id=installation_id, run_id=run_id, run_attempt=run_attempt))
+    def rerun_failed_jobs(self, run: RunKey) -> None:
+        self._execute(RerunFailedJobs(**run._asdict()))
 
     def redeliver(self, delivery_id: str) -> int:
         """Returns GitHub's numeric id of the delivery."""
@@ -55,40 +61,45 @@ class GitHub:
         assert number is not None
         return number
 
-    def _refresh(self, request: Request) -> bool:
+    def _refresh(self, request: GitHubRequest) -> bool:
         """False if another request is refreshing it. Raises UnavailableError on failure; callers then use the table."""
         try:
             result = self._invoke(request)
         except UnavailableError as error:
             logs.logger.warning("not refreshed", extra=to_event(request) | {"reason": str(error)})
             raise
-        if result.outcome is Outcome.NO_APP:
+        if result.outcome is RequestOutcome.NO_APP:
             self._no_app_until = self._clock() + NO_APP_SECONDS
-        elif result.outcome not in (Outcome.DONE, Outcome.CLAIMED):
+        elif result.outcome not in (RequestOutcome.DONE, RequestOutcome.CLAIMED):
             failure = {"outcome": result.outcome, "reason": result.message}
             logs.logger.warning("not refreshed", extra=to_event(request) | failure)
-        if result.outcome is Outcome.DONE:
-            return True
-        if result.outcome is Outcome.CLAIMED:
-            return False
+        match result.outcome:
+            case RequestOutcome.DONE:
+                return True
+            case RequestOutcome.CLAIMED:
+                return False
+            case RequestOutcome.NO_APP | RequestOutcome.NOT_FOUND | RequestOutcome.REFUSED:
+                raise NotRefreshed(result.message or result.outcome)
+            case RequestOutcome.RATE_LIMITED:
+                raise LimitReached(result.message)
         raise UnavailableError(f"not refreshed: {result.outcome}")
 
-    def _execute(self, request: Request) -> Result:
+    def _execute(self, request: GitHubRequest) -> Result:
         result = self._invoke(request)
         match result.outcome:
-            case Outcome.DONE:
+            case RequestOutcome.DONE:
                 return result
-            case Outcome.NO_APP:
-                raise Conflict("This deployment has no GitHub App: see docs/operating.md for the setup")
-            case Outcome.NOT_FOUND:
+            case RequestOutcome.NO_APP:
+                raise Conflict("This deployment has no GitHub App: see docs/github-app.md for the setup")
+            case RequestOutcome.NOT_FOUND:
                 raise NotFound("Not found in the ledger, nor in the newest part of GitHub's delivery log")
-            case Outcome.REFUSED:
+            case RequestOutcome.REFUSED:
                 raise Conflict(f"GitHub rejected the request: {result.message}")
-            case Outcome.RATE_LIMITED:
+            case RequestOutcome.RATE_LIMITED:
                 raise TooManyRequests(result.message)
         raise UnavailableError(f"GitHub request: {result.message or result.outcome}")
 
-    def _invoke(self, request: Request) -> Result:
+    def _invoke(self, request: GitHubRequest) -> Result:
         event = to_event(request) | {"correlation_id": logs.logger.get_correlation_id()}
         try:
             response = self._lambdas().invoke(FunctionName=self._function, Payload=json.dumps(event).encode())

@@ -53,7 +53,7 @@ def serve(app: APIGatewayHttpResolver, built: Path = BUILT) -> None:
     def asset(name: str) -> Response[str]:
         found = assets.get(name)
         if found is None:
-            raise NotFound(f"asset {name} was not found: reload the page")
+            raise NotFound(f"Asset {name} was not found: reload the page")
         return found.respond(accepted_encoding(app), cache_control=IMMUTABLE)
 
 

@@ -5,15 +5,19 @@ from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 from runledger.model import times
-from runledger.model.payload import REPOSITORY_NAME
+from runledger.model.payload import LARGEST_ID, REPOSITORY_NAME
 from runledger.tables.pages import Span
 
 from runledger_api.errors import InvalidParameter
 from runledger_api.request import Request
 
-LARGEST_ID = 2**63 - 1
 AGE = re.compile(r"(\d{1,5})([mhdw])")
-SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+SECONDS = {
+    "m": times.SECONDS_PER_MINUTE,
+    "h": times.SECONDS_PER_HOUR,
+    "d": times.SECONDS_PER_DAY,
+    "w": 7 * times.SECONDS_PER_DAY,
+}
 INSTANT = r"^(\d{1,5}[mhdw]|\d{4}-\d{2}-\d{2}.{0,25})$"
 
 InstallationId = Annotated[
@@ -34,6 +38,14 @@ Repo = Annotated[
     str | None,
     Query(pattern=rf"^{REPOSITORY_NAME}$", max_length=200, description="the repository's owner/name"),
 ]
+LookupRepo = Annotated[
+    str | None,
+    Query(
+        pattern=rf"^{REPOSITORY_NAME}$",
+        max_length=200,
+        description="the repository's owner/name, for a lookup on GitHub if the ledger doesn't have it",
+    ),
+]
 Attempt = Annotated[int | None, Query(ge=1, le=10_000, description="attempt of the run; defaults to the newest")]
 
 
@@ -44,9 +56,12 @@ def instant(name: str, text: str | None, request: Request) -> str | None:
         return times.earlier(request.now, seconds=int(age[1]) * SECONDS[age[2]])
     try:
         # An unencoded plus sign before the time zone arrives as a space.
-        return times.normalised(text.replace(" ", "+") if "T" in text else text)
+        found = times.normalised(text.replace(" ", "+") if "T" in text else text)
     except ValueError:
         raise InvalidParameter(name, "should be an ISO 8601 time, or an age such as 30m, 24h or 7d") from None
+    if found >= times.NEVER:  # the days after it can't be computed
+        raise InvalidParameter(name, "should be before the year 9999")
+    return found
 
 
 def span(request: Request, since: str | None, until: str | None) -> Span:
@@ -54,3 +69,12 @@ def span(request: Request, since: str | None, until: str | None) -> Span:
     if found.since and found.until and found.since >= found.until:
         raise InvalidParameter("until", "should be after since")
     return found
+
+
+def measured_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
+    """The range of figures: without `until`, it ends now."""
+    found = span(request, since, until)
+    begin, end = found.since or request.now, found.until or request.now
+    if begin >= end:
+        raise InvalidParameter("since", "should be in the past")
+    return begin, end

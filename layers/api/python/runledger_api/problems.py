@@ -40,9 +40,9 @@ STATUSES = {
 
 # Errors of other layers; the first match applies.
 OTHER_ERRORS: dict[type[Exception], tuple[HTTPStatus, str]] = {
-    NotFoundError: (HTTPStatus.NOT_FOUND, "this path doesn't exist: see /openapi.json for all paths"),
-    RequestUnsupportedContentType: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body as application/json"),
-    RecursionError: (HTTPStatus.BAD_REQUEST, "the body is nested too deeply"),
+    NotFoundError: (HTTPStatus.NOT_FOUND, "This path doesn't exist: see /openapi.json for all paths"),
+    RequestUnsupportedContentType: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Send the body as application/json"),
+    RecursionError: (HTTPStatus.BAD_REQUEST, "The body is nested too deeply"),
     UnavailableError: (HTTPStatus.SERVICE_UNAVAILABLE, "AWS or GitHub didn't respond in time: try again"),
 }
 
@@ -60,7 +60,7 @@ def to_response(error: Exception) -> Response[str]:
             logs.logger.warning("request failed", extra={"reason": str(error)})
             return problem(status, detail)
     logs.logger.error("unhandled exception", exc_info=error)
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error: search the log for the X-Request-Id")
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error: search the log for the X-Request-Id")
 
 
 def problem(

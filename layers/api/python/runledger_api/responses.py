@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from runledger.model.job import Job
+from runledger.model.job import Job, is_carried_over
 from runledger.queries import urls
 
 
@@ -14,8 +14,13 @@ def checked(value: object) -> Any:
 
 
 def job_body(job: Mapping[str, Any]) -> Any:
-    url = urls.run_page(job.get("job_html_url"), job.get("run_id"))
-    return {**job, **({"github_run_url": url} if url else {})}
+    """The table has `was_interrupted` only if it is true, because an attribute that every job has costs writes."""
+    derived: dict[str, Any] = {}
+    if url := urls.run_page(job.get("job_html_url"), job.get("run_id")):
+        derived["github_run_url"] = url
+    if is_carried_over(job["created_at"], job.get("completed_at")):
+        derived["carried_over"] = True
+    return {"was_interrupted": False, **job, **derived}
 
 
 def job_item(job: Job) -> dict[str, Any]:

@@ -5,11 +5,11 @@ JWT is rejected. A key that the issuer withdraws therefore works for at most 5 m
 unavailable. The keys are read at most every 10 seconds: `kid` isn't signed, so anyone can send unknown ones.
 """
 
-import ipaddress
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+
+from runledger.model.addresses import is_encrypted_or_local
 
 DISCOVERY = "/.well-known/openid-configuration"
 FRESH_SECONDS = 300.0
@@ -81,13 +81,5 @@ def _get(address: str) -> dict[str, Any]:
 
 
 def _require_https(address: str, what: str) -> None:
-    parts = urlsplit(address)
-    if not parts.hostname or not (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))):
+    if not is_encrypted_or_local(address):
         raise ValueError(f"{what} must be an https URL")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

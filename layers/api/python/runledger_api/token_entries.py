@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.payload import LARGEST_ID
+
 ALL = "*"
 KEYS = frozenset({"name", "role", "sha256", "installations"})
 SHA256 = re.compile(r"[0-9a-f]{64}")
 DIGITS = re.compile(r"[0-9]{1,19}")
-LARGEST_ID = 2**63 - 1
 LONGEST_NAME = 100
 
 

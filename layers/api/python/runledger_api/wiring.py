@@ -8,17 +8,22 @@ from functools import cache
 from typing import Any
 
 from runledger.model import times
-from runledger.platform.clients import client, patient_client, rarely
-from runledger.queries.caches import DeploymentCache, RunCache
+from runledger.model.keys import DeploymentKey, RunKey
+from runledger.model.passes import OrphanMode
+from runledger.platform.clients import client, lazy_client, patient_client
+from runledger.queries import caches
+from runledger.queries.caches import Cache
 from runledger.queries.dead_letters import DeadLetterQueues
 from runledger.queries.pass_requests import PassRequests
+from runledger.queries.workflows import Workflows
 from runledger.tables.event_pages import EventPages
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.run_attempts import RunAttempts
-from runledger.wiring.passes import passes, patience
-from runledger.wiring.passes import runners_table as runners
+from runledger.wiring.runner_tables import passes
+from runledger.wiring.runner_tables import runners_table as runners
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
+from runledger.wiring.stuck import patience
 from runledger.wiring.tables import deployments, jobs, runs
 from runledger.wiring.tables import installations as registry
 
@@ -40,7 +45,7 @@ class ApiSettings(Settings):
     github_requests_seconds: float
     reconciler_function: str
     orphan_grace_minutes: int
-    orphans: str
+    orphans: OrphanMode
     jwt_issuer: str = ""
     jwt_audience: str = ""
     dead_letter_queues: Mapping[str, str] = parsed(json.loads)
@@ -100,6 +105,11 @@ def run_attempts() -> RunAttempts:
 
 
 @cache
+def workflows() -> Workflows:
+    return Workflows(runs=runs())
+
+
+@cache
 def github_requests_client() -> Any:
     return patient_client("lambda", read_seconds=settings().github_requests_seconds)
 
@@ -110,23 +120,23 @@ def github() -> GitHub:
 
 
 @cache
-def run_cache() -> RunCache:
-    return RunCache(runs=runs(), refresh=github().refresh_run)
+def run_cache() -> Cache[RunKey]:
+    return caches.run_cache(runs(), github().refresh_run)
 
 
 @cache
-def deployment_cache() -> DeploymentCache:
-    return DeploymentCache(deployments=deployments(), refresh=github().refresh_deployment)
+def deployment_cache() -> Cache[DeploymentKey]:
+    return caches.deployment_cache(deployments(), github().refresh_deployment)
 
 
 @cache
-def orders() -> PassRequests:
-    return PassRequests(lambdas=rarely("lambda"), function=settings().reconciler_function, passes=passes())
+def pass_requests() -> PassRequests:
+    return PassRequests(lambdas=lazy_client("lambda"), function=settings().reconciler_function, passes=passes())
 
 
 @cache
 def dead_letters() -> DeadLetterQueues:
-    return DeadLetterQueues(rarely("sqs"), settings().dead_letter_queues)
+    return DeadLetterQueues(lazy_client("sqs"), settings().dead_letter_queues)
 
 
 def orphan_grace_seconds() -> int:

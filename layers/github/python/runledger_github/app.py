@@ -13,11 +13,11 @@ from runledger_github.errors import NotFound
 from runledger_github.etags import ETags
 from runledger_github.installation import PAGE, Installation
 from runledger_github.messages import Call, Json
-from runledger_github.retries import Deadline, Patience, Retries
+from runledger_github.retries import Deadline, Retries, RetryLimits
 from runledger_github.session import Credential, Session
 
 GITHUB_COM = "https://api.github.com"
-DEFAULT_PATIENCE = Patience()
+DEFAULT_RETRIES = RetryLimits()
 READ_SECONDS = 10.0
 
 
@@ -55,7 +55,7 @@ class GitHubApp:
         secret_json: str,
         *,
         api_url: str = GITHUB_COM,
-        patience: Patience = DEFAULT_PATIENCE,
+        limits: RetryLimits = DEFAULT_RETRIES,
         read_seconds: float = READ_SECONDS,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
@@ -65,7 +65,7 @@ class GitHubApp:
         return cls(
             AppKey.from_secret(secret_json, clock=clock),
             connection=Connection(api_url, read_seconds=read_seconds, deadline=deadline),
-            retries=Retries(patience, deadline=deadline, clock=clock, sleep=sleep),
+            retries=Retries(limits, deadline=deadline, clock=clock, sleep=sleep),
             deadline=deadline,
             clock=clock,
         )

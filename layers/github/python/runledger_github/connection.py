@@ -1,10 +1,10 @@
 """HTTP with urllib3, which botocore loads anyway. Uses only the API that urllib3 1.26 and 2 share."""
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import urllib3
+from runledger.model.addresses import is_encrypted_or_local
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
 from runledger_github.errors import NoAnswerError, OutOfTime
@@ -57,15 +57,6 @@ class Connection:
 
 def _require_encryption(api_url: str) -> None:
     """Every call contains a token: plain http is allowed for a simulated GitHub on this machine only."""
-    parts = urlsplit(api_url)
-    host = parts.hostname or ""
-    allowed = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
-    if not allowed or not host or "@" in parts.netloc or "\\" in parts.netloc:
+    netloc = urlsplit(api_url).netloc
+    if not is_encrypted_or_local(api_url) or "@" in netloc or "\\" in netloc:
         raise ValueError(f"GitHub's API address {api_url!r} must be an https URL: http would send tokens unencrypted")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

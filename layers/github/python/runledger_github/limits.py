@@ -7,7 +7,7 @@ from typing import Self
 from runledger_github.messages import Response
 
 FORBIDDEN, TOO_MANY = 403, 429
-# GitHub's documentation: wait at least a minute if a response doesn't say how long.
+# GitHub's documentation: wait at least a minute if a response doesn't state how long.
 DEFAULT_WAIT_SECONDS = 60
 
 

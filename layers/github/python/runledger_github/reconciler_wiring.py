@@ -7,17 +7,20 @@ from functools import cache
 from runledger.model import times
 from runledger.model.job import Job
 from runledger.model.ownership import is_known
+from runledger.model.passes import OrphanMode
 from runledger.model.reports import NO_INSTALLATION
-from runledger.platform.clients import client, rarely
+from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.queries import forgotten_approvals
 from runledger.queries.forgotten_approvals import ForgottenApproval
 from runledger.reconciliation import metrics
 from runledger.reconciliation.approvals import ApprovalCheck
+from runledger.reconciliation.awaited_runners import AwaitedRunners
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.orphans import Waits
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.reconciler import Reconciler
@@ -27,15 +30,16 @@ from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.absences import Absences
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
-from runledger.wiring.passes import passes, patience
 from runledger.wiring.recording import ledger, record
+from runledger.wiring.runner_tables import passes
 from runledger.wiring.runners import fleet, runners
 from runledger.wiring.settings import Settings, TableSettings
+from runledger.wiring.stuck import patience
 from runledger.wiring.tables import installations, jobs
 
 from runledger_github.registrations import Registrations
-from runledger_github.truth import Truth
-from runledger_github.wiring import PerApp, is_pending, truth
+from runledger_github.state import GitHubState
+from runledger_github.wiring import CachedPerApp, github_state, is_pending
 
 clock = SystemClock()
 
@@ -43,8 +47,9 @@ clock = SystemClock()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcilerSettings(Settings):
     event_bus: str
-    orphans: str
+    orphans: OrphanMode
     orphan_grace_minutes: int
+    runner_registration_minutes: int
     redeliveries_at_most: int
     github_budget_for_others_percent: int
 
@@ -54,27 +59,34 @@ def settings() -> ReconcilerSettings:
     return ReconcilerSettings.from_environment()
 
 
-@PerApp
+@CachedPerApp
 def cleanup() -> Cleanup:
-    known = truth()
+    known = github_state()
+    registrations = _registrations(known) if known else None
+    owners = Owners(
+        accounts=known.accounts if known else dict,
+        former_accounts=installations().named,
+        repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
+    )
     return Cleanup(
         runners=runners(),
         locks=CleanupLocks(client("dynamodb"), TableSettings.of("RUNNERS").table),
         jobs=jobs(),
         fleet=fleet(),
-        owners=Owners(
-            accounts=known.accounts if known else dict,
-            repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
+        owners=owners,
+        registrations=registrations,
+        awaited=AwaitedRunners(owners=owners, registrations=registrations, github=known),
+        waits=Waits(
+            grace_seconds=settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE,
+            registration_seconds=settings().runner_registration_minutes * times.SECONDS_PER_MINUTE,
         ),
-        registrations=_registrations(known) if known else None,
-        grace_seconds=settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE,
         now=clock.text,
     )
 
 
-@PerApp
+@CachedPerApp
 def reconciler() -> Reconciler:
-    known = truth()
+    known = github_state()
     return Reconciler(
         installations=installations(),
         jobs=JobCheck(
@@ -82,14 +94,14 @@ def reconciler() -> Reconciler:
             runs=ledger().runs,
             record=record,
             report=ledger().dispatch,
-            requests=RunnerRequests(events=rarely("events"), bus=settings().event_bus, record=record),
+            requests=RunnerRequests(events=lazy_client("events"), bus=settings().event_bus, record=record),
             describe=fleet().describe,
             confirmed=_confirmed,
             absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
             github=known,
             patience=patience(),
         ),
-        runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans == "enforce"),
+        runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans is OrphanMode.ENFORCE),
         approvals=ApprovalCheck(find=_find_forgotten),
         deliveries=_deliveries(known) if known else None,
         confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
@@ -115,7 +127,7 @@ def _uninstalled() -> UninstalledCheck:
     )
 
 
-def _deliveries(known: Truth) -> DeliveryCheck:
+def _deliveries(known: GitHubState) -> DeliveryCheck:
     lost = LostDeliveries(client("dynamodb"), TableSettings.of("RUNNERS").table)
     return DeliveryCheck(log=known.app, lost=lost, at_most=settings().redeliveries_at_most)
 
@@ -131,7 +143,7 @@ def _known_machines(machine_ids: set[str]) -> set[str]:
     return {*described, *(each for each, runner in recorded.items() if is_known(runner))}
 
 
-def _registrations(known: Truth) -> Registrations:
+def _registrations(known: GitHubState) -> Registrations:
     return Registrations(app=known.app, known_machines=_known_machines, clock=clock.now)
 
 

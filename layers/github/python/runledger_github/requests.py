@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from runledger.model.errors import UnavailableError
-from runledger.queries.caches import DeploymentRefresh, RunRefresh
+from runledger.model.keys import NEWEST_ATTEMPT
+from runledger.queries.caches import CachingTable, Found, Key, Refresh
 from runledger.queries.github_requests import (
-    Outcome,
+    GitHubRequest,
     Redeliver,
     RefreshDeployment,
     RefreshRun,
-    Request,
+    RequestOutcome,
     RerunFailedJobs,
     Result,
 )
@@ -21,62 +21,75 @@ from runledger.tables.runs import RunsTable
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, RateLimited
-from runledger_github.truth import Truth
+from runledger_github.lookups import Fetch, Lookups, TooManyLookups
+from runledger_github.state import GitHubState
 
 # A page has 100 deliveries. Older ones can be requested by number, which the App's settings on GitHub show.
 PAGES_SEARCHED = 20
 
-DONE, CLAIMED = Result(outcome=Outcome.DONE), Result(outcome=Outcome.CLAIMED)
-NOT_FOUND = Result(outcome=Outcome.NOT_FOUND)
+DONE, CLAIMED = Result(outcome=RequestOutcome.DONE), Result(outcome=RequestOutcome.CLAIMED)
+NOT_FOUND = Result(outcome=RequestOutcome.NOT_FOUND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
-    """`truth` is None without a GitHub App."""
+    """`github` is None without a GitHub App."""
 
-    truth: Truth | None
+    github: GitHubState | None
     runs: RunsTable
     deployments: DeploymentsTable
+    lookups: Lookups
 
-    def handle(self, request: Request, *, has_time: Callable[[], bool]) -> Result:
-        if self.truth is None:
-            return Result(outcome=Outcome.NO_APP)
+    def handle(self, request: GitHubRequest, *, has_time: Callable[[], bool]) -> Result:
+        if self.github is None:
+            return Result(outcome=RequestOutcome.NO_APP)
         try:
-            return self._handle(request, self.truth, has_time)
-        except RateLimited as error:
-            return Result(outcome=Outcome.RATE_LIMITED, message=str(error))
+            return self._handle(request, self.github, has_time)
+        except (RateLimited, TooManyLookups) as error:
+            return Result(outcome=RequestOutcome.RATE_LIMITED, message=str(error))
         except UnavailableError as error:
-            return Result(outcome=Outcome.UNAVAILABLE, message=str(error))
+            return Result(outcome=RequestOutcome.UNAVAILABLE, message=str(error))
         except GitHubRefusal as error:
-            return Result(outcome=Outcome.REFUSED, message=str(error))
+            return Result(outcome=RequestOutcome.REFUSED, message=str(error))
 
-    def _handle(self, request: Request, truth: Truth, has_time: Callable[[], bool]) -> Result:
+    def _handle(self, request: GitHubRequest, github: GitHubState, has_time: Callable[[], bool]) -> Result:
         match request:
             case RefreshRun():
-                key = (request.installation_id, request.run_id, request.run_attempt)
-                refresh = RunRefresh(runs=self.runs, fetch=truth.run)
-                return _refresh(self.runs.get(*key), lambda repo: refresh(key, repo))
+                return self._refresh(request, request.key, table=self.runs, fetch=github.run)
             case RefreshDeployment():
-                deployment_key = (request.installation_id, request.deployment_id)
-                renew = DeploymentRefresh(deployments=self.deployments, fetch=truth.deployment)
-                return _refresh(self.deployments.get(*deployment_key), lambda repo: renew(deployment_key, repo))
+                return self._refresh(request, request.key, table=self.deployments, fetch=github.deployment)
             case RerunFailedJobs():
-                return self._rerun(request, truth.app)
+                return self._rerun(request, github.app)
             case Redeliver():
-                return _redeliver(request.delivery_id, truth.app, has_time)
+                return _redeliver(request.delivery_id, github.app, has_time)
+
+    def _refresh(
+        self,
+        request: RefreshRun | RefreshDeployment,
+        key: Key,
+        *,
+        table: CachingTable[Key, Found],
+        fetch: Fetch[Key, Found],
+    ) -> Result:
+        item = table.get(key)
+        if item and "repo_full_name" in item:
+            return DONE if Refresh(table=table, fetch=fetch)(key, item["repo_full_name"]) else CLAIMED
+        installation_id, repo = request.installation_id, request.repo_full_name
+        if repo is None or not self.lookups.is_own(installation_id, repo):
+            return NOT_FOUND
+        look_up = Refresh(
+            table=table,
+            fetch=self.lookups.counted(installation_id, fetch),
+            notes_found=isinstance(request, RefreshRun) and request.run_attempt == NEWEST_ATTEMPT,
+        )
+        return DONE if look_up(key, repo) else CLAIMED
 
     def _rerun(self, request: RerunFailedJobs, app: GitHubApp) -> Result:
-        run = self.runs.get(request.installation_id, request.run_id, request.run_attempt)
+        run = self.runs.get(request.key)
         if not run or "repo_full_name" not in run:
             return NOT_FOUND
         app.installation(request.installation_id).rerun_failed_jobs(run["repo_full_name"], request.run_id)
         return DONE
-
-
-def _refresh(item: dict[str, Any] | None, refresh: Callable[[str], bool]) -> Result:
-    if not item or "repo_full_name" not in item:
-        return NOT_FOUND
-    return DONE if refresh(item["repo_full_name"]) else CLAIMED
 
 
 def _redeliver(delivery_id: str, app: GitHubApp, has_time: Callable[[], bool]) -> Result:
@@ -85,7 +98,7 @@ def _redeliver(delivery_id: str, app: GitHubApp, has_time: Callable[[], bool]) -
     if number is None:
         return NOT_FOUND
     app.redeliver(number)
-    return Result(outcome=Outcome.DONE, delivery_id=number)
+    return Result(outcome=RequestOutcome.DONE, delivery_id=number)
 
 
 def _find_number(guid: str, app: GitHubApp, has_time: Callable[[], bool]) -> int | None:

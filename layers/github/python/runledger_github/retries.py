@@ -14,7 +14,7 @@ FIRST_WAIT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryLimits:
     """The largest number of attempts, and the most seconds from the start of the first to the start of the last."""
 
     tries: int = 4
@@ -37,15 +37,15 @@ class Deadline:
 
 class Retries:
     def __init__(
-        self, patience: Patience, *, deadline: Deadline, clock: Callable[[], float], sleep: Callable[[float], object]
+        self, limits: RetryLimits, *, deadline: Deadline, clock: Callable[[], float], sleep: Callable[[float], object]
     ) -> None:
-        self._patience = patience
+        self._limits = limits
         self._deadline = deadline
         self._clock = clock
         self._sleep = sleep
 
     def run(self, attempt: Callable[[], T]) -> T:
-        deadline = min(self._clock() + self._patience.seconds, self._deadline.at)
+        deadline = min(self._clock() + self._limits.seconds, self._deadline.at)
         tries = 0
         while True:
             tries += 1
@@ -54,7 +54,7 @@ class Retries:
             except (NoAnswerError, RateLimited) as error:
                 retry_at = self._earliest_retry(error) + _backoff(tries)
                 permanent = isinstance(error, NoAnswerError) and not error.repeatable
-                if permanent or tries >= self._patience.tries or retry_at > deadline:
+                if permanent or tries >= self._limits.tries or retry_at > deadline:
                     raise
             self._sleep(retry_at - self._clock())
 

@@ -10,21 +10,26 @@ from typing import Any, Generic, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError
 from runledger.model.errors import UnavailableError
 from runledger.model.job import Job
-from runledger.model.reports import Approval
+from runledger.model.keys import DeploymentKey
+from runledger.model.reports import Approval, RerunPolicy
 from runledger.platform import logs
 from runledger.platform.clients import client
-from runledger.queries.caches import DeploymentCache, DeploymentRefresh
+from runledger.platform.clock import SystemClock
+from runledger.queries import forgotten_approvals
+from runledger.queries.caches import Cache, Refresh, deployment_cache
 from runledger.runners.reruns import Reruns
+from runledger.tables.lookups import LookupCounts
 from runledger.tables.rerun_claims import RerunClaims
 from runledger.wiring.recording import ledger
-from runledger.wiring.settings import Settings, TableSettings, flag, parsed
-from runledger.wiring.tables import deployments, runs
+from runledger.wiring.settings import Settings, TableSettings
+from runledger.wiring.tables import deployments, installations, runs
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal
+from runledger_github.lookups import Lookups
 from runledger_github.requests import Requests
-from runledger_github.retries import Patience
-from runledger_github.truth import Truth
+from runledger_github.retries import RetryLimits
+from runledger_github.state import GitHubState
 
 Made = TypeVar("Made")
 # How long a warm function uses the App that it has read.
@@ -42,8 +47,8 @@ class GitHubSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunSettings(Settings):
+    rerun: RerunPolicy
     reruns_at_most: int
-    rerun_own_failures: bool = parsed(flag)
 
 
 class AppSecret:
@@ -81,7 +86,7 @@ def app_secret() -> AppSecret:
     return AppSecret(client("secretsmanager"), settings().github_app, clock=time.monotonic)
 
 
-class PerApp(Generic[Made]):
+class CachedPerApp(Generic[Made]):
     """Made once, and again when the App's secret has changed."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
@@ -98,63 +103,64 @@ class PerApp(Generic[Made]):
         self._made = None
 
 
-@PerApp
-def truth() -> Truth | None:
+@CachedPerApp
+def github_state() -> GitHubState | None:
     """None while the secret holds no GitHub App: then webhooks are the only source."""
     secret = app_secret().value()
     if not json.loads(secret):
         return None
-    patience = Patience(seconds=settings().github_patience_seconds)
-    return Truth(app=GitHubApp.from_secret(secret, api_url=settings().github_api_url, patience=patience))
+    limits = RetryLimits(seconds=settings().github_patience_seconds)
+    return GitHubState(app=GitHubApp.from_secret(secret, api_url=settings().github_api_url, limits=limits))
 
 
-@PerApp
+@CachedPerApp
 def is_pending() -> Callable[[Job, bool], bool]:
-    """Whether a waiting job still waits for an approval: GitHub's answer where it may be asked, else the table's."""
-    known = truth()
+    """Whether a waiting job still waits for an approval: on GitHub if it may be asked, else in the table."""
+    known = github_state()
     cache = None
     if known:
-        refresh = DeploymentRefresh(deployments=deployments(), fetch=known.deployment)
-        cache = DeploymentCache(deployments=deployments(), refresh=refresh)
+        cache = deployment_cache(deployments(), Refresh(table=deployments(), fetch=known.deployment))
 
     def pending(job: Job, may_ask: bool) -> bool:
-        if job.deployment_id is None or job.repo_full_name is None:
-            return True
-        try:
-            ask = cache.get if cache and may_ask else _do_not_ask
-            found = ask(job.installation_id, job.repo_full_name, job.deployment_id)
-        except (GitHubRefusal, UnavailableError):
-            found = None  # one approval that cannot be asked about must not hide the others
-        if found is None:
-            found = deployments().get(job.installation_id, job.deployment_id)
-        return found is None or found.get("status") == Approval.PENDING
+        if cache and may_ask and (found := _refreshed(job, cache)):
+            return found.get("status") == Approval.PENDING
+        return forgotten_approvals.is_pending(job, deployments())
 
     return pending
 
 
-def _do_not_ask(_installation_id: int, _repo_full_name: str, _deployment_id: int) -> None:
-    return None
+def _refreshed(job: Job, cache: Cache[DeploymentKey]) -> dict[str, Any] | None:
+    """None if GitHub doesn't respond: one approval that can't be asked about must not hide the others."""
+    if job.deployment_id is None or job.repo_full_name is None:
+        return None
+    try:
+        return cache.get(DeploymentKey(job.installation_id, job.deployment_id), job.repo_full_name)
+    except (GitHubRefusal, UnavailableError):
+        return None
 
 
-@PerApp
+@CachedPerApp
 def requests() -> Requests:
-    return Requests(truth=truth(), runs=runs(), deployments=deployments())
+    counts = LookupCounts(client("dynamodb"), TableSettings.of("RUNS").table)
+    lookups = Lookups(registry=installations(), counts=counts, time=SystemClock())
+    return Requests(github=github_state(), runs=runs(), deployments=deployments(), lookups=lookups)
 
 
-@PerApp
+@CachedPerApp
 def reruns() -> Reruns | None:
     """None without a GitHub App, because only an App can request a re-run."""
     limits = RerunSettings.from_environment()
     claims = RerunClaims(client("dynamodb"), TableSettings.of("RUNS").table)
-    record = ledger().record
-    known = truth()
+    recorder = ledger()
+    known = github_state()
     if known is None:
         return None
     return Reruns(
         claims=claims,
-        record=record,
+        record=recorder.record,
         github=known.app.installation,
         refusals=(GitHubRefusal,),
         at_most=limits.reruns_at_most,
-        own_failures_too=limits.rerun_own_failures,
+        has_gates=recorder.gates.exist,
+        policy=limits.rerun,
     )

@@ -9,7 +9,8 @@ class Orphan(TypedDict):
     """A runner without a job. It is cleaned up at `due_at`, unless a job starts on it first.
 
     Without `due_at` it stays until an operator cleans it up, because the deployment only reports orphans. A machine
-    that two installations claim is `contested` and is never cleaned up.
+    that two installations claim is `contested` and is never cleaned up. `machine_state` is what EC2 or ECS reported in
+    the pass that suspected the runner.
     """
 
     runner_id: str
@@ -22,6 +23,10 @@ class Orphan(TypedDict):
     kind: NotRequired[str]
     installation_id: NotRequired[int]
     job_id: NotRequired[int]
+    run_id: NotRequired[int]
+    job_status: NotRequired[str]
+    job_conclusion: NotRequired[str]
+    machine_state: NotRequired[Literal["running", "stopped", "gone"]]
     repo_full_name: NotRequired[str]
     pool_name: NotRequired[str]
     cleaning_owner: NotRequired[str]
@@ -47,6 +52,8 @@ Pass = TypedDict(
         "pass": str,
         "status": Literal["requested", "running", "finished", "failed"],
         "outcome": NotRequired[Literal["success", "errors", "unfinished"]],
+        # Of a cleanup, as a sentence.
+        "result": NotRequired[str],
         "requested_by": NotRequired[str],
         "requested_at": NotRequired[str],
         "started_at": NotRequired[str],

@@ -14,6 +14,7 @@ class Job(TypedDict):
     created_at: str
     received_at: str
     last_updated_at: str
+    was_interrupted: bool
     run_id: NotRequired[int]
     run_attempt: NotRequired[int]
     org_name: NotRequired[str]
@@ -31,6 +32,10 @@ class Job(TypedDict):
     custom_properties: NotRequired[dict[str, Any]]
     deployment_id: NotRequired[int]
     environment: NotRequired[str]
+    approval_requested_at: NotRequired[str]
+    approved_at: NotRequired[str]
+    rejected_at: NotRequired[str]
+    carried_over: NotRequired[bool]
     scheduled_at: NotRequired[str]
     started_at: NotRequired[str]
     completed_at: NotRequired[str]
@@ -47,7 +52,6 @@ class Job(TypedDict):
     on_demand_price_per_hour: NotRequired[float]
     interrupted_at: NotRequired[str]
     terminated_at: NotRequired[str]
-    was_interrupted: NotRequired[bool]
     runner_requests: NotRequired[int]
     runner_requested_at: NotRequired[str]
     usage_in_seconds: NotRequired[int]
@@ -101,6 +105,7 @@ class StuckJob(TypedDict):
 class StuckJobs(TypedDict):
     items: list[StuckJob]
     next_cursor: None
+    truncated: bool
 
 
 class Counts(TypedDict):

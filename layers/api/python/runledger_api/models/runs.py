@@ -13,6 +13,7 @@ class Run(TypedDict):
     run_attempt: int
     status: str
     repo_full_name: NotRequired[str]
+    workflow_id: NotRequired[int]
     workflow_name: NotRequired[str]
     head_sha: NotRequired[str]
     head_branch: NotRequired[str]

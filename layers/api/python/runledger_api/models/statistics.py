@@ -16,27 +16,34 @@ class Percentiles(TypedDict):
 
 
 class Spot(TypedDict):
-    """`share` is the share of jobs that ran on spot."""
+    """`share` is of jobs that ran on a machine whose lifecycle is known. Savings are null if no price is known."""
 
     share: float | None
-    savings_in_dollars: float
+    savings_in_dollars: float | None
 
 
 class Point(TypedDict):
-    """Jobs created in the hour or day that begins at `start`."""
+    """The hour or day, in UTC, that begins at `start`.
+
+    `jobs` were created in it. `completed`, `succeeded`, `failed` and the percentiles are about jobs that completed in
+    it. The cost is that of the jobs' machines in that time.
+    """
 
     start: str
     jobs: int
     completed: int
+    succeeded: int
     failed: int
     queue_p50: float | None
     queue_p90: float | None
     duration_p50: float | None
     duration_p90: float | None
-    usage_in_dollars: float
+    usage_in_dollars: float | None
+    unpriced_seconds: int
 
 
 class SlowJob(TypedDict):
+    repo_full_name: NotRequired[str]
     workflow_name: NotRequired[str]
     job_name: NotRequired[str]
     jobs: int
@@ -44,6 +51,7 @@ class SlowJob(TypedDict):
 
 
 class CostlyJob(TypedDict):
+    repo_full_name: NotRequired[str]
     workflow_name: NotRequired[str]
     job_name: NotRequired[str]
     jobs: int
@@ -51,18 +59,26 @@ class CostlyJob(TypedDict):
 
 
 class Statistics(TypedDict):
-    """Covers jobs created in the range. `success_rate` counts only jobs that succeeded or failed."""
+    """`jobs` were created in the range. `by_status` counts open jobs now, and jobs that completed in the range.
+
+    Rates, percentiles, savings and interruptions are about jobs that completed in the range. `success_rate` is
+    `succeeded` / (`succeeded` + `failed`). Cost and machine time are those in the range. The cost is null if no price
+    is known, and `unpriced_seconds` is the machine time without a price.
+    """
 
     since: str
     until: str
     jobs: int
     by_status: dict[str, int]
     by_conclusion: dict[str, int]
+    succeeded: int
+    failed: int
     success_rate: float | None
     queue_seconds: Percentiles
     duration_seconds: Percentiles
     usage_in_seconds: int
-    usage_in_dollars: float
+    usage_in_dollars: float | None
+    unpriced_seconds: int
     spot: Spot
     interruptions: int
     series: list[Point]
@@ -72,7 +88,7 @@ class Statistics(TypedDict):
 
 
 class Pool(TypedDict):
-    """`jobs` and their usage cover the range; the runner counts are current."""
+    """`jobs` completed in the range; cost and machine time are those in the range. The runner counts are current."""
 
     pool_name: str
     instance_type: NotRequired[str]
@@ -80,7 +96,8 @@ class Pool(TypedDict):
     runners_active: int
     busy: int
     seconds_used: int
-    usage_in_dollars: float
+    usage_in_dollars: float | None
+    unpriced_seconds: int
     spot_share: float | None
     utilisation: float | None
 

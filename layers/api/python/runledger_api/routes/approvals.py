@@ -5,7 +5,6 @@ from dataclasses import asdict
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
 from runledger.model.job import Job
-from runledger.model.reports import Approval
 from runledger.queries import forgotten_approvals
 
 from runledger_api import wiring
@@ -33,7 +32,4 @@ def waiting(installation_id: InstallationId) -> WaitingApprovals:
 
 def _is_pending(job: Job) -> bool:
     """Reads the table only: calling GitHub would take one request per deployment, and the reconciler does that."""
-    if job.deployment_id is None:
-        return True
-    found = wiring.deployments().get(job.installation_id, job.deployment_id)
-    return found is None or found.get("status") == Approval.PENDING
+    return forgotten_approvals.is_pending(job, wiring.deployments())

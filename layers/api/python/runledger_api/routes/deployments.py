@@ -1,12 +1,14 @@
 """Deployments and their approval status."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model.keys import DeploymentKey
 from runledger.model.reports import Approval
 
 from runledger_api import wiring
 from runledger_api.errors import NotFound
+from runledger_api.lookups import look_up
 from runledger_api.models.runs import Deployment
-from runledger_api.parameters import DeploymentId, InstallationId
+from runledger_api.parameters import DeploymentId, InstallationId, LookupRepo
 from runledger_api.responses import checked
 
 router = APIGatewayHttpRouter()
@@ -17,13 +19,18 @@ router = APIGatewayHttpRouter()
     tags=["approvals"],
     operation_id="getDeployment",
     summary="A deployment and its approval",
-    description="If a GitHub App is set up, a pending deployment older than five minutes is refreshed from GitHub.",
+    description=(
+        "If a GitHub App is set up, a pending deployment older than five minutes is refreshed from GitHub, and one "
+        "that the ledger doesn't have is looked up there if `repo` is given."
+    ),
 )
-def deployment(installation_id: InstallationId, deployment_id: DeploymentId) -> Deployment:
-    found = wiring.deployments().get(installation_id, deployment_id)
-    is_pending = found and found.get("status") == Approval.PENDING and "repo_full_name" in found
-    if found and is_pending and wiring.github().may_refresh():
-        found = wiring.deployment_cache().get(installation_id, found["repo_full_name"], deployment_id)
+def deployment(installation_id: InstallationId, deployment_id: DeploymentId, repo: LookupRepo = None) -> Deployment:
+    key = DeploymentKey(installation_id, deployment_id)
+    found = wiring.deployments().get(key)
     if not found or "status" not in found:
-        raise NotFound(f"deployment {deployment_id} was not found in installation {installation_id}")
+        found = look_up(wiring.deployment_cache(), key, repo)
+    elif found["status"] == Approval.PENDING and "repo_full_name" in found and wiring.github().may_refresh():
+        found = wiring.deployment_cache().get(key, found["repo_full_name"])
+    if not found:
+        raise NotFound(f"Deployment {deployment_id} was not found in installation {installation_id}")
     return checked({**found, "job_ids": sorted(found.get("job_ids", ()))})

@@ -35,7 +35,7 @@ def lookup(url: PastedUrl) -> Found:
     visible = [each for each in wiring.installations().ids() if caller.sees(each)]
     found = _job(pasted, visible) or _run(pasted, visible)
     if found is None:
-        raise NotFound("the ledger has no such job or run")
+        raise NotFound("The ledger has no such job or run")
     return found
 
 
@@ -46,12 +46,13 @@ def _job(pasted: GitHubUrl, visible: Sequence[int]) -> Any:
     found = wiring.job_pages().among((each, pasted.job_id) for each in visible)
     for job in found.values():
         if job.get("repo_full_name") == pasted.repo_full_name:
+            (joined,) = wiring.workflows().joined([job])
             named = {name: job[name] for name in ("run_attempt", "job_id") if name in job}
             return {
                 "installation_id": job["installation_id"],
                 "run_id": job.get("run_id"),
                 **named,
-                "job": job_body(job),
+                "job": job_body(joined),
             }
     return None
 

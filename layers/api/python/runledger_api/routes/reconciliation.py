@@ -1,13 +1,15 @@
 """Orphaned runners, and passes of the reconciler."""
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
+from runledger.model.job import Job
 from runledger.model.ownership import is_visible_to
-from runledger.model.passes import LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS, PassKind
+from runledger.model.passes import LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS, OrphanMode, PassKind, PassStatus
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.tables.pages import Span
 
@@ -22,7 +24,11 @@ from runledger_api.responses import checked
 router = APIGatewayHttpRouter()
 RunnerId = Annotated[
     str,
-    Path(pattern=r"^[A-Za-z0-9_:/.%-]+$", max_length=1000, description="an instance id, or a task's ARN, URL-encoded"),
+    Path(
+        pattern=r"^[A-Za-z0-9_:/.%-]+$",
+        max_length=1000,
+        description="an instance id, a task's ARN, URL-encoded, or the id of a job or run that has exactly one orphan",
+    ),
 ]
 PassId = Annotated[
     str,
@@ -35,8 +41,9 @@ STATES = {
     "contested": (RunnerStatus.ACTIVE,),
 }
 CONTESTED = "contested"
-ENFORCE = "enforce"
 ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
+# By the reason of a suspicion. Every other reason is about a machine that runs.
+MACHINE_STATES = {"instance_gone": "gone", "instance_stopped": "stopped"}
 
 
 @router.get(
@@ -47,15 +54,9 @@ ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_na
     description="A token that is limited to some installations sees only machines with a proven owner among them.",
 )
 def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Query()] = "suspected") -> Orphans:
-    caller, table = current_request(router).caller, wiring.runners()
-    wanted = "contested_at" if status == CONTESTED else "suspected_at"
-    found = [
-        runner
-        for state in STATES[status]
-        for runner in table.in_status(state)
-        if getattr(runner, wanted) is not None and is_visible_to(runner, caller.installations)
-    ]
-    return checked({"orphans": [_orphan_body(runner) for runner in found], "total": len(found)})
+    found = _orphans(status)
+    jobs = _jobs_of(found)
+    return checked({"orphans": [_orphan_body(runner, jobs) for runner in found], "total": len(found)})
 
 
 @router.post(
@@ -67,16 +68,19 @@ def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Que
 )
 def cleanup(runner_id: RunnerId) -> Accepted:
     request, wanted = current_request(router), unquote(runner_id)
-    runner = wiring.runners().get(wanted)
+    runner = _orphan_of(int(wanted)) if wanted.isdecimal() else wiring.runners().get(wanted)
     if runner is None or not is_visible_to(runner, request.caller.installations):
-        raise NotFound(f"runner {wanted} was not found")
+        raise NotFound(f"Runner {wanted} was not found")
+    wanted = runner.runner_id
     if runner.status is RunnerStatus.CLEANING:
-        raise Conflict(f"{wanted} is already being cleaned up by {runner.cleaning_owner}")
+        raise Conflict(f"Runner {wanted} is already being cleaned up by {runner.cleaning_owner}")
     if runner.status is RunnerStatus.CLEANED or runner.suspected_at is None:
-        raise Conflict(f"{wanted} isn't a suspected orphan: only the reconciler marks a runner as suspected")
+        raise Conflict(f"Runner {wanted} isn't a suspected orphan: only the reconciler marks a runner as suspected")
     caller = request.caller
-    order_id = wiring.orders().clean(wanted, at=request.now, requested_by=caller.id, installations=caller.installations)
-    return {"id": order_id}
+    pass_id = wiring.pass_requests().clean(
+        wanted, at=request.now, requested_by=caller.id, installations=caller.installations
+    )
+    return {"id": pass_id}
 
 
 @router.post(
@@ -90,7 +94,7 @@ def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
     request = current_request(router)
     request.caller.require_all_installations()
     kind = PassKind((body or {}).get("pass", PassKind.FULL))
-    return {"id": wiring.orders().run(kind, at=request.now, requested_by=request.caller.id)}
+    return {"id": wiring.pass_requests().run(kind, at=request.now, requested_by=request.caller.id)}
 
 
 @router.get(
@@ -120,24 +124,61 @@ def one_pass(pass_id: PassId) -> Pass:
     caller, found = request.caller, wiring.passes().get(pass_id)
     # A caller that is limited to some installations can read only what it requested itself.
     if found is None or (caller.installations is not None and found.get("requested_by") != caller.id):
-        raise NotFound(f"pass {pass_id} was not found")
+        raise NotFound(f"Pass {pass_id} was not found")
     return checked(_pass_body(found, request.now))
 
 
 def _pass_body(found: dict[str, Any], now: str) -> dict[str, Any]:
     body = {"summary": {}, "findings": [], "text": "", **found}
-    return body | {"status": "failed"} if _has_failed(found, now) else body
+    return body | {"status": PassStatus.FAILED} if _has_failed(found, now) else body
 
 
 def _has_failed(found: dict[str, Any], now: str) -> bool:
     """Whether a pass has no result although its function must have ended: it crashed, or was never started."""
-    if found["status"] == "running":
+    if found["status"] == PassStatus.RUNNING:
         return bool(found["started_at"] < times.earlier(now, seconds=LONGEST_PASS_SECONDS))
     longest = LONGEST_WAIT_SECONDS + LONGEST_PASS_SECONDS
-    return found["status"] == "requested" and bool(found["requested_at"] < times.earlier(now, seconds=longest))
+    is_requested = found["status"] == PassStatus.REQUESTED
+    return is_requested and bool(found["requested_at"] < times.earlier(now, seconds=longest))
 
 
-def _orphan_body(runner: Runner) -> dict[str, Any]:
+def _orphans(status: str) -> list[Runner]:
+    """Those that the caller may see."""
+    caller, table = current_request(router).caller, wiring.runners()
+    wanted = "contested_at" if status == CONTESTED else "suspected_at"
+    return [
+        runner
+        for state in STATES[status]
+        for runner in table.in_status(state)
+        if getattr(runner, wanted) is not None and is_visible_to(runner, caller.installations)
+    ]
+
+
+def _orphan_of(number: int) -> Runner:
+    """The only orphan of the job or run with this id."""
+    orphans = _orphans("suspected")
+    jobs = _jobs_of(orphans)
+    found = [each for each in orphans if (job := jobs.get(each.runner_id)) and number in (job.job_id, job.run_id)]
+    if not found:
+        raise NotFound(f"No orphan of a job or run {number} was found")
+    if len(found) > 1:
+        several = ", ".join(each.runner_id for each in found)
+        raise Conflict(f"Job or run {number} has {len(found)} orphans: clean up one of them by its id: {several}")
+    return found[0]
+
+
+def _jobs_of(runners: Iterable[Runner]) -> Mapping[str, Job]:
+    """By runner. Contested machines are described to neither claimant."""
+    keys = {
+        each.runner_id: (each.installation_id, each.job_id)
+        for each in runners
+        if each.installation_id is not None and each.job_id is not None and not each.contested_at
+    }
+    jobs = wiring.jobs().among(keys.values()) if keys else {}
+    return {runner_id: jobs[key] for runner_id, key in keys.items() if key in jobs}
+
+
+def _orphan_body(runner: Runner, jobs: Mapping[str, Job]) -> dict[str, Any]:
     if runner.contested_at:
         claimants = [runner.installation_id, runner.contested_by]
         return {
@@ -149,8 +190,11 @@ def _orphan_body(runner: Runner) -> dict[str, Any]:
             "claimed_by": [each for each in claimants if each is not None],
         }
     assert runner.suspected_at is not None
-    known = {name: getattr(runner, name) for name in ORPHAN_FIELDS}
-    if wiring.settings().orphans == ENFORCE:
+    known: dict[str, Any] = {name: getattr(runner, name) for name in ORPHAN_FIELDS}
+    known["machine_state"] = MACHINE_STATES.get(runner.suspected_reason or "", "running")
+    if job := jobs.get(runner.runner_id):
+        known |= {"run_id": job.run_id, "job_status": job.status, "job_conclusion": job.conclusion}
+    if wiring.settings().orphans is OrphanMode.ENFORCE:
         known["due_at"] = times.earlier(runner.suspected_at, seconds=-wiring.orphan_grace_seconds())
     return {name: value for name, value in known.items() if value is not None} | {
         "runner_id": runner.runner_id,

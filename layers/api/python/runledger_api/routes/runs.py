@@ -4,20 +4,20 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model.keys import NEWEST_ATTEMPT, RunKey
 from runledger.model.reports import RunStatus
-from runledger.tables.pages import Span
+from runledger.queries.workflows import of_run
 from runledger.tables.runs import with_derived_status
 
 from runledger_api import wiring
 from runledger_api.errors import Conflict, NotFound
+from runledger_api.lookups import look_up
 from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
-from runledger_api.parameters import Attempt, InstallationId, RunId
+from runledger_api.parameters import Attempt, InstallationId, LookupRepo, RunId
+from runledger_api.request import current_request
 from runledger_api.responses import checked, job_body
 
 router = APIGatewayHttpRouter()
-# GitHub allows 256 jobs in a matrix; a larger run has several matrices.
-MAX_JOBS = 1000
-PAGE = 100
 
 
 @router.get(
@@ -25,15 +25,22 @@ PAGE = 100
     tags=["runs"],
     operation_id="getRun",
     summary="A run, its counters and its jobs",
-    description="If a GitHub App is set up, an unfinished run older than 25 seconds is refreshed from GitHub.",
+    description=(
+        "If a GitHub App is set up, an unfinished run older than 25 seconds is refreshed from GitHub, and a run or "
+        "attempt that the ledger doesn't have is looked up there. If it has no attempt of the run, pass `repo`."
+    ),
 )
-def run(installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = None) -> RunWithJobs:
-    attempts, wanted = _attempts(installation_id, run_id, run_attempt)
-    jobs = _jobs(installation_id, run_id, wanted)
+def run(
+    installation_id: InstallationId, run_id: RunId, run_attempt: Attempt = None, repo: LookupRepo = None
+) -> RunWithJobs:
+    attempts, wanted = _attempts(installation_id, run_id, run_attempt, repo)
+    key = RunKey(installation_id, run_id, wanted)
+    jobs = _jobs(key)
+    found = with_derived_status(_fresh(key, attempts[wanted]), (job["status"] for job in jobs))
     return checked(
         {
-            "run": with_derived_status(_fresh(installation_id, attempts[wanted]), (job["status"] for job in jobs)),
-            "jobs": jobs,
+            "run": found,
+            "jobs": [of_run(job, found) for job in jobs],
             "attempts": list(attempts),
         }
     )
@@ -52,34 +59,41 @@ def rerun(
     seen = (body or {}).get("run_attempt")
     _, newest = _attempts(installation_id, run_id, None)
     if seen is not None and seen != newest:
-        raise Conflict(f"the newest attempt of run {run_id} is {newest}, not {seen}")
-    wiring.github().rerun_failed_jobs(installation_id, run_id, newest)
+        raise Conflict(f"The newest attempt of run {run_id} is {newest}, not {seen}")
+    wiring.github().rerun_failed_jobs(RunKey(installation_id, run_id, newest))
     return {"installation_id": installation_id, "run_id": run_id, "run_attempt": newest}
 
 
-def _attempts(installation_id: int, run_id: int, run_attempt: int | None) -> tuple[dict[int, Any], int]:
+def _attempts(
+    installation_id: int, run_id: int, run_attempt: int | None, repo: str | None = None
+) -> tuple[dict[int, Any], int]:
     attempts = wiring.run_attempts().of(installation_id, run_id)
-    wanted = run_attempt or max(attempts, default=0)
+    wanted = run_attempt or max(attempts, default=NEWEST_ATTEMPT)
     if wanted not in attempts:
-        which = f"attempt {run_attempt} of run {run_id}" if run_attempt else f"run {run_id}"
+        attempts = _with_looked_up(attempts, RunKey(installation_id, run_id, wanted), repo)
+        wanted = run_attempt or max(attempts, default=NEWEST_ATTEMPT)
+    if wanted not in attempts:
+        which = f"Attempt {run_attempt} of run {run_id}" if run_attempt else f"Run {run_id}"
         raise NotFound(f"{which} was not found in installation {installation_id}")
     return attempts, wanted
 
 
-def _fresh(installation_id: int, run: dict[str, Any]) -> dict[str, Any]:
+def _with_looked_up(attempts: dict[int, Any], key: RunKey, repo: str | None) -> dict[int, Any]:
+    """The lookup of the newest attempt writes an item under the attempt's own number: it is found by reading again."""
+    known = (run["repo_full_name"] for run in attempts.values() if "repo_full_name" in run)
+    found = look_up(wiring.run_cache(), key, next(known, repo))
+    if key.run_attempt == NEWEST_ATTEMPT:
+        return wiring.run_attempts().of(key.installation_id, key.run_id)
+    return dict(sorted({**attempts, **({key.run_attempt: found} if found else {})}.items()))
+
+
+def _fresh(key: RunKey, run: dict[str, Any]) -> dict[str, Any]:
     if run["status"] == RunStatus.COMPLETED or "repo_full_name" not in run or not wiring.github().may_refresh():
         return run
-    cache = wiring.run_cache()
-    return cache.get(installation_id, run["repo_full_name"], run["run_id"], run["run_attempt"]) or run
+    return wiring.run_cache().get(key, run["repo_full_name"]) or run
 
 
-def _jobs(installation_id: int, run_id: int, run_attempt: int) -> list[Any]:
+def _jobs(run: RunKey) -> list[Any]:
     pages = wiring.job_pages()
-    partition, start, jobs = pages.of_run(installation_id, run_id, run_attempt), None, list[Any]()
-    while len(jobs) < MAX_JOBS:
-        page = pages.page(partition, Span(), newest_first=False, limit=PAGE, start=start)
-        jobs += [job_body(job) for job in page.jobs]
-        start = page.next_key
-        if start is None:
-            break
-    return jobs
+    jobs, _ = pages.every(pages.of_run(run), has_time=current_request(router).has_time)
+    return [job_body(job) for job in jobs]

@@ -24,24 +24,27 @@ router = APIGatewayHttpRouter()
     operation_id="getStatistics",
     summary="Statistics of a repository, or of the whole installation",
     description=(
-        "Covers jobs created in the range. Percentiles have an error of at most 1 %. "
-        "`truncated` is true if the range was too large to read in time; the oldest jobs are then missing."
+        "Rates and percentiles cover jobs that completed in the range; cost covers what ran in the range, including "
+        "running jobs so far. docs/definitions.md defines each figure. Percentiles have an error of at most 1 %. "
+        "`truncated` is true if the range was too large to read in time; the first jobs to complete are then missing."
     ),
 )
 def statistics(
     installation_id: InstallationId, repo: Repo = None, since: Since = "7d", until: Until = None
 ) -> Statistics:
     request = current_request(router)
-    span = parameters.span(request, since or "7d", until)
-    begin, end = span.since or request.now, span.until or request.now
-    if begin >= end:
-        raise InvalidParameter("since", "should be in the past")
+    begin, end = parameters.measured_range(request, since or "7d", until)
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
         raise InvalidParameter("since", f"should be at most {LONGEST_DAYS} days before until")
-    repositories = [repo] if repo else wiring.registry().repositories(installation_id)
     return checked(
         survey.measure(
-            wiring.job_pages(), installation_id, repositories, since=begin, until=end, has_time=request.has_time
+            wiring.job_pages(),
+            installation_id,
+            repo_full_name=repo,
+            since=begin,
+            until=end,
+            now=request.now,
+            has_time=request.has_time,
         )
     )
 
@@ -69,19 +72,19 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
     "/v1/installations/<installation_id>/counts",
     tags=["statistics"],
     operation_id="getCounts",
-    summary="Number of jobs in each status",
+    summary="Number of jobs in each status now, and of those that completed within 24 hours",
 )
 def counts(installation_id: InstallationId) -> Counts:
     pages = wiring.job_pages()
     yesterday = Span(since=times.earlier(current_request(router).now, seconds=times.SECONDS_PER_DAY))
 
-    def number(status: Status, span: Span = Span()) -> int:  # noqa: B008 - frozen
-        return pages.count(pages.in_status(installation_id, status), span)
+    def number(status: Status) -> int:
+        return pages.count(pages.in_status(installation_id, status))
 
     return {
         "queued": number(Status.QUEUED),
         "waiting": number(Status.WAITING),
         "scheduled": number(Status.SCHEDULED),
         "in_progress": number(Status.IN_PROGRESS),
-        "completed_24h": number(Status.COMPLETED, yesterday),
+        "completed_24h": pages.count(pages.completed(installation_id), yesterday),
     }

@@ -11,7 +11,7 @@ from runledger.model.stuck import OPEN, stuck_since
 from runledger_api import wiring
 from runledger_api.models.jobs import StuckJobs
 from runledger_api.parameters import InstallationId
-from runledger_api.request import current_request
+from runledger_api.request import Request, current_request
 from runledger_api.responses import checked, job_body, job_item
 
 router = APIGatewayHttpRouter()
@@ -29,22 +29,31 @@ ADVICE = {
     tags=["jobs"],
     operation_id="listStuckJobs",
     summary="Jobs that have been in one status for longer than the configured limit",
+    description="At most 200 in each status, the oldest; `truncated` is true if there are more.",
 )
 def stuck(installation_id: InstallationId) -> StuckJobs:
-    now = current_request(router).now
-    found = [each for status in OPEN for each in _stuck_in(installation_id, status, now)]
-    return checked({"items": sorted(found, key=lambda each: -each["seconds"]), "next_cursor": None})
-
-
-def _stuck_in(installation_id: int, status: Status, now: str) -> list[dict[str, Any]]:
+    request = current_request(router)
     found: list[dict[str, Any]] = []
-    for job in wiring.jobs().in_status(installation_id, status, created_before=now):
-        since = stuck_since(job, now=now, patience=wiring.patience())
-        if since is not None:
-            found.append(_stuck_body(job, since, now))
-        if len(found) == MAX_PER_STATUS:
-            break
-    return found
+    truncated = False
+    for status in OPEN:
+        items, cut_off = _stuck_in(installation_id, status, request)
+        found += items
+        truncated |= cut_off
+    items = sorted(found, key=lambda each: -each["seconds"])
+    return checked({"items": items, "next_cursor": None, "truncated": truncated})
+
+
+def _stuck_in(installation_id: int, status: Status, request: Request) -> tuple[list[dict[str, Any]], bool]:
+    """The oldest jobs come first, so the ones that are cut off are the youngest."""
+    found: list[dict[str, Any]] = []
+    for job in wiring.jobs().in_status(installation_id, status, created_before=request.now):
+        since = stuck_since(job, now=request.now, patience=wiring.patience())
+        if since is None:
+            continue
+        if len(found) == MAX_PER_STATUS or not request.has_time():
+            return found, True
+        found.append(_stuck_body(job, since, request.now))
+    return found, False
 
 
 def _stuck_body(job: Job, since: str, now: str) -> dict[str, Any]:

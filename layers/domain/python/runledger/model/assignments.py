@@ -9,10 +9,12 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 
+from runledger.model.keys import JobKey
+from runledger.model.times import BEFORE_ALL, NEVER
+
 OCCURRENCES_KEPT = 30
 ASSIGNMENTS_KEPT = 10
 REPORTS_KEPT = 5
-BEFORE_ALL, AFTER_ALL = "", "9999"  # sort before and after every instant
 
 
 class OccurrenceKind(StrEnum):
@@ -72,8 +74,8 @@ class Assignment:
     machine: MachineFacts = NO_FACTS
 
     @property
-    def job(self) -> tuple[int, int]:
-        return self.installation_id, self.job_id
+    def job(self) -> JobKey:
+        return JobKey(self.installation_id, self.job_id)
 
     @property
     def named_job(self) -> tuple[int, str]:
@@ -96,7 +98,7 @@ class Life:
     start: str = BEFORE_ALL
     end: str | None = None
     reason: str | None = None
-    until: str = AFTER_ALL
+    until: str = NEVER
 
     def spans(self, at: str) -> bool:
         return self.start <= at < self.until

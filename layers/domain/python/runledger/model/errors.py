@@ -4,12 +4,13 @@ Refusal                 the input is invalid; nothing was changed; a retry won't
 ├── BadSignature        not signed with an active secret
 ├── OutOfScope          the secret isn't valid for the installation or repository
 ├── Malformed           a field is missing or invalid
+├── WrongHost           a delivery of a GitHub host that this deployment doesn't serve
 ├── NotYours            the input is about a record of another owner
 └── TooLarge
 LostRace                another process wrote first: decide again, based on the current item
 UnavailableError        a temporary failure of AWS or GitHub: retry later
 ├── ContendedError      the race was lost several times in a row
-└── RegisteredElsewhere the runner of a machine is registered with another installation than the owner's
+└── RegisteredElsewhere the runner of a machine is registered with an installation other than its owner's
 NewerMessage            written by a newer version of Runledger: leave it for that version
 """
 
@@ -35,6 +36,10 @@ class Malformed(Refusal):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field} {problem}")
         self.field = field
+
+
+class WrongHost(Refusal):
+    pass
 
 
 class NotYours(Refusal):

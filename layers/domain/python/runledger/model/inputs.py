@@ -57,6 +57,11 @@ class EventType(StrEnum):
     JOB_RECONCILED = "job_reconciled"
 
 
+class Lifecycle(StrEnum):
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+
+
 class Source(StrEnum):
     GITHUB_WEBHOOK = "github_webhook"
     INTERNAL = "internal"
@@ -82,6 +87,9 @@ class Facts:
     custom_properties: Mapping[str, Any] | None = None
     deployment_id: int | None = None
     environment: str | None = None
+    approval_requested_at: str | None = None
+    approved_at: str | None = None
+    rejected_at: str | None = None
     created_at: str | None = None
     scheduled_at: str | None = None
     started_at: str | None = None
@@ -153,6 +161,26 @@ class Receipt:
     def token(self) -> str:
         """The same for our own retries of this receipt, and different for a redelivery by GitHub."""
         return self.delivery_token + _digest(self.received_at, INSTANT_LENGTH)
+
+    @property
+    def account(self) -> str | None:
+        """The account of the installation, if GitHub named it. Taken from the repository's name: the scope of a webhook
+        secret covers that name, and no other name of the owner in the body.
+        """
+        return (
+            self.facts.repo_full_name.partition("/")[0] if self.facts.org_name and self.facts.repo_full_name else None
+        )
+
+    @property
+    def owner_named_at(self) -> str | None:
+        """When GitHub named the owner of the repository. A redelivery contains the names and times of the first try.
+
+        None unless a webhook did: the owner in other inputs comes from the recorded name of the repository.
+        """
+        if self.source is not Source.GITHUB_WEBHOOK:
+            return None
+        dated = (self.facts.created_at, self.facts.started_at, self.facts.completed_at)
+        return min(self.received_at, max((each for each in dated if each), default=self.received_at))
 
     @property
     def is_plan(self) -> bool:

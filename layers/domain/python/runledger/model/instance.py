@@ -4,18 +4,48 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from runledger.model.inputs import Lifecycle
 from runledger.model.places import Place
 from runledger.model.reports import RunnerKind
 
-GONE = {
-    RunnerKind.EC2: {"shutting-down", "terminated"},
-    RunnerKind.ECS: {"deactivating", "stopping", "deprovisioning", "stopped", "deleted"},
+
+class Condition(StrEnum):
+    ALIVE = "alive"
+    STOPPED = "stopped"  # may be started again
+    GONE = "gone"  # terminated or about to be
+
+
+# A stopped task never starts again; a stopped instance may.
+CONDITIONS: Mapping[RunnerKind, Mapping[str, Condition]] = {
+    RunnerKind.EC2: {
+        "pending": Condition.ALIVE,
+        "running": Condition.ALIVE,
+        "stopping": Condition.STOPPED,
+        "stopped": Condition.STOPPED,
+        "shutting-down": Condition.GONE,
+        "terminated": Condition.GONE,
+    },
+    RunnerKind.ECS: {
+        "provisioning": Condition.ALIVE,
+        "pending": Condition.ALIVE,
+        "activating": Condition.ALIVE,
+        "running": Condition.ALIVE,
+        "deactivating": Condition.GONE,
+        "stopping": Condition.GONE,
+        "deprovisioning": Condition.GONE,
+        "stopped": Condition.GONE,
+        "deleted": Condition.GONE,
+    },
 }
 
 
-class Lifecycle(StrEnum):
-    ON_DEMAND = "on-demand"
-    SPOT = "spot"
+def instance_states(*conditions: Condition) -> tuple[str, ...]:
+    """EC2's names of the states in these conditions."""
+    return tuple(state for state, condition in CONDITIONS[RunnerKind.EC2].items() if condition in conditions)
+
+
+# States of an instance that is stopping or has stopped, for now or for good.
+ENDING = frozenset(instance_states(Condition.STOPPED, Condition.GONE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +70,10 @@ class Instance:
         return Place(account_id=self.account_id, region=self.region)
 
     @property
+    def condition(self) -> Condition:
+        """A state that AWS adds later counts as stopped: the machine is neither stopped by us nor recorded as gone."""
+        return CONDITIONS[self.kind].get(self.state, Condition.STOPPED)
+
+    @property
     def is_gone(self) -> bool:
-        """Terminated or about to be. A stopped instance may be started again."""
-        return self.state in GONE[self.kind]
+        return self.condition is Condition.GONE

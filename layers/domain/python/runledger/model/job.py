@@ -6,22 +6,23 @@ from decimal import Decimal
 from typing import Any
 
 from runledger.model import times
-from runledger.model.inputs import Facts, Receipt, Status
+from runledger.model.inputs import Facts, Lifecycle, Receipt, Status
 from runledger.model.job_machine import (
     MACHINE_FIELDS,
-    NEVER,
     follows,
     loses,
     machine_after,
     regains,
     runs_elsewhere,
 )
+from runledger.model.keys import RunKey
 from runledger.model.money import dollars, saved
+from runledger.model.times import NEVER
 
 INPUTS_KEPT = 50
-SPOT = "spot"
 FAILURES = {"failure", "timed_out", "startup_failure"}
 RUNNER_REQUEST_FIELDS = {"runner_requests", "runner_requested_at"}
+REVIEW_TIMES = ("approval_requested_at", "approved_at", "rejected_at")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,17 +95,29 @@ class Job(Facts):
 
     @property
     def carried_over(self) -> bool:
-        """A copy that a partial re-run makes of an earlier attempt's job. Its facts are those of the original."""
-        return self.completed_at is not None and self.completed_at < self.created_at
+        return is_carried_over(self.created_at, self.completed_at)
+
+    @property
+    def run_key(self) -> RunKey | None:
+        """None if it isn't known: a launcher may name the run without its attempt."""
+        if self.run_id is None or self.run_attempt is None:
+            return None
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
     @property
     def run_is_known(self) -> bool:
-        """A launcher may name the run without its attempt, and each attempt has an item of its own."""
         return self.run_id is not None and self.run_attempt is not None
 
     @property
     def failed(self) -> bool:
         return self.conclusion in FAILURES
+
+    @property
+    def queue_time_in_ms(self) -> int | None:
+        """From creation to start, without an approval. None if the job hasn't started, or was carried over."""
+        return (
+            None if self.started_at is None or self.carried_over else self._queued_ms(self.created_at, self.started_at)
+        )
 
     @property
     def outlived_its_end(self) -> bool:
@@ -146,13 +159,27 @@ class Job(Facts):
         leads = self._is_reached_by(receipt)
         merged = {}
         for name, value in vars(facts).items():
-            if value is None or name in RUNNER_REQUEST_FIELDS or name in MACHINE_FIELDS:
+            if value is None or name in RUNNER_REQUEST_FIELDS or name in MACHINE_FIELDS or name in REVIEW_TIMES:
                 continue
             if leads or getattr(self, name) is None:
                 merged[name] = value
         if facts.runner_name and not receipt.is_plan and (leads or not self.runner_named_by_github):
             merged["runner_name"] = facts.runner_name
-        return merged | machine_after(self, receipt) | self._runner_requests_after(facts)
+        return merged | machine_after(self, receipt) | self._runner_requests_after(facts) | self._reviews_after(receipt)
+
+    def _reviews_after(self, receipt: Receipt) -> dict[str, Any]:
+        """The earliest time of each, in any order of arrival.
+
+        A waiting job awaits an approval. Until the request is reported, the job's creation stands for its time.
+        """
+        reported = {name: at for name in REVIEW_TIMES if (at := getattr(receipt.facts, name))}
+        known = {name: getattr(self, name) for name in reported}
+        if known.get("approval_requested_at") == self.created_at:
+            known["approval_requested_at"] = None
+        times_after = {name: at for name, at in reported.items() if at < (known[name] or NEVER)}
+        if receipt.status is Status.WAITING and self.approval_requested_at is None:
+            times_after["approval_requested_at"] = receipt.facts.created_at or self.created_at
+        return times_after
 
     def _runner_requests_after(self, facts: Facts) -> dict[str, Any]:
         """The highest number is the last request for a runner, whatever the job's status."""
@@ -212,23 +239,40 @@ class Job(Facts):
 
     def _derived(self) -> dict[str, Any]:
         """Values that follow from the facts. Those that indexes project are written at completion, so once per job."""
-        queued = max(0, times.ms_between(self.received_at, self.scheduled_at)) if self.scheduled_at else None
-        derived = {"was_interrupted": self._was_interrupted(), "internal_queue_duration_in_ms": queued}
+        derived = {
+            "was_interrupted": self._was_interrupted(),
+            "internal_queue_duration_in_ms": self._queued_ms(self.received_at, self.scheduled_at),
+        }
         if self.status is not Status.COMPLETED or self.completed_at is None:
             return derived
         if self.started_at is None or self.carried_over:
-            return derived | {"usage_in_seconds": 0, "usage_in_dollars": dollars(0, self.price_per_hour)}
-        used = max(0, times.ms_between(self.started_at, self.completed_at)) // times.MS_PER_SECOND
+            return derived | {"usage_in_seconds": 0, "usage_in_dollars": Decimal(0)}
+        used = self._used_seconds(self.started_at, self.completed_at)
         return derived | {
             "usage_in_seconds": used,
             "usage_in_dollars": dollars(used, self.price_per_hour),
             "saved_in_dollars": self._saved(used),
-            "overall_queue_duration_in_ms": max(0, times.ms_between(self.created_at, self.started_at)),
+            "overall_queue_duration_in_ms": self.queue_time_in_ms,
         }
 
+    def _queued_ms(self, since: str, until: str | None) -> int | None:
+        """Without the time that the job waited for an approval. None if it is unknown when that ended."""
+        if until is None:
+            return None
+        queued = max(0, times.ms_between(since, until))
+        if self.approved_at is None:
+            return queued if self.approval_requested_at is None else None
+        begin, end = max(since, self.approval_requested_at or self.created_at), min(until, self.approved_at)
+        return max(0, queued - max(0, times.ms_between(begin, end)))
+
+    def _used_seconds(self, started_at: str, completed_at: str) -> int:
+        """A machine that ended before its job is used until its end: GitHub notices the end minutes later."""
+        died = self.terminated_at is not None and started_at <= self.terminated_at and not runs_elsewhere(self)
+        end = min(completed_at, self.terminated_at or NEVER) if died else completed_at
+        return max(0, times.ms_between(started_at, end)) // times.MS_PER_SECOND
+
     def _saved(self, seconds: int) -> Decimal | None:
-        """Present for every finished spot job, so that an index over it separates spot from on-demand."""
-        if self.instance_lifecycle != SPOT:
+        if self.instance_lifecycle != Lifecycle.SPOT:
             return None
         return saved(seconds, paid=self.price_per_hour, regular=self.on_demand_price_per_hour)
 
@@ -238,3 +282,8 @@ class Job(Facts):
         warned = self.interrupted_at is not None and self.interrupted_at <= end
         died = self.terminated_at is not None and (self.started_at or NEVER) <= self.terminated_at < end
         return True if (warned or died) and not runs_elsewhere(self) else None
+
+
+def is_carried_over(created_at: str, completed_at: str | None) -> bool:
+    """A copy that a partial re-run makes of an earlier attempt's job. Its facts are those of the original."""
+    return completed_at is not None and completed_at < created_at

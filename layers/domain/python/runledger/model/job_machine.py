@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model.inputs import Facts, Receipt
 from runledger.model.runner_names import instance_id_in, task_id_in
+from runledger.model.times import NEVER
 
 if TYPE_CHECKING:
     from runledger.model.job import Job
 
-NEVER = "9999"  # sorts after every instant
 MACHINE_TIMES = {"interrupted_at", "terminated_at"}
 DESCRIPTION = {
     *("scheduled_at", "instance_id", "instance_type", "instance_lifecycle", "fleet_id", "pool_name"),
@@ -41,7 +41,7 @@ def machine_after(job: "Job", receipt: Receipt) -> dict[str, Any]:
 
 
 def follows(job: "Job", facts: Facts) -> bool:
-    """Whether a plan for another machine than the present one assigns that machine to the job."""
+    """Whether a plan for a machine other than the present one assigns that machine to the job."""
     if job.runs_on(facts.instance_id):
         return True
     if job.runs_on(job.instance_id):
@@ -70,10 +70,14 @@ def regains(job: "Job", receipt: Receipt) -> bool:
 
 
 def runs_elsewhere(job: "Job") -> bool:
-    """GitHub names another machine than the planned one. The job keeps the plan until that machine is looked up."""
-    name = job.runner_name or ""
-    named = job.runner_named_by_github and (instance_id_in(name) or task_id_in(name))
-    return bool(named) and not job.runs_on(job.instance_id)
+    """GitHub names a machine other than the planned one. The job keeps the plan until that machine is looked up."""
+    return job.runner_named_by_github and names_another(job.runner_name, job.instance_id)
+
+
+def names_another(runner_name: str | None, instance_id: str | None) -> bool:
+    """Whether the name that GitHub reports contains the id of a machine, and not of this one."""
+    name, machine = runner_name or "", (instance_id or "").rpartition("/")[2]
+    return bool(instance_id_in(name) or task_id_in(name)) and not (machine and machine in name)
 
 
 def _planned(job: "Job", receipt: Receipt) -> dict[str, Any]:

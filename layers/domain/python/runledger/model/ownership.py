@@ -11,11 +11,11 @@ events are written with AWS credentials: they are *proof*.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from runledger.model.assignments import Assignment
 from runledger.model.reports import NO_INSTALLATION
 from runledger.model.runner import Runner
+from runledger.model.tag_patterns import matches
 
 Tags = Mapping[str, str]
 
@@ -57,8 +57,8 @@ class Claim:
 
 
 def has_tags(tags: Tags, wanted: Tags) -> bool:
-    """Whether all wanted tags are present. `*` in a value matches any text."""
-    return all(name in tags and fnmatchcase(tags[name], pattern) for name, pattern in wanted.items())
+    """Whether all wanted tags are present. Values may contain wildcards."""
+    return all(name in tags and matches(tags[name], pattern) for name, pattern in wanted.items())
 
 
 def is_runner(tags: Tags, runner_tags: Tags) -> bool:
@@ -66,7 +66,7 @@ def is_runner(tags: Tags, runner_tags: Tags) -> bool:
     if runner_tags:
         return has_tags(tags, runner_tags)
     return any(
-        fnmatchcase(name, wanted) and fnmatchcase(value, pattern)
+        matches(name, wanted) and matches(value, pattern)
         for name, value in tags.items()
         for wanted, pattern in LAUNCHER_TAGS
     )
@@ -76,7 +76,7 @@ def must_stay(tags: Tags, keep_tags: Tags) -> bool:
     """Whether a machine is never an orphan: one of `keep_tags`, or the launcher's tag with any value but `false`."""
     if tags.get(KEEP_TAG, "false").strip().lower() != "false":
         return True
-    return any(name in tags and fnmatchcase(tags[name], pattern) for name, pattern in keep_tags.items())
+    return any(name in tags and matches(tags[name], pattern) for name, pattern in keep_tags.items())
 
 
 def named_owner(tags: Tags) -> str | None:

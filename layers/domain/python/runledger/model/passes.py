@@ -1,16 +1,10 @@
-"""Passes of the reconciler: their kinds, statuses and outcomes, and the ids of their results."""
+"""Passes of the reconciler: their kinds, statuses and outcomes. Pure."""
 
-import secrets
 from enum import StrEnum
 
 # The time-out of the reconciler's function, and how long Lambda keeps a request that it can't start.
 LONGEST_PASS_SECONDS = 600
 LONGEST_WAIT_SECONDS = 300
-
-
-def new_id(at: str) -> str:
-    """Sortable by time and safe in a URL."""
-    return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"
 
 
 class PassKind(StrEnum):
@@ -19,10 +13,18 @@ class PassKind(StrEnum):
     CLEANUP = "cleanup"
 
 
+class OrphanMode(StrEnum):
+    """What a pass does with orphaned runners: the setting `orphans`."""
+
+    REPORT = "report"
+    ENFORCE = "enforce"  # stops them
+
+
 class PassStatus(StrEnum):
     REQUESTED = "requested"
     RUNNING = "running"
     FINISHED = "finished"
+    FAILED = "failed"  # never stored: its function must have ended, and stored no result
 
 
 class PassOutcome(StrEnum):

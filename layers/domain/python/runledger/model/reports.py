@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from runledger.model.keys import DeploymentKey, RunKey
+
 WEBHOOK_PATH = "/webhooks/github"
+REDELIVERY_DAYS = 3  # how long GitHub keeps a failed delivery for redelivery
 NO_INSTALLATION = 0  # webhooks of a repository or organisation contain no installation; those of an App do
 REVIEW_ID_LENGTH = 8
 LONGEST_JOB_NAME = 100  # at a gate
@@ -23,6 +26,14 @@ class RunStatus(StrEnum):
     QUEUED = "queued"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
+
+
+class RerunPolicy(StrEnum):
+    """After which failures the failed jobs of a run are re-run."""
+
+    NEVER = "never"
+    INTERRUPTED = "interrupted"  # every failed job of the run was interrupted
+    ANY_FAILURE = "any_failure"  # for whatever reason, unless a job of the run is behind an environment
 
 
 class Approval(StrEnum):
@@ -49,9 +60,7 @@ class AwsEvent(StrEnum):
     TASK_STATE = "ECS Task State Change"
 
 
-# States of an instance that is stopping or has stopped, and the stop code of a spot task.
-GOING = {"stopping", "stopped", "shutting-down", "terminated"}
-SPOT_INTERRUPTION = "SpotInterruption"
+SPOT_INTERRUPTION = "SpotInterruption"  # the stop code of a spot task
 
 
 class InstallationStatus(StrEnum):
@@ -69,12 +78,17 @@ class RunReport:
     status: RunStatus
     repo_full_name: str
     conclusion: str | None = None
+    workflow_id: int | None = None
     workflow_name: str | None = None
     head_sha: str | None = None
     head_branch: str | None = None
     run_html_url: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
+
+    @property
+    def run_key(self) -> RunKey:
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +101,14 @@ class DeploymentReport:
     created_at: str | None = None
     status: Approval | None = None
     requires_approval: bool | None = None
-    reviewed_at: str | None = None
+    reviewed_at: str | None = None  # by a person
+    decided_at: str | None = None  # when the state that shows the decision was created; used without a review
     job_id: int | None = None
     job_created_at: str | None = None  # used until `created_at` is reported
+
+    @property
+    def key(self) -> DeploymentKey:
+        return DeploymentKey(self.installation_id, self.deployment_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +136,11 @@ class Review:
     reported_at: str
     body_digest: str | None = None
     job_name: str | None = None  # of the job that needs the approval
-    jobs: tuple[str, ...] | None = None  # in the gate's format, if a review for many jobs is split
+    jobs: tuple[GateJob, ...] | None = None  # if a review for many jobs is split into parts
+
+    @property
+    def run_key(self) -> RunKey:
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
     @property
     def body_id(self) -> str:
@@ -136,6 +159,10 @@ class Waiting:
     job: GateJob
     repo_full_name: str
     at: str
+
+    @property
+    def run_key(self) -> RunKey:
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,22 +190,16 @@ class RunnerLookup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunCheck:
-    """A run has finished, and some of its jobs were interrupted."""
+    """A run has finished, and its failed jobs may have to be re-run."""
 
     installation_id: int
     repo_full_name: str
     run_id: int
     run_attempt: int
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriceQuery:
-    """The attributes of a runner that determine its price."""
-
-    instance_type: str | None
-    instance_lifecycle: str | None
-    availability_zone: str | None
-    at: str
+    @property
+    def run_key(self) -> RunKey:
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +209,17 @@ class Price:
     per_hour: Decimal | None = None
     on_demand_per_hour: Decimal | None = None
     trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceQuery:
+    """The attributes of a runner that determine its price. AWS is asked only for prices that aren't `reported`."""
+
+    instance_type: str | None
+    instance_lifecycle: str | None
+    availability_zone: str | None
+    at: str
+    reported: Price = Price()
 
 
 FindPrice = Callable[[PriceQuery], Price]

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import Any
 
 from runledger.model.assignments import (
-    AFTER_ALL,
-    BEFORE_ALL,
     NO_FACTS,
     REPORTS,
     WARNINGS,
@@ -26,8 +25,11 @@ from runledger.model.assignments import (
 )
 from runledger.model.places import Place, place_of
 from runledger.model.reports import NO_INSTALLATION
+from runledger.model.times import BEFORE_ALL, NEVER
 
 CLAIMS_KEPT = 50
+NOT_SUSPECTED: dict[str, Any] = {"suspected_at": None, "suspected_reason": None}
+NEVER_CLEARED: dict[str, Any] = {"suspicion_cleared_at": None, "suspicion_cleared_reason": None}
 
 
 class RunnerStatus(StrEnum):
@@ -57,6 +59,8 @@ class Runner:
     confirmed_at: str | None = None  # the first time that EC2 or ECS in that account and region reported the machine
     suspected_at: str | None = None
     suspected_reason: str | None = None
+    suspicion_cleared_at: str | None = None
+    suspicion_cleared_reason: str | None = None
     cleaning_owner: str | None = None
     cleaning_since: str | None = None
     occurrences: tuple[Occurrence, ...] = ()
@@ -111,10 +115,10 @@ class Runner:
         return replace(self, status=RunnerStatus.CLEANED)
 
     def assigned(self, new: Assignment) -> "Runner":
-        """A machine with a job is not an orphan, so this removes the suspicion."""
+        """A machine with a job is not an orphan, so this removes the suspicion and the pause after an earlier one."""
         merged = keep_assignments(add_assignment(self.assignments, new), owner=self.installation_id)
         dated = self._created_by(new.since)
-        return replace(dated, assignments=merged, suspected_at=None, suspected_reason=None)._derived()
+        return dated.owned(assignments=merged, **NOT_SUSPECTED, **NEVER_CLEARED)
 
     def claimed(self, claim: Assignment) -> "Runner":
         """Stores one claim of each installation, in case the machine proves to be that installation's.
@@ -138,7 +142,7 @@ class Runner:
 
     @property
     def is_runner(self) -> bool:
-        """It has an owner, or a pass has found it by its tags. EC2 and ECS also report machines that are no runners."""
+        """It has an owner, or a pass has found it by its tags. EC2 and ECS also report machines that aren't runners."""
         return self.installation_id is not None or self.suspected_at is not None or self.kind is not None
 
     @property
@@ -172,7 +176,7 @@ class Runner:
         """An assignment to a machine that has ended belongs to its next life, which may not have begun."""
         every = self.lives()
         for life in every:
-            if since < life.until and since <= (life.end or AFTER_ALL):
+            if since < life.until and since <= (life.end or NEVER):
                 return life
         return Life(start=every[-1].until)
 
@@ -182,12 +186,12 @@ class Runner:
         for start in self._of_kind(OccurrenceKind.STARTED):
             if any(starts[-1] <= end.at < start.at for end in self._of_kind(OccurrenceKind.ENDED)):
                 starts.append(start.at)
-        return [self._life(start, until) for start, until in pairwise((*starts, AFTER_ALL))]
+        return [self._life(start, until) for start, until in pairwise((*starts, NEVER))]
 
     def first(self, *kinds: OccurrenceKind, life: Life, since: str = BEFORE_ALL) -> str | None:
         """When that first occurred. A warning after the end belongs to a life whose start is not reported yet."""
         found = [each for each in self._of_kind(*kinds) if each.at >= since and life.spans(each.at)]
-        end = life.end or AFTER_ALL
+        end = life.end or NEVER
         return min((each.at for each in found if each.kind not in WARNINGS or each.at <= end), default=None)
 
     def _life(self, start: str, until: str) -> Life:
@@ -221,7 +225,7 @@ class Runner:
 
     def _with_job(self) -> "Runner":
         every = [each for each in self.effective if each.installation_id == self.installation_id]
-        present = [each for each in every if self.life_of(each.since).until == AFTER_ALL]
+        present = [each for each in every if self.life_of(each.since).until == NEVER]
         plans = [each for each in present if each.is_plan]
         job_id = present[-1].job_id if present else None
         intended = plans[-1].job_id if plans else None
@@ -239,9 +243,11 @@ class Runner:
         if life.end is not None:
             return self if self.status is RunnerStatus.CLEANING else self.cleaned()
         renewed = self
-        if (self.suspected_at or AFTER_ALL) < life.start:
-            renewed = replace(renewed, suspected_at=None, suspected_reason=None)
-        if (self.cleaning_since or AFTER_ALL) < life.start or self.status is RunnerStatus.CLEANED:
+        if (self.suspected_at or NEVER) < life.start:
+            renewed = replace(renewed, **NOT_SUSPECTED)
+        if (self.suspicion_cleared_at or NEVER) < life.start:
+            renewed = replace(renewed, **NEVER_CLEARED)
+        if (self.cleaning_since or NEVER) < life.start or self.status is RunnerStatus.CLEANED:
             renewed = replace(renewed, status=RunnerStatus.ACTIVE, cleaning_owner=None, cleaning_since=None)
         return renewed
 

@@ -65,12 +65,11 @@ def stuck_since(job: Job, *, now: str, patience: Patience) -> str | None:
         lost = times.earlier(now, seconds=patience.least_seconds(job.status))
         return job.terminated_at if job.terminated_at <= lost else None
     since = {
-        # After a request for a runner, the job is stuck until it has one. Before, its age does not count: an approval
-        # can queue a job days after it was created.
-        Status.QUEUED: job.created_at if job.runner_requests else job.last_updated_at,
+        # Not since its creation: an approval can queue a job days after that.
+        Status.QUEUED: job.queued_reported_at or job.created_at,
         Status.SCHEDULED: job.scheduled_at or job.last_updated_at,
         Status.IN_PROGRESS: job.started_at or job.last_updated_at,
-        Status.WAITING: job.created_at,
+        Status.WAITING: job.approval_requested_at or job.created_at,
     }.get(job.status)
     if since is None or since > times.earlier(now, seconds=patience.seconds(job.status)):
         return None

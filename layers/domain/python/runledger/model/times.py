@@ -7,6 +7,7 @@ MS_PER_HOUR = 3_600_000
 SECONDS_PER_MINUTE = 60
 SECONDS_PER_HOUR = 3600
 SECONDS_PER_DAY = 86_400
+BEFORE_ALL, NEVER = "", "9999"  # sort before and after every instant
 
 
 def from_epoch_ms(epoch_ms: int) -> str:

@@ -19,7 +19,7 @@ TEMPORARY = {
 SERVER_ERROR = 500
 
 
-class reaching(ContextDecorator):  # noqa: N801
+class translate_errors(ContextDecorator):  # noqa: N801
     """Temporary errors become an UnavailableError; all others are defects and pass unchanged."""
 
     def __init__(self, what: str) -> None:

@@ -1,11 +1,11 @@
 """Messages of a queue, one by one: one that can't be processed fails alone, with its reason logged.
 
-A batch ends before its function's time does. Lambda would repeat the whole batch after a time-out, with the messages
-that are recorded. Messages that were not started go back to the queue instead. SQS counts a receive for them too,
-because it counts when it hands a message out: so only functions that need no other service than DynamoDB get batches,
-and the others get one message at a time.
+A batch ends before its function times out, because Lambda would repeat the whole batch after a time-out, including
+messages that are already recorded. Messages that were not started go back to the queue, but SQS has counted a receive
+for them. So only functions that call no service except DynamoDB get batches; the others get one message at a time.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -24,13 +24,23 @@ class _OutOfTime(Exception):
     """The message was not started."""
 
 
-def each(event: dict[str, Any], context: Any, take: Callable[[str], None]) -> Any:
+def each(event: dict[str, Any], context: Any, process: Callable[[str], None]) -> Any:
     """The response for Lambda: SQS keeps the messages that failed or were not started, and only those."""
-    return each_dated(event, context, lambda body, _: take(body))
+    return _each(event, context, lambda message: process(message.body))
 
 
-def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | None], None]) -> Any:
-    """The same with the time at which each message was put on the queue."""
+def each_event(event: dict[str, Any], context: Any, process: Callable[[dict[str, Any], str | None], None]) -> Any:
+    """The same for events of EventBridge, each with the time at which it was put on the queue."""
+
+    def process_message(message: SQSRecord) -> None:
+        sent = json.loads(message.body)
+        logs.follow(str(sent.get("id")))
+        process(sent, _sent_at(message))
+
+    return _each(event, context, process_message)
+
+
+def _each(event: dict[str, Any], context: Any, process: Callable[[SQSRecord], None]) -> Any:
     started = postponed = 0
 
     def one(record: SQSRecord) -> None:
@@ -43,7 +53,7 @@ def each_dated(event: dict[str, Any], context: Any, take: Callable[[str, str | N
         logs.follow(record.message_id)
         try:
             with retries.attempt(record.raw_event):
-                take(record.body, _sent_at(record))
+                process(record)
         except Refusal as refusal:
             # SQS delivers a rejected message a few times more before it becomes a dead letter; it is counted once.
             logs.rejected(record.message_id, refusal, first=retries.is_first(record.raw_event))

@@ -14,7 +14,7 @@ from runledger.platform.snapshots import renew_after_restore
 
 
 @contextmanager
-def to_stay() -> Iterator[None]:
+def kept_from_collection() -> Iterator[None]:
     """Skip garbage collection while objects are created that stay, and exclude them from later collections.
 
     It saves a tenth of a cold start.
@@ -27,7 +27,7 @@ def to_stay() -> Iterator[None]:
         gc.enable()
 
 
-with to_stay():
+with kept_from_collection():
     from botocore.config import Config
     from botocore.session import Session
 
@@ -61,7 +61,7 @@ def session() -> Session:
 @cache
 def client(service: str, region: str | None = None) -> Any:
     """With the time-outs that suit the service."""
-    with to_stay():
+    with kept_from_collection():
         config = CONFIGS.get(service, IMPATIENT)
         made = session().create_client(service, region_name=region, config=config)
     _clients.add(made)
@@ -71,13 +71,13 @@ def client(service: str, region: str | None = None) -> Any:
 def patient_client(service: str, *, read_seconds: float) -> Any:
     """For slow calls: one attempt, which waits that long for its response."""
     patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
-    with to_stay():
+    with kept_from_collection():
         made = session().create_client(service, config=patient)
     _clients.add(made)
     return made
 
 
-class _Rarely:
+class _LazyClient:
     def __init__(self, named: tuple[str, ...]) -> None:
         self._named = named
 
@@ -85,6 +85,6 @@ class _Rarely:
         return getattr(client(*self._named), name)
 
 
-def rarely(*named: str) -> Any:
+def lazy_client(*named: str) -> Any:
     """The same client, made when it is first used: most webhooks need no queue, and making one takes 30 ms."""
-    return _Rarely(named)
+    return _LazyClient(named)

@@ -21,15 +21,24 @@ COUNTED = (
     *("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersRequested"),
     *("RebalanceRecommendations", "RunnersInterrupted", "RunnersTerminated", "RunnersTaken"),
     *("RerunsRequested", "RerunsRefused", "DuplicateDeliveries", "DeferredDeliveries", "RejectedEvents"),
-    *("DeliveriesOutOfScope", "InvalidWebhookSecrets", "LookupsPostponed", "MessagesFailed"),
+    *(
+        "DeliveriesOutOfScope",
+        "DeliveriesFromOtherHosts",
+        "InvalidWebhookSecrets",
+        "LookupsPostponed",
+        "MessagesFailed",
+    ),
     *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
+    *("PassesSucceeded", "PassesFailed"),
 )
 # All metrics.
 UNITS = dict.fromkeys(COUNTED, "Count") | {
     "OrphanedRunnerRate": "Percent",
+    "CleanupLatency": "Seconds",
     "ReconciliationDuration": "Milliseconds",
     "QueueTime": "Milliseconds",
+    "InternalQueueTime": "Milliseconds",
     "JobDuration": "Seconds",
     "Spend": "None",
     "SpotSavings": "None",

@@ -8,12 +8,13 @@ from typing import Any
 from aws_lambda_powertools.logging import Logger
 
 from runledger.model import message_format
-from runledger.model.errors import NewerMessage, OutOfScope, Refusal, UnavailableError
+from runledger.model.errors import NewerMessage, OutOfScope, Refusal, UnavailableError, WrongHost
 from runledger.platform import emf
 
 FUNCTION = os.environ.get("FUNCTION", "")
 
-logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True, datefmt="%Y-%m-%dT%H:%M:%S.%FZ")  # as `times` has it
+# The date format is the one of `times`.
+logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True, datefmt="%Y-%m-%dT%H:%M:%S.%FZ")
 
 
 def follow(correlation_id: str) -> None:
@@ -57,10 +58,11 @@ def messages_failed(number: int) -> None:
 
 
 def refused(refusal: Refusal) -> None:
-    """Deliveries out of scope are counted, because a secret that is used for another tenant may be an attack."""
-    if isinstance(refusal, OutOfScope):
+    """A secret that is used for another tenant may be an attack, and another host is a mistake: both are counted."""
+    counted = {OutOfScope: "DeliveriesOutOfScope", WrongHost: "DeliveriesFromOtherHosts"}
+    if metric := counted.get(type(refusal)):
         about = {"level": "WARNING", "reason": str(refusal)}
-        count("delivery refused", about, {"DeliveriesOutOfScope": 1})
+        count("delivery refused", about, {metric: 1})
     else:
         logger.warning("delivery refused", extra={"reason": str(refusal)})
 

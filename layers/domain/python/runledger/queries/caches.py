@@ -9,138 +9,129 @@ Reading and refreshing are separate: the API only reads, and a function with the
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from runledger.model.errors import UnavailableError
-from runledger.model.reports import Approval, DeploymentReport, RunReport, RunStatus
+from runledger.model.keys import DeploymentKey, RunKey
+from runledger.model.reports import Approval, RunStatus
 from runledger.platform.clock import SystemClock
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.runs import RunsTable
 
 RUN_FRESH_SECONDS = 25
 DEPLOYMENT_FRESH_SECONDS = 300
+# How long GitHub isn't asked again for what it doesn't have. A webhook about it is recorded at once.
+MISS_FRESH_SECONDS = 300
 CLAIM_SECONDS = 10
-PATIENCE_SECONDS = 12
+LONGEST_WAIT_SECONDS = 12
 POLL_SECONDS = 0.1
 
 Item = dict[str, Any]
-RunKey = tuple[int, int, int]  # installation, run, attempt
-DeploymentKey = tuple[int, int]  # installation, deployment
+Key = TypeVar("Key")
+Found = TypeVar("Found")
+Key_contra = TypeVar("Key_contra", contravariant=True)
+Found_contra = TypeVar("Found_contra", contravariant=True)
+CLOCK = SystemClock()
+
+
+class CachingTable(Protocol[Key_contra, Found_contra]):
+    """The table of runs, or of deployments."""
+
+    def get(self, key: Key_contra, /) -> Item | None: ...
+    def claim(self, key: Key_contra, /, *, at: str, until: str) -> bool: ...
+    def refresh(self, report: Found_contra, /) -> object: ...
+    def note_checked(self, key: Key_contra, /, *, at: str, repo_full_name: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRefresh:
-    """Reads a run from GitHub and writes it to the table."""
+class Refresh(Generic[Key, Found]):
+    """Reads a run or deployment from GitHub and writes it to its table.
 
-    runs: RunsTable
-    fetch: Callable[[int, str, int, int], RunReport | None]
+    With `notes_found`, the check is also noted if GitHub has it: a lookup of the newest attempt claims another item
+    than it writes, and readers that wait for the claim must see that it is done.
+    """
+
+    table: CachingTable[Key, Found]
+    fetch: Callable[[Key, str], Found | None]
     time: SystemClock = field(default_factory=SystemClock)
+    notes_found: bool = False
 
-    def __call__(self, key: RunKey, repo_full_name: str) -> bool:
+    def __call__(self, key: Key, repo_full_name: str) -> bool:
         """False if another reader has the claim. UnavailableError if GitHub can't be reached."""
-        if not self.runs.claim(*key, at=self.time.text(), until=self.time.text(seconds_from_now=CLAIM_SECONDS)):
+        if not self.table.claim(key, at=self.time.text(), until=self.time.text(seconds_from_now=CLAIM_SECONDS)):
             return False
-        installation_id, run_id, run_attempt = key
-        report = self.fetch(installation_id, repo_full_name, run_id, run_attempt)
+        report = self.fetch(key, repo_full_name)
         if report:
-            self.runs.absorb(report)
-        else:
-            self.runs.note_checked(*key, at=self.time.text())
+            self.table.refresh(report)
+        if not report or self.notes_found:
+            self.table.note_checked(key, at=self.time.text(), repo_full_name=repo_full_name)
         return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentRefresh:
-    """Reads a deployment from GitHub and writes it to the table."""
+class Cache(Generic[Key]):
+    """Items with a status in `final` never change. Others are refreshed after `fresh_seconds`."""
 
-    deployments: DeploymentsTable
-    fetch: Callable[[int, str, int], DeploymentReport | None]
-    time: SystemClock = field(default_factory=SystemClock)
+    table: CachingTable[Key, Any]
+    refresh: Callable[[Key, str], bool]
+    final: frozenset[str]
+    fresh_seconds: int
+    time: SystemClock
 
-    def __call__(self, key: DeploymentKey, repo_full_name: str) -> bool:
-        """As RunRefresh."""
-        at, until = self.time.text(), self.time.text(seconds_from_now=CLAIM_SECONDS)
-        if not self.deployments.claim(*key, at=at, until=until):
+    def get(self, key: Key, repo_full_name: str) -> Item | None:
+        deadline = self.time.now() + LONGEST_WAIT_SECONDS
+        while True:
+            found = self.table.get(key)
+            if found and self._is_fresh(found, repo_full_name):
+                return _if_cached(found)
+            # Skipping the refresh saves a write or an invocation that would fail.
+            claimed = found is not None and found.get("claimed_until", "") > self.time.text()
+            try:
+                if not claimed and self.refresh(key, repo_full_name):
+                    return _if_cached(self.table.get(key))
+            except UnavailableError:
+                # A stale item is better than none: `checked_at` shows its age.
+                if stale := _if_cached(found):
+                    return stale
+                raise
+            if self.time.now() > deadline:
+                if stale := _if_cached(found):
+                    return stale
+                raise UnavailableError("GitHub did not answer, and nothing is cached yet")
+            self.time.sleep(POLL_SECONDS)
+
+    def _is_fresh(self, found: Item, repo_full_name: str) -> bool:
+        """That one repository doesn't have it shows nothing about another one."""
+        if found.get("status") in self.final:
+            return True
+        if "status" not in found and found.get("checked_repo", repo_full_name).casefold() != repo_full_name.casefold():
             return False
-        installation_id, deployment_id = key
-        report = self.fetch(installation_id, repo_full_name, deployment_id)
-        if report:
-            self.deployments.absorb(report)
-        else:
-            self.deployments.note_checked(*key, at=self.time.text())
-        return True
+        fresh_seconds = self.fresh_seconds if "status" in found else MISS_FRESH_SECONDS
+        return bool(found.get("checked_at", "") > self.time.text(seconds_from_now=-fresh_seconds))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCache:
-    """A finished run never changes; an unfinished one is refreshed after 25 seconds."""
-
-    runs: RunsTable
-    refresh: Callable[[RunKey, str], bool]
-    time: SystemClock = field(default_factory=SystemClock)
-
-    def get(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> Item | None:
-        key = (installation_id, run_id, run_attempt)
-        return _read_through(
-            read=lambda: self.runs.get(*key),
-            is_final=lambda run: run.get("status") == RunStatus.COMPLETED,
-            fresh_seconds=RUN_FRESH_SECONDS,
-            refresh=lambda: self.refresh(key, repo_full_name),
-            time=self.time,
-        )
+def run_cache(runs: RunsTable, refresh: Callable[[RunKey, str], bool], *, time: SystemClock = CLOCK) -> Cache[RunKey]:
+    return Cache(
+        table=runs,
+        refresh=refresh,
+        final=frozenset({RunStatus.COMPLETED}),
+        fresh_seconds=RUN_FRESH_SECONDS,
+        time=time,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentCache:
-    """A decision never changes; a pending deployment is refreshed after 5 minutes."""
-
-    deployments: DeploymentsTable
-    refresh: Callable[[DeploymentKey, str], bool]
-    time: SystemClock = field(default_factory=SystemClock)
-
-    def get(self, installation_id: int, repo_full_name: str, deployment_id: int) -> Item | None:
-        key = (installation_id, deployment_id)
-        return _read_through(
-            read=lambda: self.deployments.get(*key),
-            is_final=lambda found: found.get("status") in (Approval.APPROVED, Approval.REJECTED),
-            fresh_seconds=DEPLOYMENT_FRESH_SECONDS,
-            refresh=lambda: self.refresh(key, repo_full_name),
-            time=self.time,
-        )
-
-
-def _read_through(
-    *,
-    read: Callable[[], Item | None],
-    is_final: Callable[[Item], bool],
-    fresh_seconds: int,
-    refresh: Callable[[], bool],
-    time: SystemClock,
-) -> Item | None:
-    deadline = time.now() + PATIENCE_SECONDS
-    while True:
-        found = read()
-        if found and (is_final(found) or found.get("checked_at", "") > time.text(seconds_from_now=-fresh_seconds)):
-            return _if_cached(found)
-        # Skipping the refresh saves a write or an invocation that would fail.
-        claimed = found is not None and found.get("claimed_until", "") > time.text()
-        try:
-            if not claimed and refresh():
-                return _if_cached(read())
-        except UnavailableError:
-            return _stale_or_raise(found)
-        if time.now() > deadline:
-            return _stale_or_raise(found)
-        time.sleep(POLL_SECONDS)
+def deployment_cache(
+    deployments: DeploymentsTable, refresh: Callable[[DeploymentKey, str], bool], *, time: SystemClock = CLOCK
+) -> Cache[DeploymentKey]:
+    return Cache(
+        table=deployments,
+        refresh=refresh,
+        final=frozenset({Approval.APPROVED, Approval.REJECTED}),
+        fresh_seconds=DEPLOYMENT_FRESH_SECONDS,
+        time=time,
+    )
 
 
 def _if_cached(found: Item | None) -> Item | None:
     """None for an item without a status: it is only a claim, or GitHub has no such run or deployment."""
     return found if found and "status" in found else None
-
-
-def _stale_or_raise(found: Item | None) -> Item:
-    """A stale item is better than none: `checked_at` shows its age."""
-    if cached := _if_cached(found):
-        return cached
-    raise UnavailableError("GitHub did not answer, and nothing is cached yet")

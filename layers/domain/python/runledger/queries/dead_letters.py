@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -18,7 +18,7 @@ class DeadLetterQueues:
         self._client = client
         self._urls = urls
 
-    @reaching("dead-letter queues")
+    @translate_errors("dead-letter queues")
     def counts(self) -> dict[str, int]:
         return {name: self._count(url) for name, url in sorted(self._urls.items())}
 

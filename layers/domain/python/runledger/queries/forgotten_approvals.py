@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 
 from runledger.model.inputs import Status
 from runledger.model.job import Job
+from runledger.model.keys import DeploymentKey
+from runledger.model.reports import Approval
 from runledger.queries import urls
+from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.jobs import JobsTable
 
 IsPending = Callable[[Job], bool]
@@ -37,6 +40,14 @@ def find(
             elif is_pending(job):
                 found[key] = _from_job(job)
     return sorted(found.values(), key=lambda approval: approval.waiting_since)
+
+
+def is_pending(job: Job, deployments: DeploymentsTable) -> bool:
+    """As far as the table shows: whether a waiting job still waits for an approval."""
+    if job.deployment_id is None:
+        return True
+    found = deployments.get(DeploymentKey(job.installation_id, job.deployment_id))
+    return found is None or found.get("status") == Approval.PENDING
 
 
 def _from_job(job: Job) -> ForgottenApproval:

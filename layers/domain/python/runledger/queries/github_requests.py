@@ -1,17 +1,19 @@
 """Requests of the API to GitHub. The API has no access to the App's key: it sends them to a function that has.
 
-A request contains only ids. The repository comes from the tables, which limits the API to what the ledger has.
+The repository comes from the tables. For a run or deployment that they don't have, it comes from the request, and the
+function accepts only repositories of the installation's own account.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 from runledger.model import message_format
+from runledger.model.keys import DeploymentKey, RunKey
 
 
-class Outcome(StrEnum):
+class RequestOutcome(StrEnum):
     DONE = "done"
     CLAIMED = "claimed"  # another reader is calling GitHub
     NO_APP = "no_app"  # the secret contains no GitHub App
@@ -22,23 +24,37 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshRun:
+class _AboutRun:
     installation_id: int
     run_id: int
     run_attempt: int
+
+    @property
+    def key(self) -> RunKey:
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshRun(_AboutRun):
+    """With NEWEST_ATTEMPT, a lookup of a run of which no attempt is known."""
+
+    repo_full_name: str | None = None  # used only if the table doesn't have the run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshDeployment:
     installation_id: int
     deployment_id: int
+    repo_full_name: str | None = None  # used only if the table doesn't have the deployment
+
+    @property
+    def key(self) -> DeploymentKey:
+        return DeploymentKey(self.installation_id, self.deployment_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RerunFailedJobs:
-    installation_id: int
-    run_id: int
-    run_attempt: int
+class RerunFailedJobs(_AboutRun):
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +64,8 @@ class Redeliver:
     delivery_id: str
 
 
-Request = RefreshRun | RefreshDeployment | RerunFailedJobs | Redeliver
-KINDS: Mapping[str, type[Request]] = {
+GitHubRequest = RefreshRun | RefreshDeployment | RerunFailedJobs | Redeliver
+KINDS: Mapping[str, type[GitHubRequest]] = {
     "refresh_run": RefreshRun,
     "refresh_deployment": RefreshDeployment,
     "rerun_failed_jobs": RerunFailedJobs,
@@ -60,16 +76,16 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    outcome: Outcome
+    outcome: RequestOutcome
     message: str = ""
     delivery_id: int | None = None
 
 
-def to_event(request: Request) -> dict[str, Any]:
+def to_event(request: GitHubRequest) -> dict[str, Any]:
     return message_format.stamp({"request": NAMES[type(request)], **asdict(request)})
 
 
-def from_event(event: Mapping[str, Any]) -> Request:
+def from_event(event: Mapping[str, Any]) -> GitHubRequest:
     """ValueError if it isn't a known request. NewerMessage if a newer version wrote it."""
     message_format.check(event)
     kind = KINDS.get(str(event.get("request")))
@@ -77,14 +93,14 @@ def from_event(event: Mapping[str, Any]) -> Request:
         raise ValueError("request is not a known kind of request")
     values: dict[str, Any] = {field.name: event.get(field.name) for field in fields(kind)}
     for field in fields(kind):
-        if type(values[field.name]) is not field.type:
+        if type(values[field.name]) not in (get_args(field.type) or (field.type,)):
             raise ValueError(f"{field.name} is missing or has the wrong type")
     return kind(**values)
 
 
 def from_result(values: Mapping[str, Any]) -> Result:
     """During an upgrade, a newer version may return an unknown outcome: it counts as not executed."""
-    if values["outcome"] not in list(Outcome):
-        return Result(outcome=Outcome.UNAVAILABLE, message=f"unknown outcome {values['outcome']}")
+    if values["outcome"] not in list(RequestOutcome):
+        return Result(outcome=RequestOutcome.UNAVAILABLE, message=f"unknown outcome {values['outcome']}")
     result: Result = message_format.read(Result, values)
     return result

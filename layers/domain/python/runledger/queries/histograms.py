@@ -7,8 +7,9 @@ About 1,200 buckets cover durations from a millisecond to a year.
 import math
 from collections.abc import Iterator
 
+from runledger.model.times import MS_PER_SECOND
+
 WIDTH = 1.02
-MS_PER_SECOND = 1000
 _LOG_WIDTH = math.log(WIDTH)
 
 

@@ -1,13 +1,14 @@
 """Requests for a pass of the reconciler. A pass runs asynchronously; its result is stored under the request's id."""
 
 import json
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import message_format
-from runledger.model.passes import PassKind, PassStatus, new_id
-from runledger.platform.availability import reaching
+from runledger.model.passes import PassKind, PassStatus
+from runledger.platform.availability import translate_errors
 from runledger.tables.passes import PassesTable
 
 
@@ -27,12 +28,17 @@ class PassRequests:
 
     def _request(self, kind: PassKind, options: dict[str, Any], *, at: str, requested_by: str) -> str:
         """Stored before it is sent: the caller can read the status immediately."""
-        pass_id = new_id(at)
+        pass_id = new_pass_id(at)
         record = {"pass": kind, "status": PassStatus.REQUESTED, "requested_by": requested_by, "requested_at": at}
         self.passes.note(pass_id, at=at, **record)
         self._send(message_format.stamp({**options, "id": pass_id, "requested_by": requested_by}))
         return pass_id
 
-    @reaching("the reconciler")
+    @translate_errors("the reconciler")
     def _send(self, event: dict[str, Any]) -> None:
         self.lambdas.invoke(FunctionName=self.function, InvocationType="Event", Payload=json.dumps(event).encode())
+
+
+def new_pass_id(at: str) -> str:
+    """Sortable by time and safe in a URL."""
+    return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"

@@ -1,38 +1,52 @@
-"""Statistics of one or all repositories of an installation, read page by page until time runs out."""
+"""Statistics of an installation, or of one of its repositories, read page by page until time runs out."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import chain
 from typing import Any
 
+from runledger.model import times
+from runledger.model.stuck import OPEN
 from runledger.queries.statistics import Statistics
+from runledger.queries.usage import Usage
 from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
 
 HasTime = Callable[[], bool]
-# The status of this many open jobs is looked up, 100 per call. Further jobs count as "open".
-OPEN_LOOKED_UP = 1000
-OPEN = "open"
+# The longest time that GitHub lets a job run on a team's own runner. A job that was running in the range has completed
+# at most this long after it, or is still running.
+LONGEST_RUN_SECONDS = 5 * times.SECONDS_PER_DAY
 
 
 def measure(
-    jobs: JobPages, installation_id: int, repositories: Iterable[str], *, since: str, until: str, has_time: HasTime
+    jobs: JobPages,
+    installation_id: int,
+    *,
+    repo_full_name: str | None = None,
+    since: str,
+    until: str,
+    now: str,
+    has_time: HasTime,
 ) -> dict[str, Any]:
-    """`truncated` if time ran out: then the oldest jobs, or the last repositories, are missing."""
-    statistics, open_ids, truncated = Statistics(since=since, until=until), list[tuple[int, int]](), False
-    span = Span(since=since, until=until)
-    for lines in chain.from_iterable(
-        jobs.lines(jobs.of_repo(installation_id, repository), span) for repository in repositories
-    ):
-        for line in lines:
-            statistics.add(line)
-            if line.conclusion is None and len(open_ids) < OPEN_LOOKED_UP:
-                open_ids.append((installation_id, line.job_id))
-        if truncated := not has_time():
+    """`truncated` if time ran out: then some open jobs, or those that completed first, are missing."""
+    statistics, truncated = Statistics(since=since, until=until), False
+    for status in OPEN:
+        found, cut_off = jobs.every(jobs.in_status(installation_id, status), has_time=has_time)
+        truncated |= cut_off
+        for job in found:
+            if repo_full_name in (None, job.get("repo_full_name")):
+                usage = Usage.so_far(job, now)
+                statistics.add_open(status=job["status"], created_at=job["created_at"], usage=usage)
+    for page in jobs.completed_jobs(installation_id, completed_span(since, until), repo_full_name=repo_full_name):
+        for completed in page:
+            statistics.add_completed(completed)
+        if not has_time():
+            truncated = True
             break
-    statuses = Counter(str(job["status"]) for job in jobs.among(open_ids).values())
-    statuses[OPEN] = max(0, statistics.still_open - len(open_ids))
-    return statistics.summary(statuses) | {"truncated": truncated}
+    return statistics.summary() | {"truncated": truncated}
+
+
+def completed_span(since: str, until: str) -> Span:
+    """When jobs that ran between `since` and `until` can have completed."""
+    return Span(since=since, until=times.earlier(until, seconds=-LONGEST_RUN_SECONDS))
 
 
 def count_by_repository(

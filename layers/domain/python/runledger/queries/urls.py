@@ -4,13 +4,14 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from runledger.model.payload import LARGEST_ID
+
 _REPO = r"(?:/api/v3)?(?:/repos)?/(?P<repo>[^/]+/[^/]+)"
 _PATHS = (
     re.compile(rf"{_REPO}/actions/runs/(?P<run>\d+)(?:/attempts/(?P<attempt>\d+))?(?:/job/(?P<job>\d+))?(?:/jobs)?"),
     re.compile(rf"{_REPO}/actions/jobs/(?P<job>\d+)"),
     re.compile(rf"{_REPO}/runs/(?P<job>\d+)"),  # GitHub's former pages of jobs
 )
-LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

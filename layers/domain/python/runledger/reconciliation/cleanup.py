@@ -1,14 +1,14 @@
 """Cleans up an orphan exactly once, and never a machine that is in use.
 
     check everything again ── claim ── remove it from GitHub ── stop it ── cleaned
-           │ in use: clear the suspicion       │ busy: release the lease
+           │ in use: clear the suspicion       │ busy: release the lease, clear the suspicion
 
 GitHub refuses to remove a busy runner, and assigns no job to a removed one. So after the removal no job can start on
 the machine. If a cleanup crashes, its lease expires, and the next cleanup checks everything again and continues.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -16,9 +16,12 @@ from runledger.model import times
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.instance import Instance
 from runledger.model.job import Job
-from runledger.model.ownership import is_visible_to
+from runledger.model.ownership import is_visible_to, named_owner
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.reconciliation.orphans import Reason, suspicion
+from runledger.model.suspicion import Cleared, Registration
+from runledger.reconciliation import awaited_runners
+from runledger.reconciliation.awaited_runners import AwaitedRunners
+from runledger.reconciliation.orphans import Reason, Waits, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.runners.fleet import Fleet
@@ -28,23 +31,36 @@ from runledger.tables.jobs import JobsTable
 
 # Later than this, the lease may end before the machine is stopped.
 SAFE_LEASE_SECONDS = LEASE_SECONDS - 60
+# What the registration of a machine proves whose job awaits a runner.
+FOUND: Mapping[Registration, Reason | Cleared] = {
+    Registration.NONE: Reason.NEVER_REGISTERED,
+    Registration.IDLE: Cleared.REGISTERED,
+    Registration.BUSY: Cleared.BUSY,
+}
 NEVER_SUSPECTED = "never"  # matches no stored time, so a claim fails
 
 
 class CleanupOutcome(StrEnum):
     """The values are the ends of findings."""
 
-    CLEANED = "stopped"
-    GONE = "the machine was already gone; marked as cleaned"
-    IN_USE = "no longer an orphan; not stopped"
-    CONTESTED = "contested: its runner is registered with another installation"
-    NOT_SUSPECTED = "not suspected"
-    ANOTHER_CLEANUP = "another cleanup is running"
-    ALREADY_CLEANED = "already cleaned"
-    TOO_SLOW = "listing the runners again took too long; the next pass tries again"
+    CLEANED = "cleaned: the machine was stopped"
+    GONE = "cleaned: the machine was already gone"
+    BUSY = "not cleaned: GitHub reports this runner as busy"
+    REGISTERED = "not cleaned: this runner has registered with GitHub"
+    IN_USE = "not cleaned: this runner is no longer an orphan"
+    CONTESTED = "not cleaned: contested, because this runner is registered with another installation"
+    NOT_SUSPECTED = "not cleaned: this runner isn't a suspected orphan"
+    ANOTHER_CLEANUP = "not cleaned: another cleanup of this runner is running"
+    ALREADY_CLEANED = "not cleaned: this runner was already cleaned"
+    TOO_SLOW = "not cleaned: removing the runner from GitHub took too long; the next pass tries again"
+
+    @property
+    def result(self) -> str:
+        """A sentence for the person who requested the cleanup."""
+        return self.value[0].upper() + self.value[1:]
 
 
-class Registrations(Protocol):
+class Registrations(awaited_runners.Registrations, Protocol):
     """Runners as GitHub lists them, implemented by runledger_github."""
 
     def begin(self) -> None:
@@ -52,6 +68,11 @@ class Registrations(Protocol):
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
         """Lists the runners of these installations. UnavailableError unless all of them respond."""
+
+    def search_again(
+        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
+    ) -> None:
+        """Lists again what may have changed since the search, except what `remove` lists right before."""
 
     def remove(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
@@ -81,7 +102,8 @@ class Cleanup:
     fleet: Fleet
     owners: Owners
     registrations: Registrations | None
-    grace_seconds: int
+    awaited: AwaitedRunners
+    waits: Waits
     now: Callable[[], str]
 
     def begin(self) -> None:
@@ -101,24 +123,29 @@ class Cleanup:
         job = self._job(runner)
         instance = self._describe(runner_id)
         at = self.now()
-        reason = self.suspicion(runner, job, instance, now=at)
-        if reason is None and runner.status is RunnerStatus.ACTIVE:
-            self.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at)
-            return CleanupOutcome.IN_USE
+        found = self.check(runner, job, instance, current, now=at)
+        if isinstance(found, Cleared) and runner.status is RunnerStatus.ACTIVE:
+            self.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=at, found=found)
+            return CleanupOutcome[found.name]
+        reason = found if isinstance(found, Reason) else None
         searched: Sequence[int] | None = None
         if reason is not None and reason.is_alive:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
             assert instance is not None
-            searched = self._search(runner, instance, current)
+            runner = replace(runner, owner_name=named_owner(instance.tags))
+            searched = self._search(runner, job, instance, current)
         since = self.now()  # the lease starts after the search
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=current.owner, at=since):
             return self._why_not_claimed(runner_id)
         if searched is not None:
-            # The search may have taken minutes, and the machine may have been tagged to be kept meanwhile.
+            # The search may have taken minutes, and the machine may have been tagged meanwhile, to be kept or for
+            # another owner.
             instance = self._describe(runner_id)
             reason = self.suspicion(runner, job, instance, now=at)
+            if instance is not None and named_owner(instance.tags) != runner.owner_name:
+                reason = None
         if reason is None or not self._is_unchanged(runner):
-            self.locks.release(runner_id, owner=current.owner, clear_suspicion=True)
+            self._release(runner_id, current, Cleared.IN_USE)
             return CleanupOutcome.IN_USE
         if not reason.is_alive:
             self.runners.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
@@ -134,14 +161,33 @@ class Cleanup:
         if instance is None and (runner is None or not self.runners.is_in_scope(runner)):
             return None  # out of scope: neither alive nor gone
         ours = instance is not None and self.fleet.is_ours(instance)
-        return suspicion(runner, job, instance, ours=ours, now=now, grace_seconds=self.grace_seconds)
+        return suspicion(runner, job, instance, ours=ours, now=now, waits=self.waits)
+
+    def check(
+        self, runner: Runner | None, job: Job | None, instance: Instance | None, current: Pass, *, now: str
+    ) -> Reason | Cleared:
+        """Why the runner is an orphan, or why it is none. GitHub is asked only if the machine may be unregistered."""
+        reason = self.suspicion(runner, job, instance, now=now)
+        if reason is not Reason.NEVER_REGISTERED:
+            return reason or Cleared.IN_USE
+        assert runner is not None
+        assert job is not None
+        assert instance is not None
+        found = self.awaited.registration(runner, job, instance, current)
+        return Cleared.IN_USE if found is None else FOUND[found]
+
+    def _release(self, runner_id: str, current: Pass, found: Cleared | None) -> None:
+        self.locks.release(runner_id, owner=current.owner, at=self.now(), found=found)
 
     def _stop(self, orphan: Orphan, current: Pass, *, since: str) -> CleanupOutcome:
         """`since` is when the lease started."""
         runner_id = orphan.runner.runner_id
         try:
-            if not self._remove(orphan, current) or not self._is_unchanged(orphan.runner):
-                self.locks.release(runner_id, owner=current.owner, clear_suspicion=True)
+            if not self._remove(orphan, current):
+                self._release(runner_id, current, Cleared.BUSY)
+                return CleanupOutcome.BUSY
+            if not self._is_unchanged(orphan.runner):
+                self._release(runner_id, current, Cleared.IN_USE)
                 return CleanupOutcome.IN_USE
             if times.ms_between(since, self.now()) > SAFE_LEASE_SECONDS * times.MS_PER_SECOND:
                 # Another cleanup may hold the lease by now. If none does, the next pass claims it again.
@@ -149,13 +195,16 @@ class Cleanup:
             self.fleet.stop(orphan.instance, reason=f"runledger: {orphan.reason}")
         except RegisteredElsewhere as elsewhere:
             self._contest(orphan.runner, by=elsewhere.installation_id)
-            self.locks.release(runner_id, owner=current.owner, clear_suspicion=True)
+            self._release(runner_id, current, Cleared.IN_USE)
             return CleanupOutcome.CONTESTED
         except Exception:
-            self.locks.release(runner_id, owner=current.owner, clear_suspicion=False)
+            self._release(runner_id, current, None)
             raise
         # Dated before the event in which EC2 or ECS reports the end, which then changes nothing.
         self.runners.cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
+        if suspected_at := orphan.runner.suspected_at:
+            latency = times.ms_between(suspected_at, self.now()) / times.MS_PER_SECOND
+            current.tally.stopped.append((orphan.runner, latency))
         return CleanupOutcome.CLEANED
 
     def _remove(self, orphan: Orphan, current: Pass) -> bool:
@@ -193,12 +242,13 @@ class Cleanup:
             seen.job_id,
         )
 
-    def _search(self, runner: Runner, instance: Instance, current: Pass) -> Sequence[int]:
+    def _search(self, runner: Runner, job: Job | None, instance: Instance, current: Pass) -> Sequence[int]:
         """Returns the installations that were searched."""
         if self.registrations is None:
             raise UnavailableError("without a GitHub App, it is unknown whether the runner is busy")
         installation_ids = self.owners.to_search(runner, instance.tags)
         self.registrations.search(installation_ids, may_ask=current.may_ask)
+        self.registrations.search_again(runner, job, installation_ids=installation_ids, may_ask=current.may_ask)
         return installation_ids
 
     def _describe(self, runner_id: str) -> Instance | None:

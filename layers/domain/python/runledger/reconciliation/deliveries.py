@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 from runledger.model import times
 from runledger.model.errors import UnavailableError
-from runledger.model.reports import WEBHOOK_PATH
+from runledger.model.reports import REDELIVERY_DAYS, WEBHOOK_PATH
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.lost_deliveries import LostDeliveries, LostDelivery, Reading
 
-REDELIVERED_FOR_DAYS = 3
 # 10 minutes, then 4 times as long each: six attempts span more than two of the three days.
 PAUSE_SECONDS, PAUSE_GROWTH = 600, 4
 # The first pass after a long outage must not send thousands of webhooks at once.
@@ -89,7 +88,7 @@ class DeliveryCheck:
 
         False if time ran out. The next pass continues.
         """
-        oldest = times.earlier(current.now, seconds=REDELIVERED_FOR_DAYS * times.SECONDS_PER_DAY)
+        oldest = times.earlier(current.now, seconds=REDELIVERY_DAYS * times.SECONDS_PER_DAY)
         if reading.covered_to:
             oldest = max(oldest, times.earlier(reading.covered_to, seconds=OVERLAP_SECONDS))
         walk, cursor = Walk(newest=reading.newest), reading.cursor
@@ -158,16 +157,19 @@ class DeliveryCheck:
     def _is_due(self, lost: LostDelivery, *, now: str) -> bool:
         is_out_of_scope = lost.status_code == OUT_OF_SCOPE
         at_most = min(OUT_OF_SCOPE_ATTEMPTS, self.at_most) if is_out_of_scope else self.at_most
-        oldest = times.earlier(now, seconds=REDELIVERED_FOR_DAYS * times.SECONDS_PER_DAY)
+        oldest = times.earlier(now, seconds=REDELIVERY_DAYS * times.SECONDS_PER_DAY)
         pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.asked - 1))
         waits = lost.asked_at is not None and lost.asked_at > pause
         return lost.asked < at_most and not waits and lost.delivered_at > oldest
 
     def _ask_github(self, lost: LostDelivery) -> None:
-        """A request that GitHub rejects doesn't count as an attempt: the next pass repeats it."""
+        """A request without a response doesn't count as an attempt: the next pass repeats it.
+
+        A request that GitHub rejects counts. It would be rejected in every pass, and keep newer deliveries waiting.
+        """
         try:
             self.log.redeliver(lost.delivery_id)
-        except Exception:
+        except UnavailableError:
             self.lost.uncount_attempt(lost)
             raise
 

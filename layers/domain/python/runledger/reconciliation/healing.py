@@ -56,6 +56,6 @@ def closed_run(run: OpenRun, *, now: str) -> RunReport:
         run_attempt=run.run_attempt,
         reported_at=now,
         status=RunStatus.COMPLETED,
-        conclusion=CANCELLED,
+        conclusion=run.conclusion or CANCELLED,
         repo_full_name=run.repo_full_name,
     )

@@ -7,11 +7,12 @@ from typing import Any, Protocol
 from runledger.model.inputs import Receipt, Status
 from runledger.model.instance import Instance
 from runledger.model.job import Job
-from runledger.model.reports import NO_INSTALLATION, RunReport
+from runledger.model.keys import RunKey
+from runledger.model.reports import NO_INSTALLATION, REDELIVERY_DAYS, RunReport
 from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier
 from runledger.reconciliation import healing
-from runledger.reconciliation.open_runs import OpenRun, gather, keys_of
+from runledger.reconciliation.open_runs import OpenRun, closed_jobs, gather, in_another_order, in_turn, keys_of
 from runledger.reconciliation.orphans import lives
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.requests import RunnerRequests
@@ -24,19 +25,18 @@ from runledger.tables.runs import RunsTable
 # How long a run or job must be missing on GitHub before it is closed. At least two passes check.
 ABSENT_FOR_SECONDS = 600
 CLOSED_COMPARED_AT_MOST = 50
-# A webhook that contains the repository may be redelivered for three days.
-WITHOUT_REPOSITORY_SECONDS = 3 * SECONDS_PER_DAY
+# Until then, a webhook that contains the repository may be redelivered.
+WITHOUT_REPOSITORY_SECONDS = REDELIVERY_DAYS * SECONDS_PER_DAY
+DEFERRED = "deferred to the next pass: the rest of the time or of the rate limit is reserved for others"
 STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 
 
 class GitHub(Protocol):
     """Implemented by runledger_github, a layer that this one must not import. None if GitHub has no such record."""
 
-    def jobs(
-        self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int
-    ) -> list[GitHubJob] | None: ...
+    def jobs(self, run: RunKey, repo_full_name: str) -> list[GitHubJob] | None: ...
     def job(self, installation_id: int, repo_full_name: str, job_id: int) -> GitHubJob | None: ...
-    def run(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> RunReport | None: ...
+    def run(self, run: RunKey, repo_full_name: str) -> RunReport | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,24 +72,23 @@ class JobCheck:
             runs += self.runs.among(keys_of(opened) - {run_key_of(item) for item in runs})
         else:
             runs = self.runs.among(keys_of(suspects))
-        gathered = gather(wanted, runs)
+        gathered, absent = gather(wanted, runs), self.absences.all()
         sweep = Sweep(
             github=self.github,
             read={(job.installation_id, job.job_id): job for job in opened},
             alive=self._alive(suspects, current.tally),
-            absent=self.absences.all(),
+            absent=absent,
             current=current,
         )
         without_run = [job for job in wanted if job.run_id is None and job.repo_full_name is not None]
-        if not self._ask_all([*gathered, *without_run], sweep):
-            return False
-        if not current.is_full:
-            return True
-        self._close_without_repository(opened, {job_id for run in gathered for job_id in run.suspects}, sweep)
-        return self._compare_closed(sweep)
+        closed: list[Absence] = []
+        if current.is_full:
+            self._close_without_repository(opened, {job_id for run in gathered for job_id in run.suspects}, sweep)
+            closed = closed_jobs(absent.values())[:CLOSED_COMPARED_AT_MOST]
+        return self._ask_all(in_turn(gathered, in_another_order(without_run, current), closed), sweep)
 
-    def _ask_all(self, wanted: Iterable[OpenRun | Job], sweep: "Sweep") -> bool:
-        """Runs, and jobs whose run is unknown. False if time ran out."""
+    def _ask_all(self, wanted: Iterable[OpenRun | Job | Absence], sweep: "Sweep") -> bool:
+        """Runs, jobs whose run is unknown, and jobs that were closed because GitHub had none. False if time ran out."""
         for each in wanted:
             if sweep.current.out_of_time():
                 return False
@@ -97,11 +96,16 @@ class JobCheck:
                 continue  # reported by a hook without an App, so there is no token to call GitHub with
             about = str(each) if isinstance(each, OpenRun) else f"job {each.job_id} of {each.repo_full_name}"
             if not sweep.current.has_budget(each.installation_id):
-                deferred = "deferred to the next pass: the rest of the rate limit is reserved for others"
-                sweep.tally.find(Count.POSTPONED, f"{about}: {deferred}")
+                sweep.tally.find(Count.POSTPONED, f"{about}: {DEFERRED}")
                 continue
             with sweep.tally.isolated(about):
-                self._ask_about_run(each, sweep) if isinstance(each, OpenRun) else self._ask_about_job(each, sweep)
+                match each:
+                    case OpenRun():
+                        self._ask_about_run(each, sweep)
+                    case Job():
+                        self._ask_about_job(each, sweep)
+                    case Absence():
+                        self._compare_closed(each, sweep)
         return True
 
     def _opened(self, installation_id: int, current: Pass) -> Iterator[Job]:
@@ -124,19 +128,17 @@ class JobCheck:
     def _ask_about_run(self, run: OpenRun, sweep: "Sweep") -> None:
         sweep.tally.add(Count.RUNS_ASKED)
         try:
-            listed = sweep.github.jobs(run.installation_id, run.repo_full_name, run.run_id, run.run_attempt)
-            if listed is None and not self._is_absent(
-                run_key(*run.key), run.installation_id, run.repo_full_name, sweep
-            ):
-                self.runs.note_checked(*run.key, at=sweep.now)
+            listed = sweep.github.jobs(run.key, run.repo_full_name)
+            if listed is None and not self._is_absent(run_key(run.key), run.installation_id, run.repo_full_name, sweep):
+                self.runs.note_checked(run.key, at=sweep.now)
                 return
             if not self._compare(run, listed, sweep):
                 # The run stays open until all of its jobs are recorded: a completed run is not checked again.
-                self.runs.note_checked(*run.key, at=sweep.now)
+                self.runs.note_checked(run.key, at=sweep.now)
                 return
         except Exception:
             # A run that fails counts as checked: otherwise it would come first in every pass and starve the others.
-            self.runs.note_checked(*run.key, at=sweep.now)
+            self.runs.note_checked(run.key, at=sweep.now)
             raise
         self._record_run(run, listed, sweep)
 
@@ -148,19 +150,23 @@ class JobCheck:
         self._settle(job, found, sweep)
 
     def _compare(self, run: OpenRun, listed: list[GitHubJob] | None, sweep: "Sweep") -> bool:
-        """False if the check of one of its jobs failed."""
+        """False if the check of one of its jobs failed or was deferred."""
         by_id = {each.job_id: each for each in listed or ()}
         keys = {job_id: (run.installation_id, job_id) for job_id in {*by_id, *run.suspects}}
         others = self.jobs.among(key for key in keys.values() if key not in sweep.read)
         if listed is not None:
-            self._forget({run_key(*run.key), *(job_key(run.installation_id, each) for each in by_id)}, sweep)
+            self._forget({run_key(run.key), *(job_key(run.installation_id, each) for each in by_id)}, sweep)
         compared = 0
-        for job_id, key in sorted(keys.items()):
+        for job_id, key in sorted(keys.items(), key=lambda each: (each[0] not in by_id, each)):
             job = sweep.read.get(key) or others.get(key)
+            if job_id not in by_id and listed is not None and not sweep.current.may_ask(run.installation_id):
+                # A launcher can report any number of jobs under one run, and each of these takes a call.
+                sweep.tally.find(Count.POSTPONED, f"{run}: jobs from {job_id} on {DEFERRED}")
+                return False
             with sweep.tally.isolated(f"job {job_id} of {run.repo_full_name}"):
                 found = by_id.get(job_id)
                 if found is None and listed is not None:
-                    # The job may belong to another attempt than the recorded one.
+                    # The job may belong to an attempt other than the recorded one.
                     found = sweep.github.job(run.installation_id, run.repo_full_name, job_id)
                 if job is not None:
                     self._settle(job, found, sweep)
@@ -184,7 +190,9 @@ class JobCheck:
             case Verdict.REQUEST_RUNNER:
                 self._request(job, about, sweep)
             case Verdict.LONG_RUNNING:
-                tally.find(Count.LONG_RUNNING, f"{about}: in progress since {job.started_at}; not changed")
+                runner = job.instance_id or job.runner_name or "an unknown machine"
+                finding = f"runner {runner}: long-running, {about} in progress since {job.started_at}; not changed"
+                tally.find(Count.LONG_RUNNING, finding)
             case Verdict.LEAVE:
                 pass
 
@@ -193,7 +201,9 @@ class JobCheck:
         if not self._is_absent(key, job.installation_id, repo, sweep, job_id=job.job_id):
             return
         self.record(healing.closed_job(job, now=sweep.now))
-        self.absences.close(key, at=sweep.now)
+        self.absences.close(
+            key, installation_id=job.installation_id, repo_full_name=repo, job_id=job.job_id, at=sweep.now
+        )
         finding = f"{about}: {job.status} in the ledger, {healing.UNKNOWN}; closed as cancelled"
         sweep.tally.find(Count.CLOSED, finding)
 
@@ -228,11 +238,11 @@ class JobCheck:
 
     def _record_run(self, run: OpenRun, listed: list[GitHubJob] | None, sweep: "Sweep") -> None:
         if listed and not all(each.status is Status.COMPLETED for each in listed):
-            self.runs.note_checked(*run.key, at=sweep.now)
+            self.runs.note_checked(run.key, at=sweep.now)
             return
         report = None
         if listed is not None:
-            report = sweep.github.run(run.installation_id, run.repo_full_name, run.run_id, run.run_attempt)
+            report = sweep.github.run(run.key, run.repo_full_name)
         self.report(report or healing.closed_run(run, now=sweep.now))
 
     def _is_absent(
@@ -245,26 +255,21 @@ class JobCheck:
 
     def _forget(self, keys: set[str], sweep: "Sweep") -> None:
         """They are on GitHub again."""
-        self.absences.forget(sorted(key for key in keys & sweep.absent.keys() if not sweep.absent[key].closed_at))
+        self.absences.forget_open(sorted(key for key in keys & sweep.absent.keys() if not sweep.absent[key].closed_at))
 
-    def _compare_closed(self, sweep: "Sweep") -> bool:
-        """Jobs that were closed because they were missing on GitHub: access may be back. False if time ran out."""
-        closed = sorted((each for each in sweep.absent.values() if each.closed_at), key=lambda each: each.first_at)
-        for absence in closed[:CLOSED_COMPARED_AT_MOST]:
-            if sweep.current.out_of_time():
-                return False
-            if absence.job_id is None or not sweep.current.has_budget(absence.installation_id):
-                continue
-            with sweep.tally.isolated(f"job {absence.job_id} of {absence.repo_full_name}"):
-                found = sweep.github.job(absence.installation_id, absence.repo_full_name, absence.job_id)
-                job = self.jobs.get(absence.installation_id, absence.job_id, consistent=True)
-                if found is None or job is None or found.status is not Status.COMPLETED:
-                    continue
-                self.record(healing.corrected_job(job.installation_id, found, version=job.version, now=sweep.now))
-                finding = f"closed in the ledger, {healing.describe(found)} on GitHub; corrected"
-                sweep.tally.find(Count.HEALED, f"job {job.job_id} of {job.repo_full_name}: {finding}")
-                self.absences.forget([absence.key])
-        return True
+    def _compare_closed(self, absence: Absence, sweep: "Sweep") -> None:
+        """A job that was closed because it was missing on GitHub: access may be back."""
+        assert absence.job_id is not None
+        # Before the call, so that one that fails does not come first in every pass.
+        self.absences.note_compared(absence.key, at=sweep.now)
+        found = sweep.github.job(absence.installation_id, absence.repo_full_name, absence.job_id)
+        job = self.jobs.get(absence.installation_id, absence.job_id, consistent=True)
+        if found is None or job is None or found.status is not Status.COMPLETED:
+            return
+        self.record(healing.corrected_job(job.installation_id, found, version=job.version, now=sweep.now))
+        finding = f"closed in the ledger, {healing.describe(found)} on GitHub; corrected"
+        sweep.tally.find(Count.HEALED, f"job {job.job_id} of {job.repo_full_name}: {finding}")
+        self.absences.forget(absence.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,5 +291,5 @@ class Sweep:
         return self.current.tally
 
 
-def run_key_of(item: Mapping[str, Any]) -> tuple[int, int, int]:
-    return (item["installation_id"], item["run_id"], item.get("run_attempt", 1))
+def run_key_of(item: Mapping[str, Any]) -> RunKey:
+    return RunKey(item["installation_id"], item["run_id"], item.get("run_attempt", 1))

@@ -1,33 +1,44 @@
-"""The runs to ask GitHub about. One call returns all jobs of a run, so calls grow with runs and not with jobs."""
+"""What to ask GitHub about, and in which order.
 
-from collections.abc import Iterable, Mapping
+One call returns all jobs of a run, so calls grow with runs and not with jobs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeVar
+from zlib import crc32
 
 from runledger.model.job import Job
+from runledger.model.keys import RunKey
+from runledger.reconciliation.passes import Pass
+from runledger.tables.absences import Absence
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True, kw_only=True)
 class OpenRun:
-    """`suspects` are its jobs that may be stuck."""
+    """`suspects` are its jobs that may be stuck. `conclusion` is there if a refresh has shown that it completed."""
 
     installation_id: int
     run_id: int
     run_attempt: int
     repo_full_name: str
     checked_at: str = ""
+    conclusion: str | None = None
     suspects: dict[int, Job] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"run {self.run_id} of {self.repo_full_name}"
 
     @property
-    def key(self) -> tuple[int, int, int]:
-        return (self.installation_id, self.run_id, self.run_attempt)
+    def key(self) -> RunKey:
+        return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
 
-def keys_of(jobs: Iterable[Job]) -> set[tuple[int, int, int]]:
-    return {(job.installation_id, job.run_id, job.run_attempt or 1) for job in jobs if job.run_id is not None}
+def keys_of(jobs: Iterable[Job]) -> set[RunKey]:
+    return {RunKey(job.installation_id, job.run_id, job.run_attempt or 1) for job in jobs if job.run_id is not None}
 
 
 def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
@@ -41,12 +52,13 @@ def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[
                 run_attempt=item.get("run_attempt", 1),  # optional in scheduling events
                 repo_full_name=item["repo_full_name"],
                 checked_at=item.get("checked_at", ""),
+                conclusion=item.get("conclusion"),
             )
             found[run.key] = run
     for job in suspects:
         if job.run_id is None:
             continue
-        key = (job.installation_id, job.run_id, job.run_attempt or 1)
+        key = RunKey(job.installation_id, job.run_id, job.run_attempt or 1)
         if key not in found and job.repo_full_name is not None:
             found[key] = OpenRun(
                 installation_id=job.installation_id,
@@ -57,3 +69,19 @@ def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[
         if key in found:  # a job without a repository uses its run's
             found[key].suspects[job.job_id] = job
     return sorted(found.values(), key=lambda run: run.checked_at)
+
+
+def closed_jobs(absences: Iterable[Absence]) -> list[Absence]:
+    """Jobs that were closed because GitHub had none; the one that was compared longest ago comes first."""
+    closed = [each for each in absences if each.closed_at and each.job_id is not None]
+    return sorted(closed, key=lambda each: (each.compared_at or "", each.first_at))
+
+
+def in_another_order(jobs: Iterable[Job], current: Pass) -> list[Job]:
+    """Different in each pass: nothing stores when they were checked, and those that fail must not starve the others."""
+    return sorted(jobs, key=lambda job: crc32(f"{current.id} {job.job_id}".encode()))
+
+
+def in_turn(*queues: Sequence[T]) -> list[T]:
+    """The first of each queue, then the second of each, and so on: a long queue starves no other."""
+    return [each for row in zip_longest(*queues) for each in row if each is not None]

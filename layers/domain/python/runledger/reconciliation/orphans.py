@@ -1,54 +1,82 @@
 """Decides whether a runner is an orphan, from the records of the ledger, EC2 and ECS. Pure."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger.model import times
 from runledger.model.inputs import Status
-from runledger.model.instance import Instance
+from runledger.model.instance import Condition, Instance
 from runledger.model.job import Job
 from runledger.model.runner import Runner
 
-ALIVE = {"pending", "running", "provisioning", "activating"}
-STOPPED = {"stopping", "stopped", "deactivating", "deprovisioning"}
+# A cleared runner isn't suspected again for this time, which is the time between two full passes: until then, a pass
+# has added the job that it works on.
+RECHECK_SECONDS = 1800
 
 
 class Reason(StrEnum):
-    """The first two machines cost money and are stopped. For the others, only the ledger is corrected."""
+    """The first three machines cost money and are stopped. For the others, only the ledger is corrected."""
 
     JOB_COMPLETED = "job_completed"
     NO_JOB = "no_job"
+    NEVER_REGISTERED = "never_registered"  # only if GitHub confirms it
     INSTANCE_GONE = "instance_gone"
     INSTANCE_STOPPED = "instance_stopped"
 
     @property
     def is_alive(self) -> bool:
-        return self in (Reason.JOB_COMPLETED, Reason.NO_JOB)
+        return self in (Reason.JOB_COMPLETED, Reason.NO_JOB, Reason.NEVER_REGISTERED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How long a machine may be young, without a registration, or unchecked after its suspicion was cleared."""
+
+    grace_seconds: int
+    registration_seconds: int
+    recheck_seconds: int = RECHECK_SECONDS
 
 
 def lives(instance: Instance | None) -> bool:
-    return instance is not None and instance.state in ALIVE
+    return instance is not None and instance.condition is Condition.ALIVE
 
 
 def suspicion(
-    runner: Runner | None, job: Job | None, instance: Instance | None, *, ours: bool, now: str, grace_seconds: int
+    runner: Runner | None, job: Job | None, instance: Instance | None, *, ours: bool, now: str, waits: Waits
 ) -> Reason | None:
     """A young runner is never suspected, because EC2, ECS and GitHub may list it minutes late. Nor is another
     application's machine.
 
     A machine that EC2 and ECS don't have is gone only if they have confirmed it before. Otherwise it is out of scope.
     """
-    latest = times.earlier(now, seconds=grace_seconds)
+    latest = times.earlier(now, seconds=waits.grace_seconds)
     if runner is not None and (runner.contested_at or runner.created_at > latest):
         return None
     if not lives(instance):
         return _leftover(runner, instance)
-    assert instance is not None
-    if not ours or instance.launched_at is None or instance.launched_at > latest:
+    launched_at = instance.launched_at if instance else None
+    if not ours or launched_at is None or launched_at > latest:
         return None
-    if job is None:
+    if runner is not None and is_cleared(runner, now=now, waits=waits):
+        return None
+    if runner is None or job is None:
         return Reason.NO_JOB
     ended = job.status is Status.COMPLETED and max(job.completed_at or "", job.last_updated_at) <= latest
-    return Reason.JOB_COMPLETED if ended else None
+    return Reason.JOB_COMPLETED if ended else _unregistered(runner, job, since=launched_at, now=now, waits=waits)
+
+
+def is_cleared(runner: Runner, *, now: str, waits: Waits) -> bool:
+    """Otherwise a busy runner would be suspected and cleared in turns."""
+    return (runner.suspicion_cleared_at or "") > times.earlier(now, seconds=waits.recheck_seconds)
+
+
+def _unregistered(runner: Runner, job: Job, *, since: str, now: str, waits: Waits) -> Reason | None:
+    """`since` is the machine's launch. It may have been assigned to the job later."""
+    if job.status not in (Status.QUEUED, Status.SCHEDULED):
+        return None
+    assigned = (each.since for each in runner.effective if each.job_id == job.job_id)
+    due = times.earlier(now, seconds=waits.registration_seconds)
+    return Reason.NEVER_REGISTERED if max(since, runner.created_at, *assigned) <= due else None
 
 
 def _leftover(runner: Runner | None, instance: Instance | None) -> Reason | None:
@@ -56,4 +84,4 @@ def _leftover(runner: Runner | None, instance: Instance | None) -> Reason | None
         return None
     if instance is None:
         return Reason.INSTANCE_GONE if runner.confirmed_at else None
-    return Reason.INSTANCE_STOPPED if instance.state in STOPPED else Reason.INSTANCE_GONE
+    return Reason.INSTANCE_GONE if instance.is_gone else Reason.INSTANCE_STOPPED

@@ -18,10 +18,14 @@ class Owners:
     """`accounts` returns the account of each installation of the App, by installation id. GitHub is asked, because an
     installation may have runners before its first webhook, and accounts may be renamed.
 
+    `former_accounts` returns the recorded installations whose account has, or once had, a name. Another account may
+    take the name of a renamed one.
+
     `repositories_without_app` returns the repositories whose webhooks come from hooks without an App.
     """
 
     accounts: Callable[[], Mapping[int, str]]
+    former_accounts: Callable[[str], Sequence[int]]
     repositories_without_app: Callable[[], Sequence[str]]
 
     def to_search(self, runner: Runner, tags: Tags) -> list[int]:
@@ -44,9 +48,11 @@ class Owners:
 
     def _named(self, runner: Runner, account: str) -> int:
         found = self._of_account(account)
+        if runner.proven_by == Proof.EVENT and runner.installation_id in found:
+            return runner.installation_id
         if len(found) != 1:
-            known = "several installations" if found else "no installation"
-            raise UnavailableError(f"a tag of runner {runner.runner_id} names {account}, which has {known} of the App")
+            known = "is or was the account of several installations" if found else "has no installation"
+            raise UnavailableError(f"a tag of runner {runner.runner_id} names {account}, which {known} of the App")
         if runner.proven_by and runner.installation_id not in (NO_INSTALLATION, found[0]):
             # Two proofs disagree, or the account's name now belongs to another account.
             other = runner.installation_id
@@ -56,7 +62,10 @@ class Owners:
         return found[0]
 
     def _of_account(self, account: str) -> list[int]:
-        return [installation_id for installation_id, login in self.accounts().items() if login.lower() == account]
+        """Installations of an account that was renamed are included: the tag may be older than the new name."""
+        accounts = self.accounts()
+        found = {installation_id for installation_id, login in accounts.items() if login.lower() == account}
+        return sorted(found | (accounts.keys() & set(self.former_accounts(account)) if found else set()))
 
     def _all(self) -> list[int]:
         """Fails if a repository without the App belongs to an account without it: its runners can't be listed."""

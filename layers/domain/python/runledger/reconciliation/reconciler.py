@@ -12,7 +12,7 @@ from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.runners import RunnerCheck, report_outcome
-from runledger.reconciliation.summary import Report
+from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
 from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.installations import InstallationsRegistry
@@ -44,7 +44,7 @@ class Reconciler:
 
     def run(
         self, kind: PassKind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None
-    ) -> Report:
+    ) -> PassReport:
         """Starts with the part after the one in which the last pass ran out of time, so that every part runs."""
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
         current = self._start(kind, pass_id, bounds, requested_by)
@@ -61,7 +61,7 @@ class Reconciler:
         seconds_left: Callable[[], float],
         requested_by: str,
         installations: frozenset[int] | None = None,
-    ) -> Report:
+    ) -> PassReport:
         """Cleans up one orphan on request, without waiting for its grace period.
 
         `installations` are those that the caller is limited to, None for all. The whole rate limit may be used.
@@ -70,10 +70,13 @@ class Reconciler:
         current = self._start(PassKind.CLEANUP, pass_id, bounds, requested_by)
         cleanup = self.runners.cleanup
         cleanup.begin()
+        result = None
         with current.tally.isolated(f"runner {runner_id}"):
             outcome = cleanup.clean(runner_id, current, installations=installations)
             report_outcome(f"{runner_id}:", outcome, current.tally)
-        return self._finish(current, ())
+            result = outcome.result
+        trouble = current.tally.findings[-1].removeprefix(f"runner {runner_id}: ")
+        return self._finish(current, (), result=result or f"Not cleaned: {trouble}")
 
     def _start(self, kind: PassKind, pass_id: str, bounds: Bounds, requested_by: str | None) -> Pass:
         now = self.time.text()
@@ -119,20 +122,22 @@ class Reconciler:
             self.passes.set_first_part(current.kind, None)
         return ()
 
-    def _finish(self, current: Pass, unfinished: tuple[str, ...]) -> Report:
-        report = Report(
+    def _finish(self, current: Pass, unfinished: tuple[str, ...], *, result: str | None = None) -> PassReport:
+        report = PassReport(
             id=current.id,
             kind=current.kind,
             started_at=current.now,
             finished_at=self.time.text(),
             tally=current.tally,
             parts_left=unfinished,
+            result=result,
         )
         self.passes.note(
             current.id,
             at=current.now,
             status=PassStatus.FINISHED,
             outcome=report.outcome,
+            result=report.result,
             finished_at=report.finished_at,
             duration_in_ms=report.duration_in_ms,
             summary=dict(report.summary),

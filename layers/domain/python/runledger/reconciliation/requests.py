@@ -8,7 +8,7 @@ from typing import Any
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.job import Job
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 from runledger.recording.decision import Decision, Outcome
 
 SOURCE = "runledger"
@@ -46,7 +46,7 @@ class RunnerRequests:
         self._send(_detail(job, number, request_id, at))
         return decision
 
-    @reaching("the event bus")
+    @translate_errors("the event bus")
     def _send(self, detail: dict[str, Any]) -> None:
         message = {
             "Source": SOURCE,
@@ -54,9 +54,9 @@ class RunnerRequests:
             "EventBusName": self.bus,
             "Detail": json.dumps(detail),
         }
-        answer = self.events.put_events(Entries=[message])
-        if answer["FailedEntryCount"]:
-            raise UnavailableError(f"the event bus rejected a runner request: {answer['Entries']}")
+        response = self.events.put_events(Entries=[message])
+        if response["FailedEntryCount"]:
+            raise UnavailableError(f"the event bus rejected a runner request: {response['Entries']}")
 
 
 def _detail(job: Job, number: int, request_id: str, at: str) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import named_owner
 from runledger.model.runner import Runner, RunnerStatus
+from runledger.model.suspicion import Cleared
 from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
-from runledger.reconciliation.orphans import Reason, lives
+from runledger.reconciliation.orphans import Reason, is_cleared, lives
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
 from runledger.runners.fleet import kind_of
@@ -81,22 +82,36 @@ class RunnerCheck:
             current.tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
         if runner is not None and candidate.instance is not None and runner.confirmed_at is None:
             self.cleanup.runners.confirmed(candidate.instance, at=now)
-        reason = self.cleanup.suspicion(runner, candidate.job, candidate.instance, now=now)
+        reason = self.cleanup.check(runner, candidate.job, candidate.instance, current, now=now)
         suspected_at = runner.suspected_at if runner else None
-        if reason is None:
+        if isinstance(reason, Cleared):
             if suspected_at:
-                self.cleanup.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at)
+                self.cleanup.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=now, found=reason)
+            self._list_unknown_work(candidate, reason, current)
             return
         current.tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
         if runner is None or suspected_at is None or runner.suspected_reason != reason:
             self._suspect(candidate, reason, current)
             return
-        overdue = times.earlier(now, seconds=self.cleanup.grace_seconds + OVERDUE_SECONDS)
+        overdue = times.earlier(now, seconds=self.cleanup.waits.grace_seconds + OVERDUE_SECONDS)
         if reason.is_alive and suspected_at <= overdue:
             current.tally.add(Count.OVERDUE)
-        due = suspected_at <= times.earlier(now, seconds=self.cleanup.grace_seconds)
+        due = suspected_at <= times.earlier(now, seconds=self.cleanup.waits.grace_seconds)
         if due and (self.enforce or not reason.is_alive):
             self._clean(runner_id, reason, current)
+
+    def _list_unknown_work(self, candidate: Candidate, cleared: Cleared, current: Pass) -> None:
+        """A runner that was busy on GitHub is listed until it is checked again, or its job is recorded."""
+        runner, works = candidate.runner, f"runner {candidate.runner_id}: works on a job that isn't in the ledger"
+        if cleared is Cleared.BUSY:
+            current.tally.findings.append(f"{works}; not changed")
+        elif (
+            runner is not None
+            and runner.suspicion_cleared_reason == Cleared.BUSY
+            and lives(candidate.instance)
+            and is_cleared(runner, now=current.now, waits=self.cleanup.waits)
+        ):
+            current.tally.findings.append(f"{works}: busy on GitHub at {runner.suspicion_cleared_at}")
 
     def _suspect(self, candidate: Candidate, reason: Reason, current: Pass) -> None:
         runner_id, instance, now = candidate.runner_id, candidate.instance, current.now
@@ -108,7 +123,9 @@ class RunnerCheck:
             if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
                 self.cleanup.runners.prove(runner_id, installation_id=owner, owner_name=name, at=now)
-        if table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about) and reason.is_alive:
+        suspected = table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about)
+        if suspected and reason.is_alive:
+            current.tally.suspected.append(suspected)
             current.tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 
     def _clean(self, runner_id: str, reason: str, current: Pass) -> None:

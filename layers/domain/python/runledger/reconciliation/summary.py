@@ -42,8 +42,11 @@ FINDINGS_KEPT, FINDING_LENGTH, FINDINGS_BYTES = 200, 1000, 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """`parts_left` are the parts that did not finish; the next pass continues with them."""
+class PassReport:
+    """`parts_left` are the parts that did not finish; the next pass continues with them.
+
+    `result` is that of a cleanup on request, as a sentence.
+    """
 
     id: str
     kind: PassKind
@@ -51,6 +54,7 @@ class Report:
     finished_at: str
     tally: Tally
     parts_left: tuple[str, ...] = ()
+    result: str | None = None
 
     @property
     def duration_in_ms(self) -> int:
@@ -91,6 +95,7 @@ class Report:
                 *(f"{label}: {total}" for label, total in totals),
                 f"Duration: {self.duration_in_ms / times.MS_PER_SECOND:.1f}s",
                 *left,
+                *([f"Result: {self.result}"] if self.result else []),
                 f"Status: {STATUSES[self.outcome]}",
                 *(f"  {finding}" for finding in self.findings),
             ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from runledger.model.errors import UnavailableError
+from runledger.model.runner import Runner
 
 
 class Count(StrEnum):
@@ -42,11 +43,17 @@ class Count(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """`warn` is called once for each error, with the item that failed."""
+    """`warn` is called once for each error, with the item that failed.
+
+    `suspected` are the runners that became orphans in this pass, and `stopped` are orphans with their cleanup latency
+    in seconds.
+    """
 
     warn: Callable[[str, Exception], None]
     counts: Counter[Count] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
+    suspected: list[Runner] = field(default_factory=list)
+    stopped: list[tuple[Runner, float]] = field(default_factory=list)
 
     def add(self, count: Count, number: int = 1) -> None:
         self.counts[count] += number
@@ -65,12 +72,6 @@ class Tally:
         except Exception as error:
             self.find(Count.ERRORS, f"{item}: {error}")
             self.warn(item, error)
-
-    @property
-    def orphan_rate(self) -> float:
-        """In percent of the active runners."""
-        runners = self.counts[Count.RUNNERS]
-        return 100 * self.counts[Count.ORPHANS] / runners if runners else 0.0
 
     @property
     def totals(self) -> Mapping[str, int]:

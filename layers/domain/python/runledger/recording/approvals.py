@@ -1,6 +1,6 @@
 """Reviews of deployments: each is recorded on the jobs at its gate, and on jobs that reach the gate later."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from runledger.model.inputs import EventType, Facts, Receipt, Source
@@ -43,12 +43,21 @@ def parts(review: Review, gates: Gates) -> Iterator[Review]:
     """Stores the review at the gate, and splits it into parts that can be applied separately."""
     reached = gates.review(review).reached_by(review)
     for start in range(0, len(reached), JOBS_IN_A_PART):
-        yield replace(review, jobs=tuple(map(job_text, reached[start : start + JOBS_IN_A_PART])))
+        yield replace(review, jobs=tuple(reached[start : start + JOBS_IN_A_PART]))
 
 
 def apply(part: Review, deployments: DeploymentsTable, record: Record) -> None:
-    for text in part.jobs or ():
-        _apply(part, job_from(text), deployments, record)
+    for job in part.jobs or ():
+        _apply(part, job, deployments, record)
+
+
+def to_texts(jobs: Iterable[GateJob]) -> tuple[str, ...]:
+    """For messages, in the format of the table: all releases read it."""
+    return tuple(map(job_text, jobs))
+
+
+def from_texts(texts: Iterable[str]) -> tuple[GateJob, ...]:
+    return tuple(map(job_from, texts))
 
 
 def _apply(review: Review, job: GateJob, deployments: DeploymentsTable, record: Record) -> Decision:
@@ -77,5 +86,12 @@ def _receipt(review: Review, job_id: int) -> Receipt:
         event_type=EVENT_TYPES[review.status],
         source=Source.GITHUB_WEBHOOK,
         body_digest=review.body_digest,
-        facts=Facts(run_id=review.run_id, run_attempt=review.run_attempt, repo_full_name=review.repo_full_name),
+        facts=Facts(
+            run_id=review.run_id,
+            run_attempt=review.run_attempt,
+            repo_full_name=review.repo_full_name,
+            approval_requested_at=review.reviewed_at if review.status is Approval.PENDING else None,
+            approved_at=review.reviewed_at if review.status is Approval.APPROVED else None,
+            rejected_at=review.reviewed_at if review.status is Approval.REJECTED else None,
+        ),
     )

@@ -27,14 +27,14 @@ class Register:
     org_name: str | None
     repo_full_name: str | None
     first_seen_at: str
+    named_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountJob:
     """Updates the counters of the job's run.
 
-    That happens for the first input, at completion, and when an input corrects the job's conclusion or shows that the
-    job is older. A run is as old as its oldest job.
+    That happens for the first input, at completion, and if an input corrects the conclusion or the age of the job.
     """
 
     job: Job
@@ -293,7 +293,8 @@ def _waits_at(waiting: Waiting, before: Job) -> bool:
 def _registration(receipt: Receipt) -> Register:
     return Register(
         installation_id=receipt.installation_id,
-        org_name=receipt.facts.org_name,
+        org_name=receipt.account,
         repo_full_name=receipt.facts.repo_full_name,
         first_seen_at=receipt.received_at,
+        named_at=receipt.owner_named_at,
     )

@@ -9,7 +9,7 @@ from runledger.model.job import Job
 from runledger.model.reports import RerunCheck, RunnerKind, RunnerLookup, RunReport
 from runledger.model.runner_names import instance_id_in, task_id_in
 from runledger.platform import logs
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -61,7 +61,7 @@ class FollowUps:
             ),
         )
 
-    @reaching("follow-up queue")
+    @translate_errors("follow-up queue")
     def _send(self, url: str, task: RunnerLookup | RerunCheck) -> None:
         message = to_message(task, correlation_id=logs.correlation_id())
         self._client.send_message(QueueUrl=url, MessageBody=message)

@@ -11,9 +11,9 @@ retry of the same receipt leaves the same tables as no crash.
 A message about a machine may be obsolete when it is retried, because another input was recorded in between. Then
 nothing replaces what the first attempt has written, and `take_back_leftovers` corrects it.
 
-A job that joins a gate gets the reviews that are there already. They change the job, so the receipt is decided on
-again at once: saving the first decision could only fail. Joining is the last effect, because a review knows less about
-the job's run than the job's own receipt, which must be the first to open the run.
+A job that joins a gate gets the reviews that are already recorded. They change the job, so the receipt is decided on
+again at once: saving the first decision could only fail. Joining is the last effect: a review has fewer details of the
+run, so the job's own receipt must create the run first.
 """
 
 import random
@@ -24,7 +24,15 @@ from dataclasses import dataclass, replace
 from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import EventType, Receipt
 from runledger.model.job import Job
-from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
+from runledger.model.reports import (
+    DeploymentReport,
+    InstallationReport,
+    Report,
+    RerunPolicy,
+    Review,
+    RunReport,
+    Waiting,
+)
 from runledger.recording import approvals
 from runledger.recording.decision import (
     CountJob,
@@ -74,6 +82,7 @@ class Ledger:
     deployments: DeploymentsTable
     gates: Gates
     follow_ups: FollowUps
+    rerun: RerunPolicy = RerunPolicy.INTERRUPTED
     pause: Callable[[int], None] = pause
     defer: Callable[[Review], None] | None = None  # to a function that has more time
     recorded: Callable[[Receipt | Report, Decision | None], None] = lambda _input, _decision: None
@@ -85,7 +94,7 @@ class Ledger:
             return self.record(entry)
         match entry:
             case RunReport():
-                if self.runs.absorb(entry).may_be_rerun:
+                if self.runs.absorb(entry).may_be_rerun(self.rerun):
                     self.follow_ups.consider_rerun(entry)
             case DeploymentReport():
                 self.deployments.absorb(entry)
@@ -216,6 +225,7 @@ class Ledger:
                     org_name=effect.org_name,
                     repo_full_name=effect.repo_full_name,
                     first_seen_at=effect.first_seen_at,
+                    named_at=effect.named_at,
                 )
             case CountJob():
                 self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
@@ -224,10 +234,10 @@ class Ledger:
             case RunnerNamed():
                 self.follow_ups.look_up_runner(effect.job)
             case Interrupted():
-                if self.runs.note_cut_short(effect.job).may_be_rerun:
+                if self.runs.note_interrupted(effect.job).may_be_rerun(self.rerun):
                     self.follow_ups.consider_rerun(effect.job)
             case NotInterrupted():
-                self.runs.note_not_cut_short(effect.job)
+                self.runs.note_not_interrupted(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
         """The first read is eventually consistent, at half the price: a decision on an old job can't be saved."""

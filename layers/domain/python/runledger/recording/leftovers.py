@@ -1,4 +1,4 @@
-"""Events that an attempt has put before it died or failed, and whose changes the job doesn't have. Pure."""
+"""Finds events that a failed attempt wrote, and whose changes the job doesn't have. Pure."""
 
 from collections.abc import Iterable
 
@@ -7,9 +7,9 @@ from runledger.model.job import INPUTS_KEPT, Job
 
 
 def unsaved(job: Job, events: Iterable[Event]) -> list[Event]:
-    """The events must have been read before the job: then every event that was saved is one that the job remembers.
+    """The events must have been read before the job: then the job has the token of every event that was saved.
 
-    None of a job that has begun to forget inputs.
+    Empty once the job has dropped tokens.
     """
     if len(job.inputs) >= INPUTS_KEPT:
         return []
@@ -17,7 +17,7 @@ def unsaved(job: Job, events: Iterable[Event]) -> list[Event]:
 
 
 def _is_saved(job: Job, event: Event) -> bool:
-    """An input that is news for the nth time has an event of its own, and the job remembers it n times."""
+    """Each time an input changes the job, it gets another event, and the job keeps its token once more."""
     receipt = Receipt(
         installation_id=event.installation_id,
         job_id=event.job_id,

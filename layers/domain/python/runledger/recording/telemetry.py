@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from runledger.model.inputs import EventType, Receipt
+from runledger.model.inputs import EventType, Receipt, Status
+from runledger.model.job import Job
 from runledger.model.reports import Report, RerunCheck
+from runledger.model.reruns import RerunResult
 from runledger.platform.logs import count, logger
 from runledger.recording.decision import Decision, Outcome
 
@@ -29,6 +31,11 @@ EVENT_METRICS = {
     EventType.RUNNER_REQUESTED: "RunnersRequested",
     EventType.JOB_RECONCILED: "JobsReconciled",
 }
+# From its start on, all that is known about a job is in its log lines, under the names of the table's attributes.
+DETAILS = (
+    *("conclusion", "runner_name", "instance_type", "instance_lifecycle", "pool_name", "scheduled_at"),
+    *("internal_queue_duration_in_ms", "usage_in_seconds"),
+)
 DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"}
 
 
@@ -53,11 +60,21 @@ def _job_event(decision: Decision) -> None:
     }
     match decision.outcome:
         case Outcome.RECORDED:
-            count("job event", about, _measured(decision))
+            count("job event", about | _details(job), _measured(decision))
         case Outcome.DUPLICATE:
             count("job event", about, {"DuplicateDeliveries": 1})
         case Outcome.REPEATED | Outcome.IGNORED:
             logger.info("job event", extra=about)
+
+
+def _details(job: Job) -> dict[str, Any]:
+    """Properties of the line and not dimensions, because each value of a dimension is billed as a metric."""
+    if job.status.rank < Status.IN_PROGRESS.rank:
+        return {}
+    amounts = {name: float(amount) for name in DOLLAR_METRICS if (amount := getattr(job, name)) is not None}
+    known = {name: getattr(job, name) for name in DETAILS} | {"overall_queue_duration_in_ms": job.queue_time_in_ms}
+    present = {name: value for name, value in known.items() if value is not None}
+    return {**present, **amounts, "was_interrupted": bool(job.was_interrupted)}
 
 
 def deferred(entry: Receipt | Report, error: Exception) -> None:
@@ -65,8 +82,8 @@ def deferred(entry: Receipt | Report, error: Exception) -> None:
     count("recording deferred", _about(entry) | about, {"DeferredDeliveries": 1})
 
 
-def considered(check: RerunCheck, result: str) -> None:
-    logger.info("re-run considered", extra=asdict(check) | {"result": result})
+def considered(check: RerunCheck, result: RerunResult) -> None:
+    logger.info("re-run considered", extra=asdict(check) | {"result": str(result)})
 
 
 def _about(entry: Receipt | Report) -> dict[str, Any]:
@@ -83,8 +100,14 @@ def _measured(decision: Decision) -> dict[str, float]:
         metrics["JobsFailed"] = int(job.failed)
         if job.overall_queue_duration_in_ms is not None:
             metrics["QueueTime"] = job.overall_queue_duration_in_ms
+        if job.internal_queue_duration_in_ms is not None:
+            metrics["InternalQueueTime"] = job.internal_queue_duration_in_ms
         if job.usage_in_seconds:
             metrics["JobDuration"] = job.usage_in_seconds
+    if event.event_type is EventType.RUNNER_TERMINATED:
+        # A sample of 0 for each runner that ended, and one of 100 for each that became an orphan: their average over
+        # any period is the orphan rate, and one metric is enough for its alarm.
+        metrics["OrphanedRunnerRate"] = 0
     return metrics
 
 

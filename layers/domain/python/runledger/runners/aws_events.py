@@ -2,9 +2,10 @@
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
+from runledger.model.instance import ENDING
 from runledger.model.payload import Json
 from runledger.model.places import Place
-from runledger.model.reports import GOING, SPOT_INTERRUPTION, AwsEvent
+from runledger.model.reports import SPOT_INTERRUPTION, AwsEvent
 from runledger.runners.tracker import Runners
 
 
@@ -35,7 +36,7 @@ def _record_instance_state(detail: Json, runners: Runners, *, at: str, place: Pl
     state = payload.required_text(detail, "detail.state")
     if state == "running":
         runners.attached(_instance_id(detail), at=at, place=place)
-    elif state in GOING:
+    elif state in ENDING:
         runners.terminated(_instance_id(detail), at=at, place=place, reason=state)
 
 

@@ -12,7 +12,7 @@ from runledger.model.instance import Instance
 from runledger.model.ownership import has_tags, must_stay
 from runledger.model.places import Scope, place_of
 from runledger.model.reports import RunnerKind
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 from runledger.runners.instances import describe, describe_tasks, running_tasks, tagged
 
 NO_SUCH_INSTANCE = "InvalidInstanceID.NotFound"
@@ -28,13 +28,13 @@ class Fleet:
     """Machines of one account, in the regions of `scope`.
 
     Only machines with all of `tags` are stopped; if `tags` is empty, none is. A machine with one of `keep_tags` is not
-    stopped either: it belongs to a launcher's idle pool, or is a static runner.
+    stopped either: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
     `client` returns the client of a service in a region. `postponed` is called when EC2 or ECS does not respond.
     """
 
     client: Callable[[str, str], Any]
     scope: Scope
-    cluster: str
+    clusters: Sequence[str]
     tags: Mapping[str, str]
     pool_tags: Sequence[str]
     postponed: Callable[[UnavailableError], None] = _ignore
@@ -48,7 +48,7 @@ class Fleet:
             return self._instances(ids - tasks) | self._tasks(tasks)
 
     def find(self, runner_id: str, kind: RunnerKind) -> Instance | None:
-        """One machine. If a task's id contains no cluster, the cluster in the settings is used."""
+        """One machine. If a task's id contains no cluster, all of `clusters` are searched."""
         with self._counted():
             found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
         return next(iter(found.values()), None)
@@ -60,7 +60,8 @@ class Fleet:
         with self._counted():
             for region in self.scope.regions:
                 found |= tagged(self.client("ec2", region), self.tags, pool_tags=self.pool_tags)
-                found |= running_tasks(self.client("ecs", region), self.cluster, pool_tags=self.pool_tags)
+                for cluster in self.clusters:
+                    found |= running_tasks(self.client("ecs", region), cluster, pool_tags=self.pool_tags)
         return {runner_id: each for runner_id, each in found.items() if self.is_ours(each)}
 
     def is_runner(self, instance: Instance) -> bool:
@@ -68,6 +69,9 @@ class Fleet:
 
     def is_ours(self, instance: Instance) -> bool:
         """Whether this deployment may stop the machine."""
+        is_task = instance.kind is RunnerKind.ECS
+        if is_task and cluster_of(instance.runner_id) not in self.clusters:
+            return False  # the function's role doesn't allow it
         return self.is_runner(instance) and not must_stay(instance.tags, self.keep_tags)
 
     def stop(self, instance: Instance, *, reason: str) -> None:
@@ -77,11 +81,11 @@ class Fleet:
         assert instance.region is not None
         try:
             if instance.kind is RunnerKind.EC2:
-                with reaching("ec2"):
+                with translate_errors("ec2"):
                     self.client("ec2", instance.region).terminate_instances(InstanceIds=[instance.runner_id])
             else:
                 ecs, cluster = self.client("ecs", instance.region), cluster_of(instance.runner_id)
-                with reaching("ecs"):
+                with translate_errors("ecs"):
                     ecs.stop_task(cluster=cluster, task=instance.runner_id, reason=reason)
         except ClientError as error:
             if not _is_gone(error):
@@ -100,8 +104,10 @@ class Fleet:
         found: dict[str, Instance] = {}
         for region in self.scope.regions:
             here = {each for each, place in places.items() if place.region in (None, region)}
-            if left := here - found.keys():
-                found |= describe_tasks(self.client("ecs", region), self.cluster, left, pool_tags=self.pool_tags)
+            for cluster in self.clusters:
+                if left := here - found.keys():
+                    found |= describe_tasks(self.client("ecs", region), cluster, left, pool_tags=self.pool_tags)
+                here = {each for each in here if not _names_cluster(each)}  # described in its own cluster
         return found
 
     @contextmanager
@@ -121,6 +127,10 @@ def _is_gone(error: ClientError) -> bool:
 
 def kind_of(runner_id: str) -> RunnerKind:
     return RunnerKind.ECS if runner_id.startswith("arn:") else RunnerKind.EC2
+
+
+def _names_cluster(task_id: str) -> bool:
+    return "/" in task_id.rpartition(":task/")[2]
 
 
 def cluster_of(task_arn: str) -> str:

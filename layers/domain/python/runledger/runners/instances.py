@@ -8,16 +8,18 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from runledger.model import times
-from runledger.model.instance import Instance, Lifecycle
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Condition, Instance, instance_states
 from runledger.model.places import Place, place_of
 from runledger.model.reports import RunnerKind
 from runledger.model.runner_names import POOL_TAGS
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 
 # EC2 accepts a thousand, but then takes longer than a client waits.
 MAX_INSTANCES_PER_CALL = 100
 MAX_TASKS_PER_CALL = 100
 
+NOT_GONE = instance_states(Condition.ALIVE, Condition.STOPPED)
 FLEET_TAGS = ("aws:ec2:fleet-id", "aws:ec2spot:fleet-request-id")
 
 # EC2 and ECS reject a whole batch if one id is malformed.
@@ -63,8 +65,8 @@ def describe_tasks(
 def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
     """Every instance that has all these tags and is not gone; `*` matches any value."""
     filters = [{"Name": f"tag:{name}", "Values": [value]} for name, value in tags.items()]
-    filters.append({"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]})
-    with reaching("ec2"):
+    filters.append({"Name": "instance-state-name", "Values": list(NOT_GONE)})
+    with translate_errors("ec2"):
         pages = ec2.get_paginator("describe_instances").paginate(
             Filters=filters, PaginationConfig={"PageSize": MAX_INSTANCES_PER_CALL}
         )
@@ -74,7 +76,7 @@ def tagged(ec2: Any, tags: Mapping[str, str], *, pool_tags: Sequence[str] = POOL
 def running_tasks(ecs: Any, cluster: str, *, pool_tags: Sequence[str] = POOL_TAGS) -> dict[str, Instance]:
     """Every task of the cluster whose desired status is RUNNING, by ARN. Empty if the cluster doesn't exist."""
     try:
-        with reaching("ecs"):
+        with translate_errors("ecs"):
             pages = ecs.get_paginator("list_tasks").paginate(cluster=cluster, desiredStatus="RUNNING")
             arns = [arn for page in pages for arn in page["taskArns"]]
     except ClientError as error:
@@ -91,7 +93,7 @@ def _batches(ids: list[str], size: int) -> Iterator[list[str]]:
 def _instances(ec2: Any, ids: list[str], pool_tags: Sequence[str]) -> list[Instance]:
     while ids:
         try:
-            with reaching("ec2"):
+            with translate_errors("ec2"):
                 pages = ec2.get_paginator("describe_instances").paginate(InstanceIds=ids)
                 return list(_reserved(pages, ec2, pool_tags))
         except ClientError as error:
@@ -119,7 +121,7 @@ def _without_missing(ids: list[str], error: ClientError) -> list[str]:
 
 def _tasks(ecs: Any, cluster: str, ids: list[str]) -> list[dict[str, Any]]:
     try:
-        with reaching("ecs"):
+        with translate_errors("ecs"):
             response = ecs.describe_tasks(cluster=cluster, tasks=ids, include=["TAGS"])
     except ClientError as error:
         if error.response["Error"]["Code"] == "ClusterNotFoundException":

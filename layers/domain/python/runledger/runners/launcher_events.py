@@ -7,17 +7,16 @@ from decimal import Decimal
 
 from runledger.model import payload, times
 from runledger.model.errors import Malformed, NotYours
-from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import EventType, Facts, Lifecycle, Receipt, Source, Status
 from runledger.model.ownership import Proof, account_of, named_owner, owns
 from runledger.model.payload import Json
 from runledger.model.places import Place, region_of
-from runledger.model.reports import NO_INSTALLATION, FindPrice, PriceQuery, RunnerKind
+from runledger.model.reports import NO_INSTALLATION, FindPrice, Price, PriceQuery, RunnerKind
 from runledger.runners.lookups import Describe
 from runledger.runners.publishers import Publisher, Publishers
 from runledger.runners.tracker import Runners
 
 VERSION = 1
-LIFECYCLES = ("on-demand", "spot")
 RUNNER_IDS = {
     RunnerKind.EC2: re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
     RunnerKind.ECS: re.compile(r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/\S+"),
@@ -84,7 +83,7 @@ class LauncherEvents:
         else:
             is_own = (self.account(installation_id) or "").lower() == account_of(owner)
         if not is_own:
-            raise NotYours(f"a tag of runner {runner_id} names another owner than installation {installation_id}")
+            raise NotYours(f"a tag of runner {runner_id} names an owner other than installation {installation_id}")
 
     def _publisher(self, event: Json, installation_id: int) -> Publisher:
         account, source = str(event.get("account", "")), str(event.get("source", ""))
@@ -101,11 +100,15 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, fin
     scheduled_at = _instant(event, detail, "scheduled_at") or at
     query = PriceQuery(
         instance_type=payload.text(detail, "instance_type"),
-        instance_lifecycle=_one_of(detail, "instance_lifecycle", LIFECYCLES),
+        instance_lifecycle=_one_of(detail, "instance_lifecycle", tuple(Lifecycle)),
         availability_zone=payload.text(detail, "availability_zone"),
         at=scheduled_at,
+        reported=Price(
+            per_hour=_dollars(detail, "price_per_hour"),
+            on_demand_per_hour=_dollars(detail, "on_demand_price_per_hour"),
+        ),
     )
-    found = find_price(query)
+    price = find_price(query)
     return Receipt(
         installation_id=payload.identifier(detail, "detail.installation_id"),
         job_id=payload.identifier(detail, "detail.job_id"),
@@ -125,8 +128,8 @@ def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, fin
             instance_lifecycle=query.instance_lifecycle,
             fleet_id=payload.text(detail, "fleet_id"),
             pool_name=payload.text(detail, "pool_name"),
-            price_per_hour=_dollars(detail, "price_per_hour") or found.per_hour,
-            on_demand_price_per_hour=_dollars(detail, "on_demand_price_per_hour") or found.on_demand_per_hour,
+            price_per_hour=price.per_hour,
+            on_demand_price_per_hour=price.on_demand_per_hour,
         ),
     )
 

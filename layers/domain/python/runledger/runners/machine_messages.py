@@ -4,16 +4,21 @@ A job gets only what happened at or after the start of its assignment, in the li
 message names its machine and is derived from the runner alone, so a repeated message does not change the job.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
-from runledger.model.assignments import BEFORE_ALL, Assignment, Life, MachineFacts, Occurrence, OccurrenceKind
+from runledger.model.assignments import Assignment, Life, MachineFacts, Occurrence, OccurrenceKind
 from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.keys import JobKey
 from runledger.model.runner import Runner, machine_of, plan_before
+from runledger.model.times import BEFORE_ALL
 
 REPORTED = "reported by the launcher"
 RETURNED = "returned to the job"
+DIGEST_LENGTH = 8
 ALL_KINDS = frozenset(OccurrenceKind)
 CAUSES = {
     EventType.RUNNER_ATTACHED: frozenset({OccurrenceKind.STARTED, OccurrenceKind.ATTACHMENT_REPORTED}),
@@ -21,8 +26,6 @@ CAUSES = {
     EventType.RUNNER_INTERRUPTED: frozenset({OccurrenceKind.WARNED}),
     EventType.RUNNER_TERMINATED: frozenset({OccurrenceKind.ENDED}),
 }
-Job = tuple[int, int]
-"""An installation and a job id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +47,11 @@ class Placement:
         return min(each.since for each in (self.plan, self.fact) if each)
 
 
-def placements(runner: Runner) -> dict[Job, Placement]:
+def placements(runner: Runner) -> dict[JobKey, Placement]:
     """Empty while two owners contest the machine, or while it has no owner."""
     if runner.contested_at or runner.installation_id is None:
         return {}
-    placed: dict[Job, Placement] = {}
+    placed: dict[JobKey, Placement] = {}
     for job in dict.fromkeys(each.job for each in runner.effective):
         # Two hooks may report one job. The launcher's plan applies to both copies.
         own = [each for each in runner.effective if each.job_id == job[1]]
@@ -61,7 +64,7 @@ def placements(runner: Runner) -> dict[Job, Placement]:
     return placed
 
 
-def description(runner: Runner, job: Job, *, at: str | None = None) -> Receipt | None:
+def description(runner: Runner, job: JobKey, *, at: str | None = None) -> Receipt | None:
     """Describes the machine to a job that runs on it according to GitHub. None for any other job."""
     placement = placements(runner).get(job)
     if placement is None or placement.fact is None:
@@ -69,7 +72,7 @@ def description(runner: Runner, job: Job, *, at: str | None = None) -> Receipt |
     return _description(runner, placement.fact, plan=placement.plan, at=at)
 
 
-def is_described_by(runner: Runner, job: Job, other: Job) -> bool:
+def is_described_by(runner: Runner, job: JobKey, other: JobKey) -> bool:
     """Whether an assignment of the other job may change the machine's description for this job.
 
     It may if this job's claim has just taken effect, or if the machine was planned for the other job.
@@ -84,21 +87,32 @@ def is_described_by(runner: Runner, job: Job, other: Job) -> bool:
 def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, at: str | None) -> Receipt:
     machine = machine_of(runner, fact)
     before = plan or plan_before(runner, fact)
-    version = f" as scheduled at {before.since}" if before else ""
+    facts = Facts(
+        repo_full_name=fact.repo_full_name,
+        instance_id=runner.runner_id,
+        scheduled_at=plan.since if plan else _scheduled(runner, fact, taken=before is not None),
+        **_facts_of(machine),
+    )
     return Receipt(
         installation_id=fact.installation_id,
         job_id=fact.job_id,
-        delivery_id=f"{runner.runner_id} found for {fact.job_id}{version}",
+        delivery_id=f"{runner.runner_id} found for {fact.job_id} {_digest(facts)}",
         received_at=at or fact.since,
         event_type=EventType.RUNNER_ATTACHED,
         source=Source.INTERNAL,
-        facts=Facts(
-            repo_full_name=fact.repo_full_name,
-            instance_id=runner.runner_id,
-            scheduled_at=plan.since if plan else _scheduled(runner, fact, taken=before is not None),
-            **_facts_of(machine),
-        ),
+        facts=facts,
     )
+
+
+def _digest(facts: Facts) -> str:
+    """Part of a message's id. Two functions may describe a machine at the same time, one without the newest plan.
+
+    If the two messages had the same id, the one that is not saved could replace the history line of the other.
+    """
+    known = {name: value for name, value in vars(facts).items() if value is not None}
+    # DynamoDB removes trailing zeros of a number.
+    values = {name: value.normalize() if isinstance(value, Decimal) else value for name, value in known.items()}
+    return hashlib.sha256(repr(sorted(values.items())).encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def _facts_of(machine: MachineFacts) -> dict[str, Any]:
@@ -124,7 +138,7 @@ def _scheduled(runner: Runner, fact: Assignment, *, taken: bool) -> str:
     return launched_at if runner.life_of(launched_at) == runner.life_of(fact.since) else fact.since
 
 
-def jobs_to_describe_again(runner: Runner, occurrence: Occurrence) -> list[Job]:
+def jobs_to_describe_again(runner: Runner, occurrence: Occurrence) -> list[JobKey]:
     """Jobs whose description may change: an end or a start before the job began can put it into another life."""
     if occurrence.kind not in (OccurrenceKind.STARTED, OccurrenceKind.ENDED):
         return []
@@ -135,7 +149,7 @@ def jobs_to_describe_again(runner: Runner, occurrence: Occurrence) -> list[Job]:
     ]
 
 
-def messages(runner: Runner, job: Job, kinds: frozenset[OccurrenceKind] = ALL_KINDS) -> Iterator[Receipt]:
+def messages(runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind] = ALL_KINDS) -> Iterator[Receipt]:
     """Messages of these kinds. A lost machine comes first, because the job then ignores the other messages."""
     placement = placements(runner).get(job)
     if placement is None:
@@ -195,7 +209,7 @@ def _returned(runner: Runner, placement: Placement) -> Receipt | None:
     facts = Facts(instance_id=runner.runner_id, scheduled_at=plan.since, **_facts_of(plan.machine))
     at = others[0].since
     message = _message(runner, placement, EventType.RUNNER_ATTACHED, at, facts, action=RETURNED)
-    return replace(message, returns=runner.runner_id)
+    return replace(message, delivery_id=f"{message.delivery_id} {_digest(facts)}", returns=runner.runner_id)
 
 
 def _message(

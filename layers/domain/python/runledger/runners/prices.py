@@ -6,20 +6,22 @@ A Fargate task has no instance type and is billed by CPU and memory: its price i
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from runledger.model import times
 from runledger.model.errors import UnavailableError
+from runledger.model.inputs import Lifecycle
 from runledger.model.places import region_of
 from runledger.model.reports import Price, PriceQuery
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 
-ON_DEMAND_FRESH_SECONDS = 24 * 3600.0
-SPOT_FRESH_SECONDS = 3600.0
+ON_DEMAND_FRESH_SECONDS = float(times.SECONDS_PER_DAY)
+SPOT_FRESH_SECONDS = float(times.SECONDS_PER_HOUR)
 # Short, because a new instance type or permission may add the price. Long enough to avoid a call for each job.
 UNKNOWN_FRESH_SECONDS = 300.0
 # After a failed call: other jobs must not wait for the same time-out.
@@ -39,7 +41,7 @@ class _CachedPrice:
 
 
 class Prices:
-    """A temporary failure raises UnavailableError. If AWS rejects a request, it is logged and the price is unknown."""
+    """If AWS rejects a request, it is logged and the price is unknown. A temporary failure is part of the result."""
 
     def __init__(
         self,
@@ -70,26 +72,30 @@ class Prices:
         except UnavailableError as trouble:
             self._warn(f"the price of {query.instance_type} is unknown: {trouble}")
             self._postponed(trouble)
-            return Price(trouble=str(trouble))
+            return replace(query.reported, trouble=str(trouble))
 
     def _found(self, query: PriceQuery) -> Price:
         """A spot instance also gets its on-demand price, to compute the saving."""
-        if query.instance_type is None:
-            return Price()
-        on_demand = self.on_demand(query.instance_type, query.availability_zone)
+        reported, instance_type = query.reported, query.instance_type
+        if instance_type is None:
+            return reported
+        return Price(
+            per_hour=reported.per_hour or self._own_price(instance_type, query),
+            on_demand_per_hour=reported.on_demand_per_hour or self.on_demand(instance_type, query.availability_zone),
+        )
+
+    def _own_price(self, instance_type: str, query: PriceQuery) -> Decimal | None:
         match query.instance_lifecycle, query.availability_zone:
-            case "on-demand", _:
-                per_hour = on_demand
-            case "spot", str(zone):
-                per_hour = self.spot(query.instance_type, zone, query.at)
-            case _:
-                per_hour = None
-        return Price(per_hour=per_hour, on_demand_per_hour=on_demand)
+            case Lifecycle.ON_DEMAND, zone:
+                return self.on_demand(instance_type, zone)
+            case Lifecycle.SPOT, str(zone):
+                return self.spot(instance_type, zone, query.at)
+        return None
 
     def on_demand(self, instance_type: str, availability_zone: str | None = None) -> Decimal | None:
         region = region_of(availability_zone) or self._regions[0]
         return self._cached(
-            (instance_type, "on-demand", region),
+            (instance_type, Lifecycle.ON_DEMAND, region),
             ON_DEMAND_FRESH_SECONDS,
             lambda: self._list_price(instance_type, region),
         )
@@ -104,7 +110,7 @@ class Prices:
             return None
         hour = at[: len("2025-01-15T10")] + ":00:00.000Z"
         return self._cached(
-            (instance_type, "spot", availability_zone, hour),
+            (instance_type, Lifecycle.SPOT, availability_zone, hour),
             SPOT_FRESH_SECONDS,
             lambda: self._spot_price(self._ec2(region), instance_type, availability_zone, hour),
         )
@@ -133,7 +139,7 @@ class Prices:
 
     def _fetched(self, key: tuple[str, ...], fetch: Callable[[], Decimal | None]) -> Decimal | None:
         try:
-            with reaching("prices"):
+            with translate_errors("prices"):
                 return fetch()
         except (ClientError, *UNREADABLE) as problem:
             self._warn(f"the price of {' '.join(key)} is unknown: {problem!r}")

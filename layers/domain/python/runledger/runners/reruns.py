@@ -1,9 +1,12 @@
-"""Interrupted jobs are re-run: one "re-run failed jobs" request for the run, exactly once.
+"""Failed jobs are re-run: one "re-run failed jobs" request for the run, exactly once.
 
     claim the run ── is there a newer attempt? ── which jobs failed? ── call GitHub ── history ── store the result
                              │ yes: requested already, by us before a crash or by a person
 
 GitHub's newest attempt shows whether the request was made. So a request whose response was lost is not repeated.
+
+By default, a run is re-run only if all of its failed jobs were interrupted. With `any_failure` the reason doesn't
+matter, but a run with a job behind an environment is never re-run: only a person may decide to repeat a deployment.
 """
 
 import uuid
@@ -13,7 +16,9 @@ from typing import Any, Protocol
 
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import EventType, Facts, Receipt, Source
-from runledger.model.reports import RerunCheck
+from runledger.model.keys import RunKey
+from runledger.model.reports import RerunCheck, RerunPolicy
+from runledger.model.reruns import RerunOutcome, RerunResult
 from runledger.platform.clock import SystemClock
 from runledger.recording.decision import RERUN_CONCLUSIONS, Decision
 from runledger.tables.rerun_claims import Rerun, RerunClaims
@@ -40,59 +45,78 @@ class Reruns:
     github: Callable[[int], GitHub]
     refusals: tuple[type[Exception], ...]
     at_most: int
-    own_failures_too: bool = False
+    has_gates: Callable[[RunKey], bool]
+    """Whether a job of this attempt is behind an environment."""
+    policy: RerunPolicy = RerunPolicy.INTERRUPTED
     time: SystemClock = field(default_factory=SystemClock)
     new_owner: Callable[[], str] = lambda: uuid.uuid4().hex
 
-    def consider(self, check: RerunCheck) -> str:
-        """The result, for the log."""
+    def consider(self, check: RerunCheck) -> RerunResult:
+        if self.policy is RerunPolicy.NEVER:
+            return RerunResult(RerunOutcome.SWITCHED_OFF)
         if check.run_attempt > self.at_most:
-            return "enough"
+            return RerunResult(RerunOutcome.LIMIT_REACHED)
         until = self.time.text(seconds_from_now=CLAIM_SECONDS)
         owner = self.new_owner()
         rerun = self.claims.claim(check, owner=owner, at=self.time.text(), until=until)
         if rerun.result:
             return rerun.result
         if not rerun.claimed:
-            return "being considered"  # by another process, which checks for new jobs before it releases the claim
+            return RerunResult(RerunOutcome.IN_PROGRESS)
         while (result := self._request(check, rerun)) is None:
             more = self.claims.release(check, seen=rerun, owner=owner)
             if more is None:
-                return "failed for its own reason"
+                return RerunResult(RerunOutcome.OWN_FAILURE)
             rerun = more
         self._record_result(check, rerun, result)
         self.claims.finish(check, result=result)
         return result
 
-    def _request(self, check: RerunCheck, rerun: Rerun) -> str | None:
+    def _request(self, check: RerunCheck, rerun: Rerun) -> RerunResult | None:
         """None if a job failed for its own reason, as far as the recorded inputs show."""
         github = self.github(check.installation_id)
         now = github.run(check.repo_full_name, check.run_id)
         if int(now.get("run_attempt") or 1) > check.run_attempt:
-            return "requested"
+            return RerunResult(RerunOutcome.REQUESTED)
         if now.get("status") != "completed":
             raise UnavailableError(f"run {check.run_id} is not finished yet on GitHub")
         if now.get("conclusion") == CANCELLED:
-            return "the run was cancelled"  # possibly by a person: GitHub does not report by whom
+            return RerunResult(RerunOutcome.CANCELLED)  # possibly by a person: GitHub does not report by whom
         jobs = github.run_jobs(check.repo_full_name, check.run_id, check.run_attempt)
         failed = {int(job["id"]) for job in jobs if job.get("conclusion") in RERUN_CONCLUSIONS}
-        if not self.own_failures_too and failed - rerun.cut_short_job_ids:
+        if self.policy is RerunPolicy.INTERRUPTED and failed - rerun.cut_short_job_ids:
             return None
+        if self.policy is RerunPolicy.ANY_FAILURE and (obstacle := self._obstacle(check, failed)):
+            return obstacle
+        return self._call(check, rerun, github)
+
+    def _call(self, check: RerunCheck, rerun: Rerun, github: GitHub) -> RerunResult:
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
         except self.refusals as refusal:
             if getattr(refusal, "status", None) == FORBIDDEN and not self._was_tried_long(rerun):
                 # GitHub also responds with 403 while it finishes the run.
                 raise UnavailableError(f"run {check.run_id} cannot be run again yet: {refusal}") from refusal
-            return f"refused: {refusal}"
-        return "requested"
+            return RerunResult(RerunOutcome.REFUSED, str(refusal))
+        return RerunResult(RerunOutcome.REQUESTED)
+
+    def _obstacle(self, check: RerunCheck, failed: set[int]) -> RerunResult | None:
+        """Why the jobs are not re-run. All attempts count: a partial re-run carries over jobs that succeeded before."""
+        if not failed:
+            return RerunResult(RerunOutcome.NO_FAILED_JOBS)
+        runs = (RunKey(check.installation_id, check.run_id, 1 + each) for each in range(check.run_attempt))
+        return RerunResult(RerunOutcome.BEHIND_AN_ENVIRONMENT) if any(map(self.has_gates, runs)) else None
 
     def _was_tried_long(self, rerun: Rerun) -> bool:
         return rerun.first_claimed_at <= self.time.text(seconds_from_now=-FORBIDDEN_FOR_SECONDS)
 
-    def _record_result(self, check: RerunCheck, rerun: Rerun, result: str) -> None:
-        event_type = EventType.RERUN_REQUESTED if result == "requested" else EventType.RERUN_REFUSED
-        for job_id in sorted(rerun.cut_short_job_ids):
+    def _record_result(self, check: RerunCheck, rerun: Rerun, result: RerunResult) -> None:
+        requested = result.outcome is RerunOutcome.REQUESTED
+        event_type = EventType.RERUN_REQUESTED if requested else EventType.RERUN_REFUSED
+        concerned = rerun.cut_short_job_ids
+        if self.policy is RerunPolicy.ANY_FAILURE:
+            concerned |= rerun.failed_job_ids
+        for job_id in sorted(concerned):
             self.record(
                 Receipt(
                     installation_id=check.installation_id,
@@ -101,7 +125,7 @@ class Reruns:
                     received_at=rerun.first_claimed_at,
                     event_type=event_type,
                     source=Source.INTERNAL,
-                    action=result,
+                    action=str(result),
                     facts=Facts(),
                 )
             )

@@ -1,22 +1,23 @@
-"""Records occurrences of a machine on the jobs that it was assigned to, in any order of arrival.
+"""Records assignments and occurrences of a machine on its runner and on the jobs that it was assigned to.
 
     assignment:  check the owner ── record on the job ── add to the runner ── settle
                       ▲                                      │
                       └────────── the runner changed ◄───────┘
     occurrence:  add to the runner ── settle
 
-To settle is to record on the jobs what happened to their machine. The job gets its assignment before the runner does.
-So if an assignment and an occurrence arrive together, the later write to the runner finds both and notifies the job.
+To settle is to record on the jobs what happened to their machine: see `job_notices`. The job gets its assignment before
+the runner does. So if an assignment and an occurrence arrive together, the later write to the runner finds both and
+notifies the job.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from runledger.model.assignments import Assignment, MachineFacts, Occurrence, OccurrenceKind
 from runledger.model.errors import NotYours
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.instance import Instance
-from runledger.model.job import Job as RecordedJob
+from runledger.model.keys import JobKey
 from runledger.model.ownership import (
     Claim,
     Proof,
@@ -31,18 +32,9 @@ from runledger.model.ownership import (
 from runledger.model.places import NOWHERE, Place, Scope
 from runledger.model.runner import Runner
 from runledger.recording.decision import Decision
-from runledger.runners.machine_messages import (
-    ALL_KINDS,
-    Job,
-    description,
-    is_described_by,
-    jobs_to_describe_again,
-    messages,
-    placements,
-)
+from runledger.runners.job_notices import JobNotices, Record
+from runledger.runners.machine_messages import ALL_KINDS, description
 from runledger.tables.runners import RunnersTable
-
-Record = Callable[[Receipt], Decision]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +47,7 @@ class Runners:
 
     table: RunnersTable
     record: Record
-    settled: Callable[[Job], None] = lambda _job: None  # called for each job of a machine, after each input about it
+    settled: Callable[[JobKey], None] = lambda _job: None
     scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
@@ -76,15 +68,15 @@ class Runners:
                     contested = {"contested_at": plan.since, "contested_by": plan.installation_id}
                     if not self.table.save(seen, seen.owned(**contested, suspected_at=None, suspected_reason=None)):
                         continue
-                self._finish(seen, plan.job)
-                raise NotYours(f"runner {runner_id} belongs to another installation than {plan.installation_id}")
+                self._jobs.finish(seen, plan.job)
+                raise NotYours(f"runner {runner_id} doesn't belong to installation {plan.installation_id}")
             decision = decision or self.record(receipt)
             before = seen or Runner(runner_id=runner_id, created_at=plan.since)
             after = before.reported_in(place).owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
             if self.table.save(seen, after):
                 break
-        self._settle_assigned(after, plan.job, news=True)
-        self._finish(after, plan.job)
+        self._jobs.settle_assigned(after, plan.job, news=True)
+        self._jobs.finish(after, plan.job)
         return decision
 
     def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
@@ -117,8 +109,8 @@ class Runners:
             if after is before or self.table.save(seen, after):
                 break
         if recorded:
-            self._settle_assigned(after, fact.job, news=news)
-        self._finish(after, fact.job)
+            self._jobs.settle_assigned(after, fact.job, news=news)
+        self._jobs.finish(after, fact.job)
         return ruling
 
     def attached(self, runner_id: str, *, at: str, place: Place) -> None:
@@ -159,7 +151,7 @@ class Runners:
         """A pass has found the end. The jobs are notified first, because no later pass looks at a cleaned runner."""
         end = Occurrence(at, OccurrenceKind.ENDED, reason)
         runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
-        self._settle(runner, end)
+        self._jobs.settle(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
     def confirmed(self, machine: Instance, *, at: str) -> None:
@@ -177,90 +169,30 @@ class Runners:
             ),
         )
         claimants = [each.job for each in after.claims if each.installation_id == installation_id]
-        after = self._describe(after, claimants)
+        after = self._jobs.describe(after, claimants)
         for job in claimants:
-            self._notify(after, job, ALL_KINDS)
+            self._jobs.notify(after, job, ALL_KINDS)
 
     def _record_occurrence(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
         """Records what EC2 or ECS reports."""
         at = occurrence.at
         change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
         runner = self.table.change(runner_id, at=at, change=change)
-        self._settle(runner, occurrence)
+        self._jobs.settle(runner, occurrence)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
         def reported(runner: Runner) -> Runner:
             if runner.installation_id not in (None, installation_id) or runner.contested_at:
-                raise NotYours(f"runner {runner_id} belongs to another installation than {installation_id}")
+                raise NotYours(f"runner {runner_id} doesn't belong to installation {installation_id}")
             return runner.after(occurrence)
 
         runner = self.table.change(runner_id, at=occurrence.at, change=reported)
-        self._settle(runner, occurrence)
+        self._jobs.settle(runner, occurrence)
         return runner
 
-    def _settle(self, runner: Runner, occurrence: Occurrence) -> None:
-        """A start may show that an end belongs to a new life: then the jobs of that life get all messages.
-
-        A late start or end may also show that two jobs ran in different lives: then neither took the other's machine.
-        """
-        kinds = ALL_KINDS if occurrence.kind is OccurrenceKind.STARTED else frozenset({occurrence.kind})
-        runner = self._describe(runner, jobs_to_describe_again(runner, occurrence))
-        splits = occurrence.kind in (OccurrenceKind.STARTED, OccurrenceKind.ENDED)
-        is_late = any(each.since >= occurrence.at for each in runner.effective)
-        for job, placement in placements(runner).items():
-            if placement.life.spans(occurrence.at):
-                self._notify(runner, job, kinds)
-            elif splits and is_late:
-                self._notify(runner, job, frozenset())
-        self._finish(runner)
-
-    def _settle_assigned(self, runner: Runner, job: Job, *, news: bool) -> None:
-        """The job gets all messages. Others in the same life lose the machine to it, or share its launcher's facts."""
-        placed = placements(runner)
-        life = placed[job].life if job in placed else None
-        beside = [each for each in placed if each != job and placed[each].life == life]
-        described = [each for each in beside if is_described_by(runner, each, job)]
-        runner = self._describe(runner, [job, *described] if news else described)
-        for each in beside:
-            self._notify(runner, each, ALL_KINDS if each in described else frozenset())
-        self._notify(runner, job, ALL_KINDS)
-
-    def _finish(self, runner: Runner, *jobs: Job) -> None:
-        """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
-        for job in dict.fromkeys((*jobs, *(each.job for each in (*runner.assignments, *runner.claims)))):
-            self.settled(job)
-
-    def _describe(self, runner: Runner, jobs: Iterable[Job]) -> Runner:
-        """Describes the machine to jobs that run on it. The runner may change meanwhile, so it is read again."""
-        jobs, stale = list(jobs), True
-        while stale:
-            receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
-            stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
-            if stale:
-                runner = self.table.get(runner.runner_id) or runner
-        return runner
-
-    def _notify(self, runner: Runner, job: Job, kinds: frozenset[OccurrenceKind]) -> None:
-        for receipt in messages(runner, job, kinds):
-            recorded = self.record(receipt).job
-            if receipt.releases and recorded.runs_on(runner.runner_id):
-                self._keep(runner.runner_id, recorded)
-
-    def _keep(self, runner_id: str, job: RecordedJob) -> None:
-        """Another job ran on the machine, but GitHub names it for this job too. So its plan becomes a fact."""
-        assert job.started_at is not None
-        fact = Assignment(
-            installation_id=job.installation_id,
-            job_id=job.job_id,
-            since=job.started_at,
-            is_plan=False,
-            repo_full_name=job.repo_full_name,
-        )
-        after = self.table.change(runner_id, at=fact.since, change=lambda runner: runner.assigned(fact))
-        if any(
-            each.job == fact.job and not each.is_plan for each in after.assignments
-        ):  # unless it is too old to be kept
-            self._settle_assigned(after, fact.job, news=True)
+    @property
+    def _jobs(self) -> JobNotices:
+        return JobNotices(table=self.table, record=self.record, settled=self.settled)
 
 
 def _plan(receipt: Receipt) -> Assignment:

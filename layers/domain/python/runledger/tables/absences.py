@@ -8,11 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import ClientError
+
 from runledger.model import times
-from runledger.platform.availability import reaching
+from runledger.model.keys import RunKey
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.updates import update
+from runledger.tables.attributes import from_attributes, is_condition_failure
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,7 +26,10 @@ KEPT_DAYS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Of a job, or of a run if `job_id` is None. `closed_at` is when the job was closed because of it."""
+    """Of a job, or of a run if `job_id` is None.
+
+    `closed_at` is when the job was closed because of it, `compared_at` when GitHub was last asked about the closed job.
+    """
 
     key: str
     installation_id: int
@@ -31,36 +37,28 @@ class Absence:
     first_at: str
     job_id: int | None = None
     closed_at: str | None = None
+    compared_at: str | None = None
 
 
-FIELDS = ("installation_id", "repo_full_name", "first_at", "job_id", "closed_at")
+FIELDS = ("installation_id", "repo_full_name", "first_at", "job_id", "closed_at", "compared_at")
+IS_CLOSED, NOT_CLOSED = "attribute_exists(#closed_at)", "attribute_not_exists(#closed_at)"
 
 
 class Absences:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="runners")
 
-    @reaching("runners")
     def all(self) -> dict[str, Absence]:
-        """By key. Usually empty."""
-        pages = self._client.get_paginator("query").paginate(
-            TableName=self._name,
-            KeyConditionExpression="PK = :absences",
-            ExpressionAttributeValues={":absences": {"S": ABSENCES}},
-        )
-        items = [from_attributes(item) for page in pages for item in page["Items"]]
-        return {item[schema.SORT]: _absence(item) for item in items}
+        """By key. Usually empty. Items without their first time, of an earlier version, are omitted."""
+        items = map(from_attributes, self._table.items(Partition(value=ABSENCES)))
+        return {item[schema.SORT]: _absence(item) for item in items if "first_at" in item}
 
-    @reaching("runners")
     def note(
         self, key: str, *, installation_id: int, repo_full_name: str, at: str, job_id: int | None = None
     ) -> Absence:
         """Keeps the first time."""
         about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
-        noted = update(
-            self._client,
-            self._name,
+        noted = self._table.update(
             _key(key),
             put={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
             fill=about | {"first_at": at},
@@ -68,22 +66,41 @@ class Absences:
         )
         return _absence(noted)
 
-    @reaching("runners")
-    def close(self, key: str, *, at: str) -> None:
-        update(self._client, self._name, _key(key), fill={"closed_at": at})
+    def close(self, key: str, *, installation_id: int, repo_full_name: str, job_id: int, at: str) -> None:
+        """Complete, because another pass may have deleted the item since it was read."""
+        about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
+        self._table.update(
+            _key(key),
+            put={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
+            fill=about | {"first_at": at, "closed_at": at},
+        )
 
-    @reaching("runners")
-    def forget(self, keys: Iterable[str]) -> None:
+    def note_compared(self, key: str, *, at: str) -> None:
+        self._table.update_if(_key(key), put={"compared_at": at}, names=("closed_at",), condition=IS_CLOSED)
+
+    def forget_open(self, keys: Iterable[str]) -> None:
+        """Those whose job was not closed: another pass may have closed it since, and it must be compared again."""
         for key in keys:
-            self._client.delete_item(TableName=self._name, Key=to_attributes(_key(key)))
+            try:
+                self._table.delete(
+                    _key(key),
+                    ConditionExpression=NOT_CLOSED,
+                    ExpressionAttributeNames={"#closed_at": "closed_at"},
+                )
+            except ClientError as error:
+                if not is_condition_failure(error):
+                    raise
+
+    def forget(self, key: str) -> None:
+        self._table.delete(_key(key))
 
 
-def run_key(installation_id: int, run_id: int, run_attempt: int) -> str:
-    return f"run {installation_id}#{run_id}#{run_attempt}"
+def run_key(run: RunKey) -> str:
+    return f"run {schema.run_key(run)}"
 
 
 def job_key(installation_id: int, job_id: int) -> str:
-    return f"job {installation_id}#{job_id}"
+    return f"job {schema.job_key(installation_id, job_id)}"
 
 
 def _absence(item: dict[str, object]) -> Absence:

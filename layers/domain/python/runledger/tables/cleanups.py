@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from runledger.model import times
 from runledger.model.runner import RunnerStatus
-from runledger.platform.availability import reaching
+from runledger.model.suspicion import Cleared
 from runledger.tables import schema
-from runledger.tables.runners import CHANGED, SUSPICION
-from runledger.tables.updates import update_if
+from runledger.tables.runners import CHANGED, SUSPICION, cleared
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -30,15 +30,11 @@ OWN_LEASE = "#status = :cleaning AND #cleaning_owner = :cleaning_owner AND #clea
 
 class CleanupLocks:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="runners")
 
-    @reaching("runners")
     def claim(self, runner_id: str, *, suspected_at: str, owner: str, at: str) -> bool:
         """False if it is no longer suspected, or another cleanup has the lease."""
-        claimed = update_if(
-            self._client,
-            self._name,
+        claimed = self._table.update_if(
             _key(runner_id),
             put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
             add=CHANGED,
@@ -53,15 +49,12 @@ class CleanupLocks:
         )
         return claimed is not None
 
-    @reaching("runners")
-    def release(self, runner_id: str, *, owner: str, clear_suspicion: bool) -> None:
-        """Makes the runner active again. If it is still suspected, the next pass cleans it up."""
-        update_if(
-            self._client,
-            self._name,
+    def release(self, runner_id: str, *, owner: str, at: str, found: Cleared | None) -> None:
+        """Makes the runner active again. If nothing was found that clears it, the next pass cleans it up."""
+        self._table.update_if(
             _key(runner_id),
-            put={"status": RunnerStatus.ACTIVE},
-            remove=(*LEASE, *(SUSPICION if clear_suspicion else ())),
+            put={"status": RunnerStatus.ACTIVE, **(cleared(at, found) if found else {})},
+            remove=(*LEASE, *(SUSPICION if found else ())),
             add=CHANGED,
             condition="#status = :cleaning AND #cleaning_owner = :owner",
             given={"cleaning": RunnerStatus.CLEANING, "owner": owner},

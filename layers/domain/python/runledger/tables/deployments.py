@@ -3,21 +3,24 @@
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
+from runledger.model.keys import DeploymentKey
 from runledger.model.reports import Approval, DeploymentReport
-from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.updates import advance, claim, update, update_if
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 DECIDED_AT = {Approval.APPROVED: "approved_at", Approval.REJECTED: "rejected_at"}
 DECISIONS = tuple(DECIDED_AT.values())
+# Set if the decision and its time come from the deployment's states, and not from a review.
+INFERRED = "decision_inferred"
 # A review has precedence over the deployment's states. The first of two reviews counts; of two at the same time, the
 # rejection.
-REVIEWED = "attribute_exists(#approved_at) OR attribute_exists(#rejected_at)"
-NOT_REVIEWED = "(attribute_not_exists(#approved_at) AND attribute_not_exists(#rejected_at))"
+REVIEWED = f"(attribute_exists(#approved_at) OR attribute_exists(#rejected_at)) AND attribute_not_exists(#{INFERRED})"
+NOT_REVIEWED = (
+    f"(attribute_not_exists(#approved_at) AND attribute_not_exists(#rejected_at)) OR attribute_exists(#{INFERRED})"
+)
 REPLACES = {
     Approval.APPROVED: f"{NOT_REVIEWED} OR #approved_at > :approved_at OR #rejected_at > :approved_at",
     Approval.REJECTED: f"{NOT_REVIEWED} OR #approved_at >= :rejected_at OR #rejected_at > :rejected_at",
@@ -26,19 +29,18 @@ REPLACES = {
 
 class DeploymentsTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="deployments")
         self._retention_days = retention_days
 
-    @reaching("deployments")
-    def get(self, installation_id: int, deployment_id: int) -> dict[str, Any] | None:
-        key = to_attributes(_key(installation_id, deployment_id))
-        response = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
-        return from_attributes(response["Item"]) if "Item" in response else None
+    def get(self, deployment: DeploymentKey) -> dict[str, Any] | None:
+        return self._table.read(_key(deployment))
 
-    @reaching("deployments")
+    def refresh(self, report: DeploymentReport) -> None:
+        """From GitHub, because a user asked."""
+        self.absorb(report)
+
     def absorb(self, report: DeploymentReport) -> None:
-        key = _key(report.installation_id, report.deployment_id)
+        key = _key(report.key)
         put: dict[str, Any] = {
             "installation_id": report.installation_id,
             "deployment_id": report.deployment_id,
@@ -57,47 +59,75 @@ class DeploymentsTable:
         if report.status is None:
             # A redelivered job must not change anything, including the expiry.
             fill |= expiry
-            update(self._client, self._name, key, put=put, fill=fill | {"status": Approval.PENDING}, add=add)
+            self._table.update(key, put=put, fill=fill | {"status": Approval.PENDING}, add=add)
             return
         put |= expiry | {"checked_at": report.reported_at}
         if not self._decide(report, key, put=put, fill=fill, add=add):
-            update(self._client, self._name, key, put=put, fill=fill, add=add)
+            self._table.update(key, put=put, fill=fill, add=add)
 
     def _decide(self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], **about: Any) -> bool:
         """False, without any change, if the stored decision has precedence."""
         assert report.status is not None
-        if report.status not in DECIDED_AT or report.reviewed_at is None:
-            changed = advance(
-                self._client, self._name, key, report.status, put=put, unless=REVIEWED, names=DECISIONS, **about
+        if report.status not in DECIDED_AT or not (report.reviewed_at or report.decided_at):
+            changed = self._table.advance(
+                key, report.status, put=put, unless=REVIEWED, names=(*DECISIONS, INFERRED), **about
             )
             return changed is not None
-        changed = update_if(
-            self._client,
-            self._name,
+        if report.reviewed_at is None:
+            return self._infer(report, key, put=put, **about)
+        changed = self._table.update_if(
             key,
             put=put | {"status": report.status, DECIDED_AT[report.status]: report.reviewed_at},
-            remove=[name for status, name in DECIDED_AT.items() if status is not report.status],
+            remove=[*_of_other_decisions(report.status), INFERRED],
             condition=REPLACES[report.status],
             **about,
         )
         return changed is not None
 
-    @reaching("deployments")
-    def claim(self, installation_id: int, deployment_id: int, *, at: str, until: str) -> bool:
-        return claim(
-            self._client,
-            self._name,
-            _key(installation_id, deployment_id),
+    def _infer(
+        self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], fill: dict[str, Any], **about: Any
+    ) -> bool:
+        """Several states show the same decision, in any order: the earliest has its time."""
+        assert report.status is not None
+        decided_at = {DECIDED_AT[report.status]: report.decided_at}
+        changed = self._table.advance(
+            key,
+            report.status,
+            put=put | {INFERRED: True},
+            fill=fill | decided_at,
+            remove=_of_other_decisions(report.status),
+            unless=REVIEWED,
+            returning="ALL_NEW",
+            **about,
+        )
+        for name, at in decided_at.items():
+            # A second write only if a later state was reported first.
+            if changed and changed[name] > at:
+                self._table.update_if(
+                    key,
+                    put=decided_at,
+                    names=(INFERRED,),
+                    condition=f"attribute_exists(#{INFERRED}) AND #{name} > :{name}",
+                )
+        return changed is not None
+
+    def claim(self, deployment: DeploymentKey, *, at: str, until: str) -> bool:
+        return self._table.claim(
+            _key(deployment),
             at=at,
             until=until,
             expiry=times.expiry(at, self._retention_days),
         )
 
-    @reaching("deployments")
-    def note_checked(self, installation_id: int, deployment_id: int, *, at: str) -> None:
-        """Caches that GitHub has no such deployment."""
-        update(self._client, self._name, _key(installation_id, deployment_id), put={"checked_at": at})
+    def note_checked(self, deployment: DeploymentKey, *, at: str, repo_full_name: str) -> None:
+        """Caches that the repository has no such deployment, and ends the claim: a reader may name another one."""
+        put = {"checked_at": at, "checked_repo": repo_full_name}
+        self._table.update(_key(deployment), put=put, remove=["claimed_until"])
 
 
-def _key(installation_id: int, deployment_id: int) -> dict[str, str]:
-    return {schema.PARTITION: schema.deployment_key(installation_id, deployment_id), schema.SORT: schema.ONLY}
+def _of_other_decisions(status: Approval) -> list[str]:
+    return [name for each, name in DECIDED_AT.items() if each is not status]
+
+
+def _key(deployment: DeploymentKey) -> dict[str, str]:
+    return {schema.PARTITION: schema.deployment_key(deployment), schema.SORT: schema.ONLY}

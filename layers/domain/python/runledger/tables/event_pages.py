@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
-from runledger.tables.pages import Key, Partition, Span, page
+from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -19,8 +20,7 @@ class EventPage:
 
 class EventPages:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name)
 
     def page(
         self,
@@ -32,6 +32,6 @@ class EventPages:
         limit: int,
         start: Key | None = None,
     ) -> EventPage:
-        history = Partition(table=self._name, value=schema.job_key(installation_id, job_id))
-        found = page(self._client, history, span, newest_first=newest_first, limit=limit, start=start)
+        history = Partition(value=schema.job_key(installation_id, job_id))
+        found = self._table.page(history, span, newest_first=newest_first, limit=limit, start=start)
         return EventPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)

@@ -9,15 +9,15 @@ from botocore.exceptions import ClientError
 from runledger.model import times
 from runledger.model.inputs import MACHINE_MESSAGES, Event, EventType, Source, Status
 from runledger.model.job import Job
-from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
-from runledger.tables.reads import ALWAYS, Partition, query_arguments, query_results
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
+from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-ABSENT = "attribute_not_exists(PK)"
 # The decision with the highest version was saved; a process that lost the race may write its older one later.
 NOT_NEWER = f"{ABSENT} OR #version <= :version"
 AS_READ = "#version = :version"
@@ -27,28 +27,23 @@ _fields = attrgetter(*FIELDS)
 
 class EventsTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="workflow_job_events")
         self._retention_days = retention_days
 
-    @reaching("workflow_job_events")
     def put(self, event: Event) -> None:
         """The key is derived from the receipt: a repetition changes nothing."""
         self._put_if(event, **_versioned(NOT_NEWER, event.version))
 
-    @reaching("workflow_job_events")
     def put_if_new(self, event: Event) -> bool:
         """False if the event exists: a provisional decision must not replace it."""
         return self._put_if(event, ConditionExpression=ABSENT)
 
     def changes_by_machines(self, installation_id: int, job_id: int) -> list[Event]:
         """The events about machines that have changes."""
-        history = Partition(table=self._name, value=schema.job_key(installation_id, job_id))
-        pages = query_results(self._client, query_arguments(history, ALWAYS) | {"ConsistentRead": True})
-        items = [from_attributes(item) for each in pages for item in each["Items"]]
+        history = Partition(value=schema.job_key(installation_id, job_id))
+        items = map(from_attributes, self._table.items(history, consistent=True))
         return [_event(item) for item in items if item["event_type"] in MACHINE_MESSAGES and "changes" in item]
 
-    @reaching("workflow_job_events")
     def remove_changes(self, event: Event, job: Job) -> None:
         """The changes were not saved. Does nothing if a later decision has replaced the event since it was read."""
         unchanged = dataclasses.replace(event, changes=None, status=job.status, version=job.version)
@@ -56,7 +51,7 @@ class EventsTable:
 
     def _put_if(self, event: Event, **condition: Any) -> bool:
         try:
-            self._client.put_item(TableName=self._name, Item=self._item(event), **condition)
+            self._table.put(self._item(event), **condition)
         except ClientError as error:
             if is_condition_failure(error):
                 return False

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.gates import Gate
+from runledger.model.keys import RunKey
 from runledger.model.reports import Approval, GateJob, Review, Waiting
-from runledger.platform.availability import reaching
 from runledger.tables import schema
-from runledger.tables.updates import update
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+GATE = "gate#"
 REVIEW = "review_"
 REVIEW_FIELDS = ("reviewed_at", "status", "reported_at", "delivery_id", "body_digest", "job_name")
 LONGEST_ENVIRONMENT = 200  # a sort key has at most 1,024 bytes
@@ -25,15 +27,11 @@ LONGEST_ENVIRONMENT = 200  # a sort key has at most 1,024 bytes
 
 class Gates:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="deployments")
         self._retention_days = retention_days
 
-    @reaching("deployments")
     def join(self, waiting: Waiting) -> Gate:
-        changed = update(
-            self._client,
-            self._name,
+        changed = self._table.update(
             _key(waiting),
             fill=self._expiry(waiting.at),
             add={"jobs": {job_text(waiting.job)}},
@@ -41,17 +39,19 @@ class Gates:
         )
         return _gate(waiting, changed)
 
-    @reaching("deployments")
     def review(self, review: Review) -> Gate:
-        changed = update(
-            self._client,
-            self._name,
+        changed = self._table.update(
             _key(review),
             put=self._expiry(review.reported_at),
             fill={f"{REVIEW}{review.body_id}": _review_text(review)},
             returning="ALL_NEW",
         )
         return _gate(review, changed)
+
+    def exist(self, run: RunKey) -> bool:
+        """Whether a job of the attempt is or was behind an environment: it joins a gate before it is saved."""
+        items = self._table.items(Partition(value=schema.run_key(run)), consistent=True)
+        return any(item[schema.SORT]["S"].startswith(GATE) for item in items)
 
     def _expiry(self, at: str) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
@@ -77,8 +77,8 @@ def _text(*values: object) -> str:
 
 def _key(source: Waiting | Review) -> dict[str, str]:
     return {
-        schema.PARTITION: schema.run_key(source.installation_id, source.run_id, source.run_attempt),
-        schema.SORT: f"gate#{source.environment[:LONGEST_ENVIRONMENT]}",
+        schema.PARTITION: schema.run_key(source.run_key),
+        schema.SORT: f"{GATE}{source.environment[:LONGEST_ENVIRONMENT]}",
     }
 
 

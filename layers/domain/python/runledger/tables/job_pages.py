@@ -1,23 +1,26 @@
 """workflow_jobs for the API: pages of jobs, single jobs, and what statistics need from the index alone."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from runledger.model.completed_job import CompletedJob
 from runledger.model.inputs import Status
-from runledger.model.job_line import JobLine
-from runledger.platform.availability import reaching
+from runledger.model.keys import RunKey
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes
-from runledger.tables.pages import Key, Partition, Span, count, page, stream
-from runledger.tables.reads import by_key
+from runledger.tables.pages import ALWAYS, Key, Partition, Span
+from runledger.tables.table import MOST_IN_A_BATCH, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 Item = dict[str, Any]
-MEASURED = (schema.PARTITION, schema.BY_REPO.sort, *schema.BY_REPO.include)
+HasTime = Callable[[], bool]
+MEASURED = (schema.PARTITION, schema.BY_COMPLETION.sort, *schema.BY_COMPLETION.include)
+QUEUE = "overall_queue_duration_in_ms"
+MOST_SEARCHED = 2000  # jobs that one page reads while it looks for matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +31,7 @@ class JobPage:
 
 class JobPages:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name)
 
     def in_status(self, installation_id: int, status: Status) -> Partition:
         return self._partition(schema.BY_STATUS, schema.status_key(installation_id, status))
@@ -37,24 +39,56 @@ class JobPages:
     def of_repo(self, installation_id: int, repo_full_name: str) -> Partition:
         return self._partition(schema.BY_REPO, schema.repo_key(installation_id, repo_full_name))
 
-    def of_run(self, installation_id: int, run_id: int, run_attempt: int) -> Partition:
-        return self._partition(schema.BY_RUN, schema.run_key(installation_id, run_id, run_attempt))
+    def of_run(self, run: RunKey) -> Partition:
+        return self._partition(schema.BY_RUN, schema.run_key(run))
 
-    def page(self, partition: Partition, span: Span, *, newest_first: bool, limit: int, start: Key | None) -> JobPage:
-        """Keys from the index, then jobs by their keys. A job that has left the index meanwhile is omitted."""
-        found = page(self._client, partition, span, newest_first=newest_first, limit=limit, start=start)
-        jobs = self._jobs(found.items)
+    def page(
+        self,
+        partition: Partition,
+        span: Span,
+        *,
+        newest_first: bool,
+        limit: int,
+        start: Key | None,
+        matches: Callable[[Item], bool] = lambda _job: True,
+    ) -> JobPage:
+        """Keys from the index, then jobs by their keys. A job that has left the index meanwhile is omitted.
+
+        `next_key` is set only if there is another match, or if none was found among the last MOST_SEARCHED jobs.
+        """
         index = partition.index
         assert index is not None
-        return JobPage(
-            jobs=[job for job in jobs if job.get(index.partition) == partition.value], next_key=found.next_key
-        )
+        found, searched, at_once = list[Item](), 0, limit + 1
+        while True:
+            keys = self._table.page(partition, span, newest_first=newest_first, limit=at_once, start=start)
+            for job in map(from_attributes, self._table.follow(keys.items)):
+                if job.get(index.partition) != partition.value or not matches(job):
+                    continue
+                if len(found) == limit:
+                    return JobPage(jobs=found, next_key=_key(found[-1], index))
+                found.append(job)
+            searched += at_once
+            start, at_once = keys.next_key, max(at_once, MOST_IN_A_BATCH)  # matches are rare
+            if start is None or searched >= MOST_SEARCHED:
+                return JobPage(jobs=found, next_key=start)
 
     def newest(self, partition: Partition, span: Span, *, at_most: int) -> JobPage:
         return self.page(partition, span, newest_first=True, limit=at_most, start=None)
 
-    def count(self, partition: Partition, span: Span) -> int:
-        return count(self._client, partition, span)
+    def every(self, partition: Partition, *, has_time: HasTime) -> tuple[list[Item], bool]:
+        """The jobs of the partition, oldest first, and whether time ran out before the last."""
+        found, start, index = list[Item](), None, partition.index
+        assert index is not None
+        while True:
+            keys = self._table.page(partition, newest_first=False, limit=MOST_IN_A_BATCH, start=start)
+            jobs = map(from_attributes, self._table.follow(keys.items))
+            found += (job for job in jobs if job.get(index.partition) == partition.value)
+            start = keys.next_key
+            if start is None or not has_time():
+                return found, start is not None
+
+    def count(self, partition: Partition, span: Span = ALWAYS) -> int:
+        return self._table.count(partition, span)
 
     def get(self, installation_id: int, job_id: int) -> Item | None:
         return self.among([(installation_id, job_id)]).get((installation_id, job_id))
@@ -62,37 +96,55 @@ class JobPages:
     def among(self, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], Item]:
         """By installation and job. Missing jobs are omitted."""
         keys = {(schema.job_key(*each), schema.ONLY): each for each in wanted}
-        with reaching(self._name):
-            found = by_key(self._client, self._name, keys)
+        found = self._table.by_key(keys)
         return {keys[key]: from_attributes(item) for key, item in found.items()}
 
-    def lines(self, partition: Partition, span: Span) -> Iterator[list[JobLine]]:
-        """What statistics need of a repository's jobs, a page of the index at a time."""
-        for items in stream(self._client, partition, span, attributes=MEASURED):
-            yield [_line(item) for item in items]
+    def completed(self, installation_id: int) -> Partition:
+        return self._partition(schema.BY_COMPLETION, schema.completion_key(installation_id))
+
+    def completed_jobs(
+        self, installation_id: int, span: Span, *, repo_full_name: str | None = None
+    ) -> Iterator[list[CompletedJob]]:
+        """Jobs that completed within the span, a page of the index at a time, newest first."""
+        where = {"repo_full_name": repo_full_name} if repo_full_name else None
+        partition = self.completed(installation_id)
+        for items in self._table.stream(partition, span, attributes=MEASURED, where=where):
+            yield [_completed(item) for item in items]
 
     def _partition(self, index: schema.Index, value: str) -> Partition:
-        return Partition(table=self._name, index=index, value=value)
-
-    def _jobs(self, indexed: Iterable[Attributes]) -> list[Item]:
-        keys = [(item[schema.PARTITION]["S"], item[schema.SORT]["S"]) for item in indexed]
-        with reaching(self._name):
-            found = by_key(self._client, self._name, keys)
-        return [from_attributes(found[key]) for key in keys if key in found]
+        return Partition(index=index, value=value)
 
 
-def _line(item: Attributes) -> JobLine:
+def _key(job: Item, index: schema.Index) -> Key:
+    return {name: str(job[name]) for name in (schema.PARTITION, schema.SORT, index.partition, index.sort)}
+
+
+def _completed(item: Attributes) -> CompletedJob:
     """By hand: for 100,000 jobs, boto3's deserialiser would take longer than everything else together."""
     job_id = item[schema.PARTITION]["S"].partition("#")[2]
-    return JobLine(
+
+    def text(name: str) -> str | None:
+        return item[name]["S"] if name in item else None
+
+    def number(name: str) -> str | None:
+        return item[name]["N"] if name in item else None
+
+    dollars, saved, queue = (number(name) for name in ("usage_in_dollars", "saved_in_dollars", QUEUE))
+    return CompletedJob(
         job_id=int(job_id),
         created_at=item["created_at"]["S"],
-        workflow_name=item["workflow_name"]["S"] if "workflow_name" in item else None,
-        job_name=item["job_name"]["S"] if "job_name" in item else None,
-        conclusion=item["conclusion"]["S"] if "conclusion" in item else None,
-        seconds=int(item["usage_in_seconds"]["N"]) if "usage_in_seconds" in item else 0,
-        dollars=Decimal(item["usage_in_dollars"]["N"]) if "usage_in_dollars" in item else None,
-        saved=Decimal(item["saved_in_dollars"]["N"]) if "saved_in_dollars" in item else None,
-        queue_ms=int(item["overall_queue_duration_in_ms"]["N"]) if "overall_queue_duration_in_ms" in item else None,
+        completed_at=item["completed_at"]["S"],
+        conclusion=text("conclusion"),
+        started_at=text("started_at"),
+        repo_full_name=text("repo_full_name"),
+        workflow_name=text("workflow_name"),
+        job_name=text("job_name"),
+        pool_name=text("pool_name"),
+        instance_type=text("instance_type"),
+        lifecycle=text("instance_lifecycle"),
+        seconds=int(number("usage_in_seconds") or 0),
+        dollars=Decimal(dollars) if dollars is not None else None,
+        saved=Decimal(saved) if saved is not None else None,
+        queue_ms=int(queue) if queue is not None else None,
         interrupted="was_interrupted" in item and bool(item["was_interrupted"]["BOOL"]),
     )

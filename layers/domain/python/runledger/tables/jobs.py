@@ -11,16 +11,15 @@ from runledger.model import times
 from runledger.model.errors import LostRace
 from runledger.model.inputs import INPUT_TOKEN_LENGTH, WEBHOOK_TOKEN_LENGTH, Status
 from runledger.model.job import Job
-from runledger.platform.availability import reaching
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
-from runledger.tables.reads import by_key, indexed
-from runledger.tables.updates import update
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
+from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "version = :version_read"
 FIELDS = {field.name for field in dataclasses.fields(Job)}
 MONEY = tuple(field.name for field in dataclasses.fields(Job) if field.type == Decimal | None)
@@ -28,18 +27,13 @@ MONEY = tuple(field.name for field in dataclasses.fields(Job) if field.type == D
 
 class JobsTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="workflow_jobs")
         self._retention_days = retention_days
 
-    @reaching("workflow_jobs")
     def get(self, installation_id: int, job_id: int, *, consistent: bool = False) -> Job | None:
-        response = self._client.get_item(
-            TableName=self._name, Key=to_attributes(_key(installation_id, job_id)), ConsistentRead=consistent
-        )
-        return _job(response["Item"]) if "Item" in response else None
+        item = self._table.get(_key(installation_id, job_id), consistent=consistent)
+        return _job(item) if item else None
 
-    @reaching("workflow_jobs")
     def save(self, before: Job | None, after: Job) -> None:
         """The commit point. LostRace if the job has changed since it was read.
 
@@ -60,22 +54,19 @@ class JobsTable:
 
     def in_status(self, installation_id: int, status: Status, *, created_before: str) -> Iterator[Job]:
         """Oldest first."""
-        partition = schema.status_key(installation_id, status)
-        with reaching("workflow_jobs"):
-            for page in indexed(self._client, self._name, schema.BY_STATUS, partition, before=created_before):
-                yield from (job for item in page if (job := _job(item)).status is status)
+        partition = Partition(index=schema.BY_STATUS, value=schema.status_key(installation_id, status))
+        for page in self._table.indexed(partition, before=created_before):
+            yield from (job for item in page if (job := _job(item)).status is status)
 
-    @reaching("workflow_jobs")
     def among(self, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Job]:
         """By installation and job. Missing jobs are omitted."""
         keys = {(schema.job_key(*key), schema.ONLY): key for key in wanted}
-        found = by_key(self._client, self._name, keys)
+        found = self._table.by_key(keys)
         return {keys[key]: _job(item) for key, item in found.items()}
 
     def _create(self, job: Job) -> None:
-        self._client.put_item(
-            TableName=self._name,
-            Item=to_attributes(self._item(job)),
+        self._table.put(
+            to_attributes(self._item(job)),
             ConditionExpression=ABSENT,
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
@@ -83,9 +74,7 @@ class JobsTable:
     def _update(self, before: Job, after: Job) -> None:
         """Writes only changed attributes: those of a newer version of Runledger are kept."""
         stored, new = self._item(before), self._item(after)
-        update(
-            self._client,
-            self._name,
+        self._table.update(
             _key(after.installation_id, after.job_id),
             put={name: value for name, value in new.items() if stored[name] != value},
             remove=[name for name, value in new.items() if value is None and stored[name] is not None],
@@ -103,7 +92,8 @@ class JobsTable:
             "inputs": _packed(job),
             schema.BY_STATUS.partition: schema.status_key(scope, job.status),
             schema.BY_REPO.partition: schema.repo_key(scope, job.repo_full_name) if job.repo_full_name else None,
-            schema.BY_RUN.partition: _run_key(job),
+            schema.BY_RUN.partition: schema.run_key(run) if (run := job.run_key) else None,
+            schema.BY_COMPLETION.partition: _completion_key(job),
             schema.EXPIRY: times.expiry(job.last_updated_at, self._retention_days),
         }
 
@@ -112,10 +102,9 @@ def _key(installation_id: int, job_id: int) -> dict[str, str]:
     return {schema.PARTITION: schema.job_key(installation_id, job_id), schema.SORT: schema.ONLY}
 
 
-def _run_key(job: Job) -> str | None:
-    if job.run_id is None or job.run_attempt is None:
-        return None
-    return schema.run_key(job.installation_id, job.run_id, job.run_attempt)
+def _completion_key(job: Job) -> str | None:
+    is_listed = job.status is Status.COMPLETED and job.completed_at and not job.carried_over
+    return schema.completion_key(job.installation_id) if is_listed else None
 
 
 def _job(attributes: Attributes) -> Job:

@@ -8,17 +8,19 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from runledger.model import times
-from runledger.platform.availability import reaching
+from runledger.model.reports import REDELIVERY_DAYS
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.updates import new_owner, update, update_if
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
+from runledger.tables.updates import new_owner
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 LOG = "delivery_log"
 LOST = "lost_deliveries"
-KEPT_DAYS = 4  # GitHub redelivers for 3
+KEPT_DAYS = REDELIVERY_DAYS + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,29 +48,22 @@ class LostDelivery:
 
 class LostDeliveries:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="runners")
 
-    @reaching("runners")
     def reading(self) -> Reading:
-        answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(LOG)), ConsistentRead=True)
-        stored = from_attributes(answer.get("Item", {}))
+        stored = self._table.read(_key(LOG)) or {}
         if "read_to" in stored:
             return Reading()  # written by an earlier version, which used ids: the log is read once from its start
         return Reading(**{name: stored[name] for name in ("covered_to", "newest", "cursor") if name in stored})
 
-    @reaching("runners")
     def save_reading(self, reading: Reading) -> None:
         """Overlapping passes may read the same rows twice, which is harmless."""
         values = {"covered_to": reading.covered_to or None, "newest": reading.newest or None, "cursor": reading.cursor}
-        self._client.put_item(TableName=self._name, Item=to_attributes(_key(LOG) | values))
+        self._table.put(to_attributes(_key(LOG) | values))
 
-    @reaching("runners")
     def store(self, lost: LostDelivery) -> None:
         """Keeps the newest row of a GUID, which is the one to redeliver, and the number of attempts."""
-        update(
-            self._client,
-            self._name,
+        self._table.update(
             _key(LOST, lost.guid),
             put={
                 "delivery_id": lost.delivery_id,
@@ -84,30 +79,20 @@ class LostDeliveries:
             },
         )
 
-    @reaching("runners")
     def note_arrival(self, guid: str, *, at: str) -> None:
         """The item stays until it expires: a later walk may read the failed row again."""
         put = {"arrived": True, schema.EXPIRY: times.expiry(at, KEPT_DAYS)}
-        update(self._client, self._name, _key(LOST, guid), put=put)
+        self._table.update(_key(LOST, guid), put=put)
 
     def all(self) -> Iterator[LostDelivery]:
-        pages = self._client.get_paginator("query").paginate(
-            TableName=self._name,
-            KeyConditionExpression="PK = :lost",
-            ExpressionAttributeValues={":lost": {"S": LOST}},
-        )
         names = [each.name for each in fields(LostDelivery)]
-        with reaching("runners"):
-            for item in (from_attributes(item) for page in pages for item in page["Items"]):
-                if not item.get("arrived"):
-                    yield LostDelivery(**{name: item[name] for name in names if name in item})
+        for item in map(from_attributes, self._table.items(Partition(value=LOST))):
+            if not item.get("arrived"):
+                yield LostDelivery(**{name: item[name] for name in names if name in item})
 
-    @reaching("runners")
     def count_attempt(self, lost: LostDelivery, *, at: str) -> bool:
         """False if another pass has made this attempt. A retry by the SDK after a lost response is True."""
-        asked = update_if(
-            self._client,
-            self._name,
+        asked = self._table.update_if(
             _key(LOST, lost.guid),
             put={"asked": lost.asked + 1, "asked_at": at, "asked_by": new_owner()},
             condition="#asked = :seen OR #asked_by = :asked_by",
@@ -115,12 +100,9 @@ class LostDeliveries:
         )
         return asked is not None
 
-    @reaching("runners")
     def uncount_attempt(self, lost: LostDelivery) -> None:
         """Restores the count and the time after GitHub has rejected the request."""
-        update_if(
-            self._client,
-            self._name,
+        self._table.update_if(
             _key(LOST, lost.guid),
             put={"asked": lost.asked, "asked_at": lost.asked_at},
             remove=() if lost.asked_at else ("asked_at",),

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model.reports import RerunCheck
-from runledger.platform.availability import reaching
-from runledger.tables.attributes import from_attributes, to_attributes
+from runledger.model.reruns import RerunResult
 from runledger.tables.runs import key_of
-from runledger.tables.updates import update, update_if
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -25,22 +24,19 @@ NONE_INTERRUPTED = "#rerun_claimed_by = :owner AND attribute_not_exists(cut_shor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerun:
     claimed: bool
-    result: str | None
+    result: RerunResult | None
     first_claimed_at: str
     cut_short_job_ids: frozenset[int]
+    failed_job_ids: frozenset[int]
 
 
 class RerunClaims:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="workflow_runs")
 
-    @reaching("workflow_runs")
     def claim(self, check: RerunCheck, *, owner: str, at: str, until: str) -> Rerun:
         """A short exclusive right to request a re-run."""
-        claimed = update_if(
-            self._client,
-            self._name,
+        claimed = self._table.update_if(
             _key(check),
             put={"rerun_claimed_until": until, "rerun_claimed_by": owner},
             fill={"rerun_claimed_at": at},
@@ -50,12 +46,9 @@ class RerunClaims:
         )
         return _rerun(self._read(check) if claimed is None else claimed, claimed=claimed is not None)
 
-    @reaching("workflow_runs")
     def release(self, check: RerunCheck, *, seen: Rerun, owner: str) -> Rerun | None:
         """None if the claim is released or has another owner. Otherwise more jobs were interrupted meanwhile."""
-        released = update_if(
-            self._client,
-            self._name,
+        released = self._table.update_if(
             _key(check),
             remove=["rerun_claimed_until", "rerun_claimed_by"],
             condition=NO_MORE_INTERRUPTED if seen.cut_short_job_ids else NONE_INTERRUPTED,
@@ -66,23 +59,22 @@ class RerunClaims:
         run = self._read(check)
         return _rerun(run, claimed=True) if run.get("rerun_claimed_by") == owner else None
 
-    @reaching("workflow_runs")
-    def finish(self, check: RerunCheck, *, result: str) -> None:
-        update(self._client, self._name, _key(check), put={"rerun_result": result})
+    def finish(self, check: RerunCheck, *, result: RerunResult) -> None:
+        self._table.update(_key(check), put={"rerun_result": str(result)})
 
     def _read(self, check: RerunCheck) -> dict[str, Any]:
-        response = self._client.get_item(TableName=self._name, Key=to_attributes(_key(check)), ConsistentRead=True)
-        return from_attributes(response.get("Item", {}))
+        return self._table.read(_key(check)) or {}
 
 
 def _key(check: RerunCheck) -> dict[str, str]:
-    return key_of(check.installation_id, check.run_id, check.run_attempt)
+    return key_of(check.run_key)
 
 
 def _rerun(run: dict[str, Any], *, claimed: bool) -> Rerun:
     return Rerun(
         claimed=claimed,
-        result=run.get("rerun_result"),
+        result=RerunResult.parse(run["rerun_result"]) if "rerun_result" in run else None,
         first_claimed_at=run.get("rerun_claimed_at", ""),
         cut_short_job_ids=frozenset(run.get("cut_short_job_ids", ())),
+        failed_job_ids=frozenset(run.get("failed_job_ids", ())),
     )

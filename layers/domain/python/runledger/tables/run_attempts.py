@@ -3,24 +3,23 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runledger.platform.availability import reaching
+from runledger.model.keys import RunKey
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
-from runledger.tables.reads import by_key
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 # Half a read unit each, whether it exists or not: most runs have one attempt, and few have more than three.
 ATTEMPTS_AT_ONCE = 3
-# The ledger may have been deployed in the middle of a run, so a gap is no end. A run that is absent costs this much.
+# The ledger may have been deployed during a run, so a gap doesn't mean the end. An absent run costs this much.
 ATTEMPTS_AT_LEAST = 30
 
 
 class RunAttempts:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name)
 
     def of(self, installation_id: int, run_id: int) -> dict[int, dict[str, Any]]:
         """By their numbers, lowest first."""
@@ -43,9 +42,7 @@ class RunAttempts:
         """
         known = tuple(installation_ids)
         for attempts in (range(1, 3), range(3, 1 + ATTEMPTS_AT_LEAST)):
-            keys = {
-                (schema.run_key(each, run_id, attempt), schema.ONLY): each for each in known for attempt in attempts
-            }
+            keys = {_key(RunKey(each, run_id, attempt)): each for each in known for attempt in attempts}
             found = self._read(keys)
             owner = next((keys[key] for key in keys if key in found and _is_of(repo_full_name, found[key])), None)
             if owner is not None:
@@ -53,15 +50,20 @@ class RunAttempts:
         return None
 
     def _known(self, installation_id: int, run_id: int, attempts: range) -> dict[int, dict[str, Any]]:
-        keys = {(schema.run_key(installation_id, run_id, attempt), schema.ONLY): attempt for attempt in attempts}
+        keys = {
+            (schema.run_key(RunKey(installation_id, run_id, attempt)), schema.ONLY): attempt for attempt in attempts
+        }
         found = self._read(keys)
         return {attempt: found[key] for key, attempt in keys.items() if key in found}
 
     def _read(self, keys: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], dict[str, Any]]:
         """Omits items without a status: they hold only a claim, or a note that GitHub has no such run."""
-        with reaching(self._name):
-            items = by_key(self._client, self._name, keys)
+        items = self._table.by_key(keys)
         return {key: from_attributes(item) for key, item in items.items() if "status" in item}
+
+
+def _key(run: RunKey) -> tuple[str, str]:
+    return schema.run_key(run), schema.ONLY
 
 
 def _is_of(repo_full_name: str | None, run: Mapping[str, Any]) -> bool:

@@ -7,31 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.assignments import Assignment, MachineFacts, Occurrence, OccurrenceKind
+from runledger.model.reports import REDELIVERY_DAYS
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.platform.availability import reaching
+from runledger.model.suspicion import Cleared
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.reads import by_key, indexed
-from runledger.tables.updates import update_if
+from runledger.tables.attributes import from_attributes
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
+from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
 SUSPICION = ("suspected_at", "suspected_reason")
+CLEARING = ("suspicion_cleared_at", "suspicion_cleared_reason")
 # Either it is not a known runner and has not ended, or it is active and not suspected for another reason.
 SUSPECTED_FOR_THIS = (
     "(attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR (#status = :active AND "
     "(attribute_not_exists(#suspected_at) OR #suspected_reason = :suspected_reason))"
 )
-ABSENT = "attribute_not_exists(PK)"
 UNCHANGED_SINCE_READ = "#version = :version_read"
 CHANGED = {"version": 1}
 # A confirmed machine stays active until EC2 or ECS reports its end, or a pass finds that it is gone.
 ACTIVE_RETENTION_DAYS = 90
-# Events of a machine that is not a known runner are kept for a claim or a launcher's event. GitHub allows the
-# redelivery of webhooks for the same time.
-UNCLAIMED_RETENTION_DAYS = 3
+# Events of a machine that is not a known runner are kept for a claim or a launcher's event.
+UNCLAIMED_RETENTION_DAYS = REDELIVERY_DAYS
 FIELDS = tuple(each.name for each in fields(Runner))
 LISTS = ("occurrences", "assignments", "claims")
 PRICES = ("price_per_hour", "on_demand_price_per_hour")
@@ -39,14 +40,12 @@ PRICES = ("price_per_hour", "on_demand_price_per_hour")
 
 class RunnersTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="runners")
         self._retention_days = retention_days
 
-    @reaching("runners")
     def get(self, runner_id: str) -> Runner | None:
-        answer = self._client.get_item(TableName=self._name, Key=to_attributes(_key(runner_id)), ConsistentRead=True)
-        return _runner(from_attributes(answer["Item"])) if "Item" in answer else None
+        found = self._table.read(_key(runner_id))
+        return _runner(found) if found else None
 
     def change(self, runner_id: str, *, at: str, change: Callable[[Runner], Runner]) -> Runner:
         """Reads, changes and saves the runner. Repeats this if the runner changed in between."""
@@ -56,7 +55,6 @@ class RunnersTable:
             if self.save(seen, after):
                 return after
 
-    @reaching("runners")
     def save(self, before: Runner | None, after: Runner) -> bool:
         """False if the stored runner changed since it was read. Without a change nothing is written.
 
@@ -65,9 +63,7 @@ class RunnersTable:
         was, becomes = self._item(before) if before else {}, self._item(after)
         if was == becomes:
             return True
-        changed = update_if(
-            self._client,
-            self._name,
+        changed = self._table.update_if(
             _key(after.runner_id),
             put={name: value for name, value in becomes.items() if was.get(name) != value},
             remove=[name for name, value in becomes.items() if value is None and was.get(name) is not None],
@@ -79,28 +75,24 @@ class RunnersTable:
 
     def in_status(self, status: RunnerStatus) -> Iterator[Runner]:
         """Oldest first. The index is eventually consistent."""
-        with reaching("runners"):
-            for page in indexed(self._client, self._name, schema.RUNNERS_BY_STATUS, status):
-                yield from (runner for item in page if (runner := _runner(from_attributes(item))).status is status)
+        for page in self._table.indexed(Partition(index=schema.RUNNERS_BY_STATUS, value=status)):
+            yield from (runner for item in page if (runner := _runner(from_attributes(item))).status is status)
 
-    @reaching("runners")
     def among(self, runner_ids: Iterable[str]) -> dict[str, Runner]:
         """By id. Machines that are not known runners are omitted."""
-        found = by_key(self._client, self._name, [(each, schema.ONLY) for each in runner_ids])
+        found = self._table.by_key([(each, schema.ONLY) for each in runner_ids])
         return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
-    @reaching("runners")
     def suspect(self, runner_id: str, *, at: str, reason: str, **new: Any) -> Runner | None:
         """None if the runner is being cleaned or is gone. The first suspicion counts, unless it had another reason."""
         new = {"runner_id": runner_id, "created_at": at, **new}
         # If it was not a known runner before, its item would expire after a few days.
         kept = self._expiry(at, days=max(ACTIVE_RETENTION_DAYS, self._retention_days))
-        same = update_if(
-            self._client,
-            self._name,
+        same = self._table.update_if(
             _key(runner_id),
             fill=new | {"status": RunnerStatus.ACTIVE, "suspected_at": at},
             put={"suspected_reason": reason, **kept},
+            remove=CLEARING,
             add=CHANGED,
             condition=SUSPECTED_FOR_THIS,
             given={"active": RunnerStatus.ACTIVE},
@@ -109,11 +101,10 @@ class RunnersTable:
         )
         if same is not None:
             return _runner(same)
-        changed = update_if(
-            self._client,
-            self._name,
+        changed = self._table.update_if(
             _key(runner_id),
             put={"suspected_at": at, "suspected_reason": reason},
+            remove=CLEARING,
             add=CHANGED,
             condition="#status = :active",
             given={"active": RunnerStatus.ACTIVE},
@@ -122,13 +113,11 @@ class RunnersTable:
         )
         return _runner(changed) if changed is not None else None
 
-    @reaching("runners")
-    def clear_suspicion(self, runner_id: str, *, suspected_at: str) -> None:
+    def clear_suspicion(self, runner_id: str, *, suspected_at: str, at: str, found: Cleared) -> None:
         """Only if it is still that suspicion: another pass may have added a newer one."""
-        update_if(
-            self._client,
-            self._name,
+        self._table.update_if(
             _key(runner_id),
+            put=cleared(at, found),
             remove=SUSPICION,
             add=CHANGED,
             condition="#suspected_at = :seen AND #status = :active",
@@ -155,6 +144,11 @@ class RunnersTable:
 
     def _expiry(self, at: str, *, days: int | None = None) -> dict[str, int]:
         return {schema.EXPIRY: times.expiry(at, days or self._retention_days)}
+
+
+def cleared(at: str, found: Cleared) -> dict[str, str]:
+    """Written together with the removal of the suspicion."""
+    return {"suspicion_cleared_at": at, "suspicion_cleared_reason": found}
 
 
 def _key(runner_id: str) -> dict[str, str]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.inputs import Status
-from runledger.model.job import Job
-from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
-from runledger.platform.availability import reaching
+from runledger.model.job import FAILURES, Job
+from runledger.model.keys import RunKey
+from runledger.model.reports import RUN_NAMES, RerunPolicy, RunReport, RunStatus
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.reads import by_key, indexed
-from runledger.tables.updates import advance, claim, update, update_if, update_or_read
+from runledger.tables.attributes import from_attributes
+from runledger.tables.pages import Partition
+from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -31,39 +31,38 @@ NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
 STARTED = {Status.IN_PROGRESS, Status.COMPLETED}
+WITH_FAILED_JOBS = FAILURES - {"startup_failure"}  # a run that could not start has no jobs
 REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
 _IDENTITY = (
-    *("installation_id", "run_id", "run_attempt", "repo_full_name", "workflow_name", "head_sha", "head_branch"),
-    *("run_html_url", "created_at"),
+    *("installation_id", "run_id", "run_attempt", "repo_full_name", "workflow_id", "workflow_name"),
+    *("head_sha", "head_branch", "run_html_url", "created_at"),
 )
 
 
 class RunsTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
-        self._client = client
-        self._name = name
+        self._table = Table(client, name, label="workflow_runs")
         self._retention_days = retention_days
 
-    @reaching("workflow_runs")
-    def get(self, installation_id: int, run_id: int, run_attempt: int) -> dict[str, Any] | None:
-        key = to_attributes(key_of(installation_id, run_id, run_attempt))
-        response = self._client.get_item(TableName=self._name, Key=key, ConsistentRead=True)
-        return from_attributes(response["Item"]) if "Item" in response else None
+    def get(self, run: RunKey) -> dict[str, Any] | None:
+        return self._table.read(key_of(run))
 
-    @reaching("workflow_runs")
-    def among(self, wanted: Iterable[tuple[int, int, int]]) -> list[dict[str, Any]]:
-        """By installation, run and attempt. Missing runs are omitted."""
-        keys = [(schema.run_key(*key), schema.ONLY) for key in wanted]
-        return [from_attributes(item) for item in by_key(self._client, self._name, keys).values()]
+    def among(self, wanted: Iterable[RunKey]) -> list[dict[str, Any]]:
+        """Missing runs are omitted."""
+        keys = [(schema.run_key(run), schema.ONLY) for run in wanted]
+        return [from_attributes(item) for item in self._table.by_key(keys).values()]
 
     def open(self, installation_id: int) -> Iterator[dict[str, Any]]:
-        """Oldest first. A run whose completion webhook was lost stays open until the reconciler asks GitHub."""
-        partition = schema.status_key(installation_id, OPEN)
-        with reaching("workflow_runs"):
-            for page in indexed(self._client, self._name, schema.BY_STATE, partition):
-                yield from (run for item in page if (run := from_attributes(item))["status"] != RunStatus.COMPLETED)
+        """Oldest first. A run whose completion webhook was lost stays open until the reconciler asks GitHub.
+
+        The index may lag, so the item's own state decides.
+        """
+        partition = Partition(index=schema.BY_STATE, value=schema.status_key(installation_id, OPEN))
+        for page in self._table.indexed(partition):
+            runs = map(from_attributes, page)
+            yield from (run for run in runs if run.get(schema.BY_STATE.partition) == partition.value)
 
     def count(self, job: Job, *, first: bool, is_guess: bool = False) -> None:
         """`first` if the job is presumably not in the run's total. A guess doesn't correct earlier counts."""
@@ -75,34 +74,39 @@ class RunsTable:
         elif run and any(name not in run and getattr(job, name) is not None for name in RUN_NAMES):
             self.name(job)
 
-    @reaching("workflow_runs")
     def name(self, job: Job) -> None:
         """Fills in what the first counted job lacked, such as the branch."""
-        update(self._client, self._name, _key_of_run(job), fill=self._derived_from(job))
+        self._table.update(_key_of_run(job), fill=self._derived_from(job))
 
-    @reaching("workflow_runs")
-    def absorb(self, report: RunReport) -> "RunChange":
-        """The newest report counts: a run may complete again. An older one, as in a replay, fills in what is absent."""
-        key = key_of(report.installation_id, report.run_id, report.run_attempt)
+    def refresh(self, report: RunReport) -> None:
+        """From GitHub, for a user. A completed run stays open: its webhook or the next full pass closes it.
+
+        Either of them checks whether the failed jobs must be re-run.
+        """
+        self.absorb(report, closes=False)
+
+    def absorb(self, report: RunReport, *, closes: bool = True) -> "RunChange":
+        """The newest report counts: a run may complete again. An older one, as in a replay, fills in what is absent.
+
+        Unless the report `closes` a completed run, the run stays open, and the next full pass checks it.
+        """
+        key = key_of(report.run_key)
         identity = {name: getattr(report, name) for name in _IDENTITY} | {"checked_at": report.reported_at}
-        progress = {
-            "conclusion": report.conclusion,
-            "updated_at": report.updated_at,
-            schema.BY_STATE.partition: _state(report.installation_id, report.status),
-        }
-        about: dict[str, Any] = {"add": _COUNTERS, "returning": "ALL_NEW"}
+        progress = {"conclusion": report.conclusion, "updated_at": report.updated_at}
         latest = identity | progress | self._expiry(report.reported_at)
-        changed = advance(self._client, self._name, key, report.status, dated="updated_at", put=latest, **about)
+        state = _state(report.installation_id, report.status if closes else RunStatus.QUEUED)
+        if closes:
+            latest[schema.BY_STATE.partition] = state
+        absent = {} if closes else {schema.BY_STATE.partition: state}
+        about: dict[str, Any] = {"add": _COUNTERS, "returning": "ALL_NEW"}
+        changed = self._table.advance(key, report.status, dated="updated_at", put=latest, fill=absent, **about)
         if changed is None:
-            changed = update(self._client, self._name, key, fill=identity | {"updated_at": report.updated_at}, **about)
+            changed = self._table.update(key, fill=identity | {"updated_at": report.updated_at}, **about)
         return _change(changed)
 
-    @reaching("workflow_runs")
-    def note_cut_short(self, job: Job) -> "RunChange":
+    def note_interrupted(self, job: Job) -> "RunChange":
         """The later of two writes, the end of the run or its last interrupted job, returns an item with both."""
-        changed = update(
-            self._client,
-            self._name,
+        changed = self._table.update(
             _key_of_run(job),
             fill=self._derived_from(job) | self._expiry(job.last_updated_at),
             add={"cut_short_job_ids": {job.job_id}},
@@ -110,33 +114,32 @@ class RunsTable:
         )
         return _change(changed)
 
-    @reaching("workflow_runs")
-    def note_not_cut_short(self, job: Job) -> None:
+    def note_not_interrupted(self, job: Job) -> None:
         """A later input showed that the job wasn't interrupted: it must not cause a re-run."""
-        update_if(
-            self._client,
-            self._name,
+        self._table.update_if(
             _key_of_run(job),
             discard={"cut_short_job_ids": {job.job_id}},
             condition=MARKED_INTERRUPTED,
             given={"job_id": job.job_id},
         )
 
-    @reaching("workflow_runs")
-    def claim(self, installation_id: int, run_id: int, run_attempt: int, *, at: str, until: str) -> bool:
-        return claim(
-            self._client,
-            self._name,
-            key_of(installation_id, run_id, run_attempt),
+    def claim(self, run: RunKey, *, at: str, until: str) -> bool:
+        return self._table.claim(
+            key_of(run),
             at=at,
             until=until,
             expiry=times.expiry(at, self._retention_days),
         )
 
-    @reaching("workflow_runs")
-    def note_checked(self, installation_id: int, run_id: int, run_attempt: int, *, at: str) -> None:
-        """Caches that GitHub has no such run, or nothing new about it."""
-        update(self._client, self._name, key_of(installation_id, run_id, run_attempt), put={"checked_at": at})
+    def note_checked(self, run: RunKey, *, at: str, repo_full_name: str | None = None) -> None:
+        """Caches that GitHub has nothing new about the run.
+
+        With a repository, caches that it has no such run, and ends the claim: a reader may name another one.
+        """
+        checked = {"checked_repo": repo_full_name} if repo_full_name else {}
+        self._table.update(
+            key_of(run), put={"checked_at": at, **checked}, remove=["claimed_until"] if repo_full_name else []
+        )
 
     def _count_opened(self, job: Job) -> dict[str, Any]:
         _, run = self._count(
@@ -178,12 +181,9 @@ class RunsTable:
         else:
             self._count(job, add={"failed_jobs": -1}, discard=ids, condition=COUNTED_AS_FAILED)
 
-    @reaching("workflow_runs")
     def _count(self, job: Job, **arguments: Any) -> tuple[bool, dict[str, Any]]:
         """Whether the condition held, and the run. If it failed, the job is already counted."""
-        return update_or_read(
-            self._client,
-            self._name,
+        return self._table.update_or_read(
             _key_of_run(job),
             put=self._expiry(job.last_updated_at),
             given={"job_id": job.job_id},
@@ -191,12 +191,9 @@ class RunsTable:
             **arguments,
         )
 
-    @reaching("workflow_runs")
     def _set_earlier_creation(self, job: Job) -> None:
         """Without a report of its own, a run is as old as its oldest job, which may not be recorded first."""
-        update_if(
-            self._client,
-            self._name,
+        self._table.update_if(
             _key_of_run(job),
             put={"created_at": job.created_at},
             fill={name: getattr(job, name) for name in RUN_NAMES},
@@ -219,13 +216,24 @@ class RunsTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """What follows from a change of a run."""
+    """What a run is after a change."""
 
-    may_be_rerun: bool
+    has_ended: bool
+    has_failed: bool
+    has_interrupted_jobs: bool
+
+    def may_be_rerun(self, policy: RerunPolicy) -> bool:
+        failed = policy is RerunPolicy.ANY_FAILURE and self.has_failed
+        interrupted = policy is not RerunPolicy.NEVER and self.has_interrupted_jobs
+        return self.has_ended and (failed or interrupted)
 
 
 def _change(run: dict[str, Any]) -> RunChange:
-    return RunChange(may_be_rerun=run.get("status") == RunStatus.COMPLETED and "cut_short_job_ids" in run)
+    return RunChange(
+        has_ended=run.get("status") == RunStatus.COMPLETED,
+        has_failed=run.get("conclusion") in WITH_FAILED_JOBS,
+        has_interrupted_jobs="cut_short_job_ids" in run,
+    )
 
 
 def _state(installation_id: int, status: RunStatus) -> str:
@@ -247,10 +255,9 @@ def with_derived_status(run: Mapping[str, Any], job_statuses: Iterable[str]) -> 
 
 
 def _key_of_run(job: Job) -> dict[str, str]:
-    assert job.run_id is not None
-    assert job.run_attempt is not None
-    return key_of(job.installation_id, job.run_id, job.run_attempt)
+    assert job.run_key is not None
+    return key_of(job.run_key)
 
 
-def key_of(installation_id: int, run_id: int, run_attempt: int) -> dict[str, str]:
-    return {schema.PARTITION: schema.run_key(installation_id, run_id, run_attempt), schema.SORT: schema.ONLY}
+def key_of(run: RunKey) -> dict[str, str]:
+    return {schema.PARTITION: schema.run_key(run), schema.SORT: schema.ONLY}

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
+from runledger.model.keys import DeploymentKey, RunKey
+
 PARTITION = "PK"
 SORT = "SK"
 EXPIRY = "ttl"
 ONLY = "v"  # the sort key of items that stand alone under their partition key
 PASSES = "passes"  # the partition of the reconciler's passes in runners
+REGISTRY = "installations"  # the partition of installations in workflow_jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,40 +23,38 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TableSchema:
     name: str
     retention_days: int
     indexes: tuple[Index, ...] = ()
 
 
 BY_STATUS = Index(name="by_status", partition="by_status", sort="created_at")
-BY_REPO = Index(
-    name="by_repo",
-    partition="by_repo",
-    sort="created_at",
-    # Names never change and the rest is written at completion (or when a runner is interrupted, which is rare): one
-    # more write for each job, and statistics read the index alone.
+BY_REPO = Index(name="by_repo", partition="by_repo", sort="created_at")
+BY_RUN = Index(name="by_run", partition="by_run", sort="created_at")
+# A job is listed here once it has completed, so whatever is projected costs one write for each job. Statistics read
+# this index alone. Jobs that a partial re-run has carried over are not listed.
+BY_COMPLETION = Index(
+    name="by_completion",
+    partition="by_completion",
+    sort="completed_at",
     include=(
-        "workflow_name",
-        "job_name",
-        "conclusion",
-        "usage_in_seconds",
-        "usage_in_dollars",
-        "saved_in_dollars",
-        "was_interrupted",
-        "overall_queue_duration_in_ms",
+        *("repo_full_name", "workflow_name", "job_name", "conclusion", "created_at", "started_at"),
+        *("pool_name", "instance_type", "instance_lifecycle", "was_interrupted"),
+        *("usage_in_seconds", "usage_in_dollars", "saved_in_dollars", "overall_queue_duration_in_ms"),
     ),
 )
-BY_RUN = Index(name="by_run", partition="by_run", sort="created_at")
 # Of a run: open or done, so that the reconciler finds open runs. Two values, so two writes for each run.
 BY_STATE = Index(name="by_state", partition="by_state", sort="created_at")
 RUNNERS_BY_STATUS = Index(name="by_status", partition="status", sort="created_at")
 
-WORKFLOW_JOBS = Table(name="workflow_jobs", retention_days=90, indexes=(BY_STATUS, BY_REPO, BY_RUN))
-WORKFLOW_JOB_EVENTS = Table(name="workflow_job_events", retention_days=14)
-WORKFLOW_RUNS = Table(name="workflow_runs", retention_days=90, indexes=(BY_STATE,))
-DEPLOYMENTS = Table(name="deployments", retention_days=90)
-RUNNERS = Table(name="runners", retention_days=14, indexes=(RUNNERS_BY_STATUS,))
+WORKFLOW_JOBS = TableSchema(
+    name="workflow_jobs", retention_days=90, indexes=(BY_STATUS, BY_REPO, BY_RUN, BY_COMPLETION)
+)
+WORKFLOW_JOB_EVENTS = TableSchema(name="workflow_job_events", retention_days=14)
+WORKFLOW_RUNS = TableSchema(name="workflow_runs", retention_days=90, indexes=(BY_STATE,))
+DEPLOYMENTS = TableSchema(name="deployments", retention_days=90)
+RUNNERS = TableSchema(name="runners", retention_days=14, indexes=(RUNNERS_BY_STATUS,))
 
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
 
@@ -63,13 +64,18 @@ def job_key(installation_id: int, job_id: int) -> str:
     return f"{installation_id}#{job_id}"
 
 
-def run_key(installation_id: int, run_id: int, run_attempt: int) -> str:
+def run_key(run: RunKey) -> str:
     """The partition of an attempt of a run, of its gates, and of its jobs in BY_RUN."""
-    return f"{installation_id}#{run_id}#{run_attempt}"
+    return f"{run.installation_id}#{run.run_id}#{run.run_attempt}"
 
 
-def deployment_key(installation_id: int, deployment_id: int) -> str:
-    return f"{installation_id}#{deployment_id}"
+def deployment_key(deployment: DeploymentKey) -> str:
+    return f"{deployment.installation_id}#{deployment.deployment_id}"
+
+
+def lookups_key(installation_id: int) -> str:
+    """The partition of an installation's counts of lookups in workflow_runs."""
+    return f"{installation_id}#lookups"
 
 
 def status_key(installation_id: int, status: str) -> str:
@@ -80,3 +86,8 @@ def status_key(installation_id: int, status: str) -> str:
 def repo_key(installation_id: int, repo_full_name: str) -> str:
     """The partition of jobs in BY_REPO."""
     return f"{installation_id}#{repo_full_name}"
+
+
+def completion_key(installation_id: int) -> str:
+    """The partition of jobs in BY_COMPLETION."""
+    return str(installation_id)

@@ -1,28 +1,38 @@
-"""Builds UpdateItem calls from the attributes to put, fill, add, discard and remove, and a condition."""
+"""The arguments of UpdateItem calls: attributes to put, fill, add, discard and remove, and a condition."""
 
 import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-
-from botocore.exceptions import ClientError
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import Attributes, to_attributes
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.literals import ReturnValueType
 
+
 NOTHING: Mapping[str, Any] = {}
+ABSENT = f"attribute_not_exists({schema.PARTITION})"  # the condition that creates an item
 OWN_CLAIM = "#claimed_by = :claimed_by"
 
 
-def update(
-    client: "DynamoDBClient",
-    table: str,
-    key: Mapping[str, str],
+class Changes(TypedDict, total=False):
+    """The arguments of `update_arguments`."""
+
+    put: Mapping[str, Any]
+    fill: Mapping[str, Any]
+    add: Mapping[str, Any]
+    discard: Mapping[str, Any]
+    remove: Iterable[str]
+    condition: str | None
+    names: Iterable[str]
+    given: Mapping[str, Any]
+    returning: "ReturnValueType"
+
+
+def update_arguments(
     *,
     put: Mapping[str, Any] = NOTHING,
     fill: Mapping[str, Any] = NOTHING,
@@ -44,16 +54,13 @@ def update(
     arguments: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
     if values := _values({**put, **fill, **add, **discard, **given}):
         arguments["ExpressionAttributeValues"] = values
-    response = client.update_item(
-        TableName=table,
-        Key=to_attributes(key),
-        UpdateExpression=_expression(tuple(put), tuple(fill), tuple(add), tuple(discard), removed),
-        ExpressionAttributeNames={f"#{name}": name for name in (*put, *fill, *add, *discard, *removed, *names)},
-        ReturnValues=returning,
-        ReturnValuesOnConditionCheckFailure="ALL_OLD",
+    return {
+        "UpdateExpression": _expression(tuple(put), tuple(fill), tuple(add), tuple(discard), removed),
+        "ExpressionAttributeNames": {f"#{name}": name for name in (*put, *fill, *add, *discard, *removed, *names)},
+        "ReturnValues": returning,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         **arguments,
-    )
-    return from_attributes(response.get("Attributes", {}))
+    }
 
 
 @lru_cache(maxsize=256)
@@ -78,68 +85,35 @@ def _values(values: Mapping[str, Any]) -> Attributes:
     return {f":{name}": value for name, value in to_attributes(values).items()}
 
 
-def update_if(client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any) -> dict[str, Any] | None:
-    """None if the condition fails."""
-    held, item = update_or_read(client, table, key, **about)
-    return item if held else None
-
-
-def update_or_read(
-    client: "DynamoDBClient", table: str, key: Mapping[str, str], **about: Any
-) -> tuple[bool, dict[str, Any]]:
-    """Whether the condition held, and the result of the update. If the condition fails, the result is the stored item;
-    with DynamoDB Local it is empty.
-    """
-    try:
-        return True, update(client, table, key, **about)
-    except ClientError as error:
-        if not is_condition_failure(error):
-            raise
-        stored: Attributes = error.response.get("Item", {})  # type: ignore[assignment]
-        return False, from_attributes(stored)
-
-
-def advance(
-    client: "DynamoDBClient",
-    table: str,
-    key: Mapping[str, str],
-    status: StrEnum,
-    *,
-    dated: str | None = None,
-    unless: str | None = None,
-    **about: Any,
-) -> dict[str, Any] | None:
-    """An update that also sets `status`. None, without any change, if the stored status has a higher precedence.
+def advance_arguments(
+    status: StrEnum, *, dated: str | None = None, unless: str | None = None, **changes: Unpack[Changes]
+) -> Changes:
+    """The changes, together with `status`, on condition that the stored status has no higher precedence.
 
     Precedence is the order of definition in the enum. With `dated`, the name of an attribute in `put`, an item with the
     same status is updated only if its value isn't newer. Nothing is changed if the condition `unless` holds.
     """
     order = tuple(type(status))
     replaceable = {f"status{n}": lower for n, lower in enumerate(order[: order.index(status)])}
-    about["put"] = {**about.get("put", NOTHING), "status": status}
+    put = {**changes.get("put", NOTHING), "status": status}
     accepted = ["attribute_not_exists(#status)", *(f"#status = :{name}" for name in replaceable)]
-    if dated and about["put"].get(dated) is not None:
+    if dated and put.get(dated) is not None:
         accepted.append(f"(#status = :status AND (attribute_not_exists(#{dated}) OR #{dated} <= :{dated}))")
     else:
         accepted.append("#status = :status")
     condition = " OR ".join(accepted)
     if unless:
         condition = f"({condition}) AND NOT ({unless})"
-    return update_if(client, table, key, condition=condition, given=replaceable, **about)
+    return {**changes, "put": put, "condition": condition, "given": replaceable}
 
 
-def claim(client: "DynamoDBClient", table: str, key: Mapping[str, str], *, at: str, until: str, expiry: int) -> bool:
-    """A short exclusive right to refresh an item from GitHub. False if another process has it."""
-    claimed = update_if(
-        client,
-        table,
-        key,
-        put={"claimed_until": until, "claimed_by": new_owner()},
-        fill={schema.EXPIRY: expiry},
-        condition=f"attribute_not_exists(#claimed_until) OR #claimed_until <= :now OR {OWN_CLAIM}",
-        given={"now": at},
-    )
-    return claimed is not None
+def claim_arguments(*, at: str, until: str, expiry: int) -> Changes:
+    return {
+        "put": {"claimed_until": until, "claimed_by": new_owner()},
+        "fill": {schema.EXPIRY: expiry},
+        "condition": f"attribute_not_exists(#claimed_until) OR #claimed_until <= :now OR {OWN_CLAIM}",
+        "given": {"now": at},
+    }
 
 
 def new_owner() -> str:

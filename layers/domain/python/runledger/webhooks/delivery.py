@@ -17,6 +17,7 @@ class Delivery:
     body: bytes
     received_at: str
     received_by: str | None = None
+    host: str | None = None  # of an Enterprise Server
 
     @property
     def body_digest(self) -> str:

@@ -9,6 +9,7 @@ from runledger.model.inputs import Receipt
 from runledger.model.reports import InstallationReport, Report
 from runledger.recording import telemetry
 from runledger.recording.ledger import Ledger
+from runledger.webhooks import hosts
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import webhooks
 from runledger.webhooks.retry_queue import RetryQueue
@@ -32,12 +33,14 @@ class Intake:
     secrets: WebhookSecrets
     ledger: Ledger
     retries: RetryQueue
+    host: str  # the one that this deployment serves
 
     def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
             raise TooLarge(f"the body has {len(delivery.body):,} bytes; the limit is {LARGEST_BODY:,}")
         signers = self.secrets.verify(delivery.body, signature)
         _check_headers(delivery)
+        hosts.check(delivery.host, served=self.host)
         if delivery.event == "ping":
             return IntakeResult.PONG
         inputs = webhooks.read(delivery)

@@ -2,20 +2,19 @@
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from runledger.model import message_format
 from runledger.model.inputs import Receipt
-from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport
+from runledger.model.reports import Report, Review
 from runledger.platform import logs
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
+from runledger.recording import approvals
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-KINDS: dict[str, type[Receipt | Report]] = {
-    kind.__name__: kind for kind in (Receipt, RunReport, DeploymentReport, Review, InstallationReport)
-}
+KINDS: dict[str, type[Receipt | Report]] = {kind.__name__: kind for kind in (Receipt, *get_args(Report))}
 ENTRY = "entry"
 # The first release reads only this name. It is still written, because during an upgrade and after a rollback an older
 # function reads the messages of this one. A later release, which reads both names as this one does, can write ENTRY.
@@ -29,14 +28,17 @@ class RetryQueue:
         self._client = client
         self._url = url
 
-    @reaching("retry queue")
+    @translate_errors("retry queue")
     def put(self, entry: Receipt | Report) -> None:
         message = to_message(entry, correlation_id=logs.correlation_id())
         self._client.send_message(QueueUrl=self._url, MessageBody=message)
 
 
 def to_message(entry: Receipt | Report, *, correlation_id: str | None = None) -> str:
-    content = {"kind": type(entry).__name__, FIRST_NAME_OF_ENTRY: dataclasses.asdict(entry)}
+    values = dataclasses.asdict(entry)
+    if isinstance(entry, Review) and entry.jobs is not None:
+        values["jobs"] = approvals.to_texts(entry.jobs)
+    content = {"kind": type(entry).__name__, FIRST_NAME_OF_ENTRY: values}
     return json.dumps(message_format.stamp(content, correlation_id=correlation_id), default=str)
 
 
@@ -44,6 +46,8 @@ def from_message(message: str) -> Receipt | Report:
     values = json.loads(message)
     message_format.check(values)
     content = values[ENTRY] if ENTRY in values else values[FIRST_NAME_OF_ENTRY]
+    if KINDS[values["kind"]] is Review and content.get("jobs") is not None:
+        content["jobs"] = approvals.from_texts(content["jobs"])
     entry: Receipt | Report = message_format.read(KINDS[values["kind"]], content)
     return entry
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model.errors import BadSignature, UnavailableError
 from runledger.model.reports import NO_INSTALLATION
-from runledger.platform.availability import reaching
+from runledger.platform.availability import translate_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -112,7 +112,7 @@ class WebhookSecrets:
             self._read_at = self._clock()
         return self._active
 
-    @reaching("webhook secrets")
+    @translate_errors("webhook secrets")
     def _read(self) -> str:
         return self._client.get_secret_value(SecretId=self._secret_id).get("SecretString", "")
 

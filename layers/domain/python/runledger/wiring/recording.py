@@ -7,7 +7,7 @@ from functools import cache
 from runledger.model.inputs import Receipt
 from runledger.model.runner_names import TASK_ID
 from runledger.platform import logs
-from runledger.platform.clients import client, rarely
+from runledger.platform.clients import client, lazy_client
 from runledger.recording import telemetry
 from runledger.recording.decision import Decision
 from runledger.recording.follow_up import FollowUps
@@ -34,12 +34,13 @@ def ledger() -> Ledger:
         deployments=deployments(),
         gates=Gates(dynamodb, gates.table, retention_days=gates.retention_days),
         follow_ups=FollowUps(
-            rarely("sqs"),
+            lazy_client("sqs"),
             lookups_url=settings.runner_lookups_queue,
             reruns_url=settings.rerun_checks_queue,
             instance_pattern=settings.instance_id_pattern,
             task_pattern=TASK_ID,
         ),
+        rerun=settings.rerun,
         recorded=telemetry.recorded,
     )
 
@@ -51,7 +52,7 @@ def record(receipt: Receipt) -> Decision:
 @cache
 def intake() -> Intake:
     settings = IntakeSettings.from_environment()
-    retries = RetryQueue(rarely("sqs"), settings.webhook_retries_queue)
+    retries = RetryQueue(lazy_client("sqs"), settings.webhook_retries_queue)
     return Intake(
         secrets=WebhookSecrets(
             client("secretsmanager"),
@@ -61,4 +62,5 @@ def intake() -> Intake:
         ),
         ledger=replace(ledger(), defer=retries.put),
         retries=retries,
+        host=settings.github_host,
     )

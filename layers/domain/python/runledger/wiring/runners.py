@@ -3,19 +3,19 @@
 import time
 from functools import cache, partial
 
+from runledger.model.keys import JobKey
 from runledger.model.places import Scope
 from runledger.model.reports import FindPrice
 from runledger.platform import logs, retries
-from runledger.platform.clients import rarely
+from runledger.platform.clients import lazy_client
 from runledger.runners.fleet import Fleet
 from runledger.runners.launcher_events import LauncherEvents
-from runledger.runners.machine_messages import Job
 from runledger.runners.prices import Prices
 from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
 from runledger.runners.tracker import Runners
-from runledger.wiring.passes import runners_table
 from runledger.wiring.recording import ledger
+from runledger.wiring.runner_tables import runners_table
 from runledger.wiring.settings import FleetSettings, LauncherSettings, RunnerSettings
 from runledger.wiring.tables import installations
 
@@ -34,7 +34,7 @@ def scope() -> Scope:
 
 @cache
 def runners() -> Runners:
-    def settled(job: Job) -> None:
+    def settled(job: JobKey) -> None:
         if retries.is_retry():
             ledger().take_back_leftovers(*job)
 
@@ -51,9 +51,9 @@ def runners() -> Runners:
 def fleet() -> Fleet:
     fleet_settings = FleetSettings.from_environment()
     return Fleet(
-        client=rarely,
+        client=lazy_client,
         scope=scope(),
-        cluster=fleet_settings.ecs_cluster,
+        clusters=fleet_settings.ecs_clusters,
         tags=settings().runner_tags,
         pool_tags=fleet_settings.pool_tags,
         postponed=logs.lookup_postponed,
@@ -77,9 +77,9 @@ def launcher_events() -> LauncherEvents:
 @cache
 def find_price() -> FindPrice:
     """Most launchers report the price, and then AWS isn't asked."""
-    pricing = rarely("pricing", "us-east-1")  # has the prices of every region
+    pricing = lazy_client("pricing", "us-east-1")  # has the prices of every region
     return Prices(
-        partial(rarely, "ec2"),
+        partial(lazy_client, "ec2"),
         pricing,
         regions=scope().regions,
         clock=time.time,

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Self
 
+from runledger.model.reports import RerunPolicy
+
 
 class MissingSetting(LookupError):
     def __init__(self, name: str) -> None:
@@ -29,10 +31,6 @@ def tags_in(text: str) -> Mapping[str, str]:
     """`name=value,name=value` as a mapping; a name alone matches every value."""
     tags = [each.partition("=") for each in names_in(text)]
     return {name: value or "*" for name, _, value in tags}
-
-
-def flag(text: str) -> bool:
-    return {"true": True, "false": False}[text]
 
 
 def parsed(parse: Callable[[str], Any], **default: Any) -> Any:
@@ -85,12 +83,14 @@ class RecordingSettings(Settings):
     runner_lookups_queue: str
     rerun_checks_queue: str
     instance_id_pattern: str
+    rerun: RerunPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntakeSettings(Settings):
     webhook_secrets: str
     webhook_retries_queue: str
+    github_host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class RunnerSettings(Settings):
 class FleetSettings(Settings):
     """The functions that describe machines. Only the reconciler, which stops some, has `keep_tags`."""
 
-    ecs_cluster: str
+    ecs_clusters: tuple[str, ...] = parsed(names_in)
     pool_tags: tuple[str, ...] = parsed(names_in)
     keep_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
 
@@ -115,14 +115,3 @@ class FleetSettings(Settings):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LauncherSettings(Settings):
     event_publishers: str = "[]"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StuckSettings(Settings):
-    """The reconciler and the API: when a job is stuck."""
-
-    stuck_queued_minutes: int
-    stuck_scheduled_minutes: int
-    long_running_hours: int
-    forgotten_approval_hours: int
-    runner_requests_at_most: int

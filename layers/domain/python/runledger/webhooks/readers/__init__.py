@@ -1,1 +1,1 @@
-"""Readers of GitHub's JSON, one module per kind; what a webhook carries has the shape of what the REST API answers."""
+"""Readers of GitHub's JSON. One module per kind: webhooks and the REST API use the same format."""

@@ -1,13 +1,14 @@
-"""What GitHub says of deployments and of those who must approve them."""
+"""Reads deployments and their approvals from webhooks, or from responses of GitHub's API."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from runledger.model import payload
 from runledger.model.payload import Json
 from runledger.model.reports import LONGEST_JOB_NAME, Approval, DeploymentReport, Review
 from runledger.webhooks.delivery import Delivery, installation_id
 
-# A deployment that failed may have been rejected, or approved and then failed: that says nothing.
+# In a webhook, FAILED decides nothing: the deployment was rejected, or approved and then failed.
 PASSED_THE_GATE = {"queued", "in_progress", "success"}
 WAITS_AT_THE_GATE = {"waiting"}
 FAILED = {"failure", "error"}
@@ -20,10 +21,12 @@ def read_deployment(message: Json, delivery: Delivery) -> tuple[DeploymentReport
 
 
 def read_deployment_status(message: Json, delivery: Delivery) -> tuple[DeploymentReport, ...]:
-    state = payload.text(payload.section(message, "deployment_status"), "state")
+    reported = payload.section(message, "deployment_status")
+    state = payload.text(reported, "state")
     # The check run of an Actions job has the job's own id.
     job_id = payload.whole(payload.optional_section(message, "check_run"), "id")
-    return (_report(message, delivery, job_id=job_id, status=_status(state), waits=state in WAITS_AT_THE_GATE),)
+    report = _report(message, delivery, job_id=job_id, status=_status(state), waits=state in WAITS_AT_THE_GATE)
+    return (replace(report, decided_at=payload.instant(reported, "created_at")),)
 
 
 def read_protection_rule(message: Json, delivery: Delivery) -> tuple[DeploymentReport, ...]:
@@ -55,16 +58,17 @@ def read_review(message: Json, delivery: Delivery) -> tuple[Review, ...]:
     )
 
 
-def approval_of(states: Iterable[str]) -> Approval:
-    """From all states of a deployment: one that failed and never passed the gate was rejected."""
-    seen = set(states)
-    if seen & PASSED_THE_GATE:
-        return Approval.APPROVED
-    return Approval.REJECTED if seen & FAILED else Approval.PENDING
+def decision_of(statuses: Iterable[Json]) -> tuple[Approval, str | None]:
+    """The approval and its time, from all statuses of a deployment: one that failed and never passed was rejected."""
+    reported = list(statuses)
+    for approval, states in ((Approval.APPROVED, PASSED_THE_GATE), (Approval.REJECTED, FAILED)):
+        if showing := [each for each in reported if each.get("state") in states]:
+            return approval, min(filter(None, (payload.instant(each, "created_at") for each in showing)), default=None)
+    return Approval.PENDING, None
 
 
 def _environments(message: Json) -> list[str]:
-    """A request names one environment; a decision names one in each job that it lets through or stops."""
+    """A request names one environment; a decision names one for each job that it approves or rejects."""
     jobs = message.get("workflow_job_runs")
     named = [message, payload.optional_section(message, "workflow_job_run"), *(jobs if isinstance(jobs, list) else ())]
     found = {payload.text(each, "environment") for each in named if isinstance(each, dict)}

@@ -1,4 +1,4 @@
-"""What GitHub says of the App's installations."""
+"""Reads installations of the App."""
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
@@ -18,16 +18,16 @@ STATUS_AFTER = {
 
 
 def read_installation(message: Json, delivery: Delivery) -> tuple[InstallationReport, ...]:
-    """Of `installation` and of `installation_repositories`, which is only sent while the installation is active."""
+    """Reads `installation`, and `installation_repositories`, which is only sent while the installation is active."""
     action = payload.action(message)
     if action not in STATUS_AFTER:
         return ()
     installation = payload.section(message, "installation")
     if installation_id(message) == NO_INSTALLATION:
-        raise Malformed("installation.id", "must not be 0: hooks without an installation have none that could change")
+        raise Malformed("installation.id", "must not be 0: a hook without an installation can't report one")
     status = STATUS_AFTER[action]
-    # Required: with the time of receipt instead, a replay would be the latest change. Only of a deleted installation,
-    # `updated_at` is its last change before that.
+    # Required: with the time of receipt instead, a replay would be the latest change. The `updated_at` of a deleted
+    # installation is the time of its last change before the deletion, so it isn't used.
     changed_at = payload.required_time(installation, "installation.updated_at")
     if status is InstallationStatus.DELETED:
         changed_at = delivery.received_at
@@ -35,7 +35,26 @@ def read_installation(message: Json, delivery: Delivery) -> tuple[InstallationRe
         _report(
             installation,
             status,
-            # Nothing changes after it was reported: a date in the future would outlast all later reports.
+            # At most the time of the report: a date in the future would override all later reports.
+            changed_at=min(changed_at, delivery.received_at),
+            reported_at=delivery.received_at,
+        ),
+    )
+
+
+def read_target(message: Json, delivery: Delivery) -> tuple[InstallationReport, ...]:
+    """Of `installation_target`: the account was renamed. It is sent only while the installation is active."""
+    account = payload.optional_section(message, "account")
+    if payload.action(message) != "renamed" or payload.text(account, "login") is None:
+        return ()
+    if installation_id(message) == NO_INSTALLATION:
+        raise Malformed("installation.id", "must not be 0: hooks without an installation have no account")
+    # The event contains no change of the installation itself.
+    changed_at = payload.required_time(account, "account.updated_at")
+    return (
+        _report(
+            {"id": installation_id(message), "account": account},
+            InstallationStatus.ACTIVE,
             changed_at=min(changed_at, delivery.received_at),
             reported_at=delivery.received_at,
         ),
@@ -43,7 +62,7 @@ def read_installation(message: Json, delivery: Delivery) -> tuple[InstallationRe
 
 
 def listed_installation(installation: Json, *, at: str) -> InstallationReport:
-    """From an answer of the REST API, which knows no deleted ones."""
+    """From the REST API, which doesn't list deleted installations."""
     suspended = payload.text(installation, "suspended_at") is not None
     status = InstallationStatus.SUSPENDED if suspended else InstallationStatus.ACTIVE
     return _report(

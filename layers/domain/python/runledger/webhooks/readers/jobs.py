@@ -1,4 +1,4 @@
-"""What GitHub says of a job, in a webhook or when it is asked, and what of it is believed."""
+"""Reads a job from a webhook or from the REST API, and drops values that GitHub sets too early."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def _furthest(action: str, reported: object) -> Status:
 
 
 def read_job(message: Json, delivery: Delivery) -> tuple[Receipt, ...]:
-    """Nothing for an action that we do not use."""
+    """Empty for an action that isn't recorded."""
     action = payload.action(message)
     if action not in _EVENT_TYPES:
         return ()
@@ -71,12 +71,12 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
 
 
 def job_facts(job: Json, status: Status, **context: Any) -> Facts:
-    """Of the job as webhooks and the REST API both describe it, and what else is known from around it."""
+    """`job` has the same format in webhooks and in the REST API. `context` is what the message has beside it."""
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
     runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")
-    # Before it runs, a job's `started_at` is its `created_at` and its runner a leftover; a job that was cancelled in
-    # the queue names no runner and says that it started when it ended.
+    # Before a job runs, its `started_at` equals its `created_at`, and `runner_*` is left over from an earlier job.
+    # A job cancelled in the queue has no runner, and its `started_at` equals its end.
     ran = status.rank >= Status.IN_PROGRESS.rank and (runner_id is not None or runner_name is not None)
     done = status is Status.COMPLETED
     return Facts(
@@ -89,7 +89,7 @@ def job_facts(job: Json, status: Status, **context: Any) -> Facts:
         head_branch=payload.text(job, "head_branch"),
         job_html_url=payload.text(job, "html_url"),
         labels=payload.texts(job, "labels"),
-        # GitHub Enterprise Server before 3.6 says no creation; nothing of a job is older than its start.
+        # GitHub Enterprise Server before 3.6 sends no `created_at`; the start is the earliest time it sends.
         created_at=created_at or started_at,
         started_at=started_at if ran else None,
         completed_at=payload.instant(job, "completed_at") if done else None,

@@ -1,4 +1,4 @@
-"""What a workflow_run says of a run, in a webhook or in an answer of the API."""
+"""Reads a run from a webhook or from the REST API."""
 
 from runledger.model import payload
 from runledger.model.payload import Json
@@ -20,7 +20,11 @@ def read_run(message: Json, delivery: Delivery) -> tuple[RunReport, ...]:
     repository = payload.section(message, "repository")
     return (
         run_report(
-            {**run, "name": run.get("name") or workflow.get("name")},
+            {
+                **run,
+                "name": run.get("name") or workflow.get("name"),
+                "workflow_id": run.get("workflow_id") or workflow.get("id"),
+            },
             installation_id=installation_id(message),
             repo_full_name=payload.repository_name(repository, "repository.full_name"),
             at=delivery.received_at,
@@ -41,6 +45,7 @@ def run_report(
         status=status,
         conclusion=payload.text(run, "conclusion") if status is RunStatus.COMPLETED else None,
         repo_full_name=repo_full_name,
+        workflow_id=payload.whole(run, "workflow_id"),
         workflow_name=payload.text(run, "name"),
         head_sha=payload.text(run, "head_sha"),
         head_branch=payload.text(run, "head_branch"),

@@ -1,7 +1,7 @@
-"""Which reader reads which event.
+"""Selects the reader of an event.
 
 The event's name is a header, and headers are not signed. So that an old body cannot be replayed as another event, the
-body itself must be one of the event that the header names.
+body itself must belong to the event that the header names.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from runledger.webhooks.readers.deployments import (
     read_protection_rule,
     read_review,
 )
-from runledger.webhooks.readers.installations import read_installation
+from runledger.webhooks.readers.installations import read_installation, read_target
 from runledger.webhooks.readers.jobs import read_job
 from runledger.webhooks.readers.runs import read_run
 
@@ -31,13 +31,14 @@ READERS: dict[str, Callable[[Json, Delivery], tuple[Receipt | Report, ...]]] = {
     "deployment_protection_rule": read_protection_rule,
     "installation": read_installation,
     "installation_repositories": read_installation,
+    "installation_target": read_target,
 }
-# Sections that a review has and a run has not.
+# Sections of a review that a run doesn't have.
 REVIEW_ONLY = {"workflow_job_run", "workflow_job_runs", "reviewers", "since"}
 
 
 def read(delivery: Delivery) -> tuple[Receipt | Report, ...]:
-    """All that a delivery says; nothing for an event or action that we do not use."""
+    """The inputs in a delivery. Empty for an event or action that isn't recorded."""
     if delivery.event not in READERS:
         return ()
     message = payload.parse(delivery.body)
@@ -48,7 +49,7 @@ def read(delivery: Delivery) -> tuple[Receipt | Report, ...]:
 
 
 def _event_of(message: Json) -> str | None:
-    """The used event that the body belongs to. None if it is another one, or if its reader has to say what is wrong."""
+    """The event that the body belongs to. None for another event, or if its reader must report the error."""
     # The order matters: a job may name its deployment, a deployment its run, and a review names a run.
     if "workflow_job" in message:
         return "workflow_job"
@@ -60,4 +61,4 @@ def _event_of(message: Json) -> str | None:
         return "deployment_review" if REVIEW_ONLY & message.keys() else "workflow_run"
     if "repositories_added" in message:
         return "installation_repositories"
-    return None
+    return "installation_target" if "target_type" in message else None

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from runledger.model import payload, times
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Status
+from runledger.model.keys import NEWEST_ATTEMPT, DeploymentKey, RunKey
 from runledger.model.reports import NO_INSTALLATION, DeploymentReport, InstallationReport, RunReport
 from runledger.model.stuck import GitHubJob
-from runledger.webhooks.readers.deployments import approval_of
+from runledger.webhooks.readers.deployments import WAITS_AT_THE_GATE, decision_of
 from runledger.webhooks.readers.installations import listed_installation
 from runledger.webhooks.readers.jobs import job_facts, listed_status
 from runledger.webhooks.readers.runs import run_report
@@ -22,25 +23,30 @@ ACCOUNTS_FRESH_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class GitHubState:
     """Methods return None if GitHub has no such record, or if the installation has no App."""
 
     app: GitHubApp
     clock: Callable[[], float] = time.time
     _accounts: list[tuple[float, dict[int, str]]] = field(default_factory=list)
 
-    def run(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> RunReport | None:
-        if installation_id == NO_INSTALLATION:
+    def run(self, run: RunKey, repo_full_name: str) -> RunReport | None:
+        """With NEWEST_ATTEMPT, the report is about that attempt."""
+        if run.installation_id == NO_INSTALLATION:
             return None
         try:
-            found = self.app.installation(installation_id).run(repo_full_name, run_id, run_attempt)
+            attempt = None if run.run_attempt == NEWEST_ATTEMPT else run.run_attempt
+            found = self.app.installation(run.installation_id).run(repo_full_name, run.run_id, attempt)
         except NotFound:
             return None
-        return run_report(found, installation_id=installation_id, repo_full_name=repo_full_name, at=self._now())
+        reported = payload.text(payload.optional_section(found, "repository"), "full_name")
+        name = _as_github_writes(repo_full_name, reported)
+        return run_report(found, installation_id=run.installation_id, repo_full_name=name, at=self._now())
 
-    def jobs(self, installation_id: int, repo_full_name: str, run_id: int, run_attempt: int) -> list[GitHubJob] | None:
+    def jobs(self, run: RunKey, repo_full_name: str) -> list[GitHubJob] | None:
+        installation = self.app.installation(run.installation_id)
         try:
-            listed = list(self.app.installation(installation_id).run_jobs(repo_full_name, run_id, run_attempt))
+            listed = list(installation.run_jobs(repo_full_name, run.run_id, run.run_attempt))
         except NotFound:
             return None
         return [_job_state(job, repo_full_name) for job in listed]
@@ -56,10 +62,15 @@ class Truth:
         return listed_installation(found, at=self._now()) if found else None
 
     def accounts(self) -> dict[int, str]:
-        """The account of each installation, cached for a minute. UnavailableError if GitHub can't be reached."""
+        """The account of each installation, cached for a minute. UnavailableError if GitHub can't be reached.
+
+        Empty for an enterprise, which has no login: no machine's owner tag can name it.
+        """
         if not self._accounts or self._accounts[0][0] < self.clock() - ACCOUNTS_FRESH_SECONDS:
             try:
-                logins = {int(listed["id"]): str(listed["account"]["login"]) for listed in self.app.installations()}
+                logins = {
+                    int(listed["id"]): str(listed["account"].get("login") or "") for listed in self.app.installations()
+                }
             except GitHubRefusal as refusal:
                 raise UnavailableError(
                     f"GitHub rejects the request for the App's installations: {refusal}"
@@ -73,30 +84,42 @@ class Truth:
         fresh = budget is None or budget.limit <= 0 or budget.resets_at <= self.clock()
         return 1.0 if fresh or budget is None else budget.remaining / budget.limit
 
-    def deployment(self, installation_id: int, repo_full_name: str, deployment_id: int) -> DeploymentReport | None:
+    def deployment(self, deployment: DeploymentKey, repo_full_name: str) -> DeploymentReport | None:
+        installation_id, deployment_id = deployment
         if installation_id == NO_INSTALLATION:
             return None
         installation = self.app.installation(installation_id)
         try:
             found = installation.deployment(repo_full_name, deployment_id)
-            states = {
-                str(status["state"]) for status in installation.deployment_statuses(repo_full_name, deployment_id)
-            }
+            statuses = list(installation.deployment_statuses(repo_full_name, deployment_id))
         except NotFound:
             return None
+        approval, decided_at = decision_of(statuses)
         return DeploymentReport(
             installation_id=installation_id,
             deployment_id=deployment_id,
             reported_at=self._now(),
-            repo_full_name=repo_full_name,
+            repo_full_name=_as_github_writes(repo_full_name, _repository_of(found)),
             environment=payload.text(found, "environment"),
             created_at=payload.instant(found, "created_at"),
-            status=approval_of(states),
-            requires_approval="waiting" in states or None,
+            status=approval,
+            requires_approval=any(each.get("state") in WAITS_AT_THE_GATE for each in statuses) or None,
+            decided_at=decided_at,
         )
 
     def _now(self) -> str:
         return times.from_epoch_ms(round(self.clock() * times.MS_PER_SECOND))
+
+
+def _as_github_writes(given: str, reported: str | None) -> str:
+    """GitHub ignores the case of a name, but the ledger's keys don't."""
+    return reported if reported and reported.casefold() == given.casefold() else given
+
+
+def _repository_of(deployment: Json) -> str | None:
+    """A deployment has only the URL of its repository, `…/repos/owner/name`."""
+    url = payload.text(deployment, "repository_url") or ""
+    return "/".join(url.rsplit("/", 2)[1:]) or None
 
 
 def _job_state(job: Json, repo_full_name: str) -> GitHubJob:

@@ -1,4 +1,4 @@
-"""What the API answers, as its description has it: the life of one job that was interrupted, and what goes with it."""
+"""Responses of the API, as its OpenAPI document describes them: one interrupted job, and what belongs to it."""
 
 from typing import Any
 
@@ -7,16 +7,17 @@ ORPHAN = "arn:aws:ecs:eu-west-1:123456789012:task/runners/0123abcd"
 PASS = "full-2025-01-15T10-30"
 PAGE = f"https://github.com/acme/api/actions/runs/{RUN}/job/{JOB}"
 
-Answer = dict[str, Any]
+Response = dict[str, Any]
 
 
-def job(**changes: object) -> Answer:
+def job(**changes: object) -> Response:
     return {
         "installation_id": INSTALLATION,
         "job_id": JOB,
         "run_id": RUN,
         "run_attempt": 1,
         "repo_full_name": "acme/api",
+        "workflow_id": 8_123_456,
         "workflow_name": "CI",
         "job_name": "🚀 build",
         "head_branch": "main",
@@ -46,7 +47,7 @@ def job(**changes: object) -> Answer:
     }
 
 
-def event(event_type: str, timestamp: str, **more: object) -> Answer:
+def event(event_type: str, timestamp: str, **more: object) -> Response:
     return {
         "installation_id": INSTALLATION,
         "job_id": JOB,
@@ -76,7 +77,7 @@ EVENTS = [
     event("job_reconciled", "2025-01-15T10:15:00.000Z", status="completed"),
 ]
 
-RUN_ANSWER: Answer = {
+RUN_RESPONSE: Response = {
     "run": {
         "installation_id": INSTALLATION,
         "run_id": RUN,
@@ -96,17 +97,20 @@ RUN_ANSWER: Answer = {
 }
 
 _QUANTILES = {"p50": 12.3, "p90": 63, "p99": 3_725, "max": 100_000, "count": 1_200}
-STATISTICS: Answer = {
+STATISTICS: Response = {
     "since": "2025-01-14T10:00:00.000Z",
     "until": "2025-01-15T10:00:00.000Z",
     "jobs": 1_234,
     "by_status": {"completed": 1_200, "in_progress": 34, "queued": 0},
     "by_conclusion": {"success": 1_100, "failure": 100},
+    "succeeded": 1_100,
+    "failed": 100,
     "success_rate": 0.9167,
     "queue_seconds": _QUANTILES,
     "duration_seconds": {"p50": None, "p90": None, "p99": None, "max": None, "count": 0},
     "usage_in_seconds": 123_456,
     "usage_in_dollars": 1_234.5,
+    "unpriced_seconds": 111_600,
     "spot": {"share": 0.61, "savings_in_dollars": 700.25},
     "interruptions": 3,
     "series": [
@@ -114,20 +118,24 @@ STATISTICS: Answer = {
             "start": "2025-01-14T10:00:00.000Z",
             "jobs": 50,
             "completed": 49,
+            "succeeded": 46,
             "failed": 2,
             "queue_p50": 12,
             "queue_p90": 60,
             "duration_p50": 240,
             "duration_p90": 600,
             "usage_in_dollars": 4.2,
+            "unpriced_seconds": 0,
         }
     ],
-    "slowest": [{"workflow_name": "CI", "job_name": "e2e", "jobs": 40, "p90_seconds": 3_725}],
+    "slowest": [
+        {"repo_full_name": "acme/api", "workflow_name": "CI", "job_name": "e2e", "jobs": 40, "p90_seconds": 3_725}
+    ],
     "costliest": [{"workflow_name": "Nightly", "usage_in_dollars": 99.5, "jobs": 7}],
     "truncated": False,
 }
 
-STUCK: Answer = {
+STUCK: Response = {
     "items": [
         {
             "kind": "queued",
@@ -140,7 +148,7 @@ STUCK: Answer = {
     "next_cursor": None,
 }
 
-ORPHANS: Answer = {
+ORPHANS: Response = {
     "orphans": [
         {
             "runner_id": ORPHAN,
@@ -152,13 +160,17 @@ ORPHANS: Answer = {
             "due_at": "2025-01-15T10:25:00.000Z",
             "created_at": "2025-01-15T10:00:00.000Z",
             "status": "active",
+            "run_id": RUN,
+            "job_status": "completed",
+            "job_conclusion": "success",
+            "machine_state": "running",
         }
     ],
     "total": 1,
 }
 
 
-def installations(*ids: int) -> Answer:
+def installations(*ids: int) -> Response:
     items = [
         {
             "installation_id": each,
@@ -171,5 +183,5 @@ def installations(*ids: int) -> Answer:
     return {"items": items, "next_cursor": None}
 
 
-def problem(status: int, title: str, detail: str, **more: object) -> Answer:
+def problem(status: int, title: str, detail: str, **more: object) -> Response:
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}

@@ -1,0 +1,19 @@
+"""Which URLs may carry tokens and keys. Pure."""
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+
+def is_encrypted_or_local(url: str) -> bool:
+    """Whether the URL has a host, and is https, or http to this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
+
+
+def is_loopback(host: str) -> bool:
+    """The command line has a copy, because it is installed without this layer."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,38 @@
+"""The result of considering whether to re-run the failed jobs of a run. Pure."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RerunOutcome(StrEnum):
+    """The values are stored in `rerun_result` of a run, and shown to users."""
+
+    REQUESTED = "requested"
+    REFUSED = "refused"  # by GitHub
+    CANCELLED = "the run was cancelled"
+    OWN_FAILURE = "failed for its own reason"
+    IN_PROGRESS = "being considered"  # by another process, which checks for new jobs before it releases the claim
+    LIMIT_REACHED = "enough"
+    NO_APP = "no GitHub App"
+    SWITCHED_OFF = "switched off"
+    BEHIND_AN_ENVIRONMENT = "a job of the run is behind an environment"
+    NO_FAILED_JOBS = "no job failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RerunResult:
+    """`reason` is GitHub's, if it refused the request."""
+
+    outcome: RerunOutcome
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.reason}" if self.reason else str(self.outcome)
+
+    @classmethod
+    def parse(cls, text: str) -> "RerunResult":
+        """A text of another release is a refusal: the run has its result, and no re-run was requested."""
+        outcome, _, reason = text.partition(": ")
+        if outcome not in list(RerunOutcome):
+            return cls(RerunOutcome.REFUSED, text)
+        return cls(RerunOutcome(outcome), reason)

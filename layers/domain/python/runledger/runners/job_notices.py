@@ -1,0 +1,94 @@
+"""Records on jobs what happened to their machine, after the runner has changed."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from runledger.model.assignments import Assignment, Occurrence, OccurrenceKind
+from runledger.model.inputs import Receipt
+from runledger.model.job import Job
+from runledger.model.keys import JobKey
+from runledger.model.runner import Runner
+from runledger.recording.decision import Decision
+from runledger.runners.machine_messages import (
+    ALL_KINDS,
+    description,
+    is_described_by,
+    jobs_to_describe_again,
+    messages,
+    placements,
+)
+from runledger.tables.runners import RunnersTable
+
+Record = Callable[[Receipt], Decision]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobNotices:
+    """`settled` is called for each job of a machine, after each input about the machine."""
+
+    table: RunnersTable
+    record: Record
+    settled: Callable[[JobKey], None]
+
+    def settle(self, runner: Runner, occurrence: Occurrence) -> None:
+        """A start may show that an end belongs to a new life: then the jobs of that life get all messages.
+
+        A late start or end may also show that two jobs ran in different lives: then neither took the other's machine.
+        """
+        kinds = ALL_KINDS if occurrence.kind is OccurrenceKind.STARTED else frozenset({occurrence.kind})
+        runner = self.describe(runner, jobs_to_describe_again(runner, occurrence))
+        splits = occurrence.kind in (OccurrenceKind.STARTED, OccurrenceKind.ENDED)
+        is_late = any(each.since >= occurrence.at for each in runner.effective)
+        for job, placement in placements(runner).items():
+            if placement.life.spans(occurrence.at):
+                self.notify(runner, job, kinds)
+            elif splits and is_late:
+                self.notify(runner, job, frozenset())
+        self.finish(runner)
+
+    def settle_assigned(self, runner: Runner, job: JobKey, *, news: bool) -> None:
+        """The job gets all messages. Others in the same life lose the machine to it, or share its launcher's facts."""
+        placed = placements(runner)
+        life = placed[job].life if job in placed else None
+        beside = [each for each in placed if each != job and placed[each].life == life]
+        described = [each for each in beside if is_described_by(runner, each, job)]
+        runner = self.describe(runner, [job, *described] if news else described)
+        for each in beside:
+            self.notify(runner, each, ALL_KINDS if each in described else frozenset())
+        self.notify(runner, job, ALL_KINDS)
+
+    def finish(self, runner: Runner, *jobs: JobKey) -> None:
+        """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
+        for job in dict.fromkeys((*jobs, *(each.job for each in (*runner.assignments, *runner.claims)))):
+            self.settled(job)
+
+    def describe(self, runner: Runner, jobs: Iterable[JobKey]) -> Runner:
+        """Describes the machine to jobs that run on it. The runner may change meanwhile, so it is read again."""
+        jobs, stale = list(jobs), True
+        while stale:
+            receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
+            stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
+            if stale:
+                runner = self.table.get(runner.runner_id) or runner
+        return runner
+
+    def notify(self, runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind]) -> None:
+        for receipt in messages(runner, job, kinds):
+            recorded = self.record(receipt).job
+            if receipt.releases and recorded.runs_on(runner.runner_id):
+                self._keep(runner.runner_id, recorded)
+
+    def _keep(self, runner_id: str, job: Job) -> None:
+        """Another job ran on the machine, but GitHub names it for this job too. So its plan becomes a fact."""
+        assert job.started_at is not None
+        fact = Assignment(
+            installation_id=job.installation_id,
+            job_id=job.job_id,
+            since=job.started_at,
+            is_plan=False,
+            repo_full_name=job.repo_full_name,
+        )
+        after = self.table.change(runner_id, at=fact.since, change=lambda runner: runner.assigned(fact))
+        # Its assignment may be too old to be kept.
+        if any(each.job == fact.job and not each.is_plan for each in after.assignments):
+            self.settle_assigned(after, fact.job, news=True)

@@ -1,0 +1,36 @@
+"""How often an installation's unknown runs and deployments are looked up on GitHub, counted by the minute.
+
+A known run is refreshed at most every 25 seconds, whatever the number of readers. Unknown ids have no such limit: each
+one that a reader invents would be a call, and the calls of an installation share one hourly rate limit.
+"""
+
+from typing import TYPE_CHECKING
+
+from runledger.model import times
+from runledger.tables import schema
+from runledger.tables.table import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# A lookup takes one or two calls, so this is at most half of GitHub's smallest limit, 5,000 calls an hour.
+MOST_PER_MINUTE = 20
+KEPT_DAYS = 1
+MINUTE = len("2025-01-15T10:00")
+BELOW_LIMIT = "attribute_not_exists(#lookups) OR #lookups < :most"
+
+
+class LookupCounts:
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._table = Table(client, name, label="workflow_runs")
+
+    def count(self, installation_id: int, *, at: str) -> bool:
+        """False, without counting it, if the installation has had its lookups of this minute."""
+        counted = self._table.update_if(
+            {schema.PARTITION: schema.lookups_key(installation_id), schema.SORT: at[:MINUTE]},
+            add={"lookups": 1},
+            fill={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
+            condition=BELOW_LIMIT,
+            given={"most": MOST_PER_MINUTE},
+        )
+        return counted is not None

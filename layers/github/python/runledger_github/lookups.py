@@ -1,0 +1,45 @@
+"""Lookups of runs and deployments that the ledger doesn't have: which are allowed, and how many."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runledger.model.errors import UnavailableError
+from runledger.model.payload import is_repository_name
+from runledger.platform.clock import SystemClock
+from runledger.queries.caches import Found, Key
+from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.lookups import MOST_PER_MINUTE, LookupCounts
+
+Fetch = Callable[[Key, str], Found | None]
+
+
+class TooManyLookups(UnavailableError):
+    def __init__(self, installation_id: int) -> None:
+        super().__init__(
+            f"installation {installation_id} has had its {MOST_PER_MINUTE} lookups of this minute: try again later"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookups:
+    registry: InstallationsRegistry
+    counts: LookupCounts
+    time: SystemClock
+
+    def is_own(self, installation_id: int, repo_full_name: str) -> bool:
+        """Whether the repository belongs to the installation's account. A token also reads every public repository of
+        GitHub, and their runs must not get into the ledger.
+        """
+        account = self.registry.account(installation_id)
+        owner = repo_full_name.partition("/")[0]
+        return account is not None and is_repository_name(repo_full_name) and owner.casefold() == account.casefold()
+
+    def counted(self, installation_id: int, fetch: Fetch[Key, Found]) -> Fetch[Key, Found]:
+        """Raises TooManyLookups instead of calling GitHub."""
+
+        def count_and_fetch(key: Key, repo_full_name: str) -> Found | None:
+            if not self.counts.count(installation_id, at=self.time.text()):
+                raise TooManyLookups(installation_id)
+            return fetch(key, repo_full_name)
+
+        return count_and_fetch

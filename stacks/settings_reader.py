@@ -1,0 +1,105 @@
+"""Reads settings from the CDK context, one value at a time, and rejects invalid ones."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from runledger.runners import publishers
+from runledger.runners.publishers import Publisher
+
+# In bytes. A function's environment holds 4 KB.
+LARGEST_LIST_OF_PUBLISHERS = 2500
+# In bytes. An event pattern of EventBridge holds 2,048, and the rest of this one takes 350.
+LARGEST_LIST_OF_CLUSTERS = 1600
+CLUSTERS_AT_MOST = 10  # each is in the role of the reconciler
+
+
+class BadSetting(ValueError):
+    """The value of a setting is invalid."""
+
+
+class SettingsReader:
+    """Reads one value at a time. Each error names the setting, the value and the valid values."""
+
+    def __init__(self, context: Callable[[str], Any]) -> None:
+        self._context = context
+
+    def whole(self, name: str, default: int, *, at_least: int, at_most: int) -> int:
+        given = self._given(name, default)
+        text = str(given)
+        if isinstance(given, bool) or not re.fullmatch(r"-?\d+", text) or not at_least <= int(text) <= at_most:
+            raise BadSetting(f"{name} is {given!r}; it must be a whole number from {at_least} to {at_most}")
+        return int(text)
+
+    def boolean(self, name: str, *, default: bool) -> bool:
+        given = self._given(name, default)
+        if str(given).lower() not in ("true", "false"):
+            raise BadSetting(f"{name} is {given!r}; it must be true or false")
+        return str(given).lower() == "true"
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        given = self._given(name, default)
+        if given not in choices:
+            raise BadSetting(f"{name} is {given!r}; it must be one of {', '.join(choices)}")
+        return str(given)
+
+    def matching(self, name: str, default: str, pattern: str, meaning: str) -> str:
+        given = self._given(name, default)
+        if not isinstance(given, str) or not re.fullmatch(pattern, given):
+            raise BadSetting(f"{name} is {given!r}; it must be {meaning}")
+        return given
+
+    def publishers(self, name: str) -> tuple[Publisher, ...]:
+        try:
+            found = publishers.parse(self._given(name, []))
+        except ValueError as error:
+            raise BadSetting(f"{name} is invalid: {error}") from error
+        if len(publishers.to_json(found)) > LARGEST_LIST_OF_PUBLISHERS:
+            raise BadSetting(f"{name} is too long for a function's environment: name fewer sources, or use * in them")
+        return found
+
+    def tags(self, name: str, default: str = "") -> dict[str, str]:
+        given = self._given(name, default)
+        pairs = [each.partition("=") for each in _listed(given)]
+        if not isinstance(given, str) or not all(key and value for key, _, value in pairs):
+            raise BadSetting(
+                f"{name} is {given!r}; it must be tags as name=value, separated by commas; * matches any text"
+            )
+        tags = {key: value for key, _, value in pairs}
+        if len(tags) < len(pairs):
+            raise BadSetting(f"{name} is {given!r}; it must name each tag once")
+        return tags
+
+    def regions(self, name: str) -> tuple[str, ...]:
+        given = self._given(name, "")
+        regions = tuple(dict.fromkeys(_listed(given)))
+        if not isinstance(given, str) or not all(re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", each) for each in regions):
+            raise BadSetting(f"{name} is {given!r}; it must be AWS region names separated by commas")
+        return regions
+
+    def clusters(self, name: str, default: str = "") -> tuple[str, ...]:
+        given = self._given(name, default)
+        names = tuple(_listed(given))
+        if not isinstance(given, str) or not all(re.fullmatch(r"[\w-]{1,255}", each) for each in names):
+            raise BadSetting(f"{name} is {given!r}; it must be ECS cluster names separated by commas")
+        if sum(len(f'{{"suffix":":cluster/{each}"}},') for each in names) > LARGEST_LIST_OF_CLUSTERS:
+            raise BadSetting(f"{name} is too long for an event pattern: name fewer clusters, or none to include all")
+        if default and not 1 <= len(names) <= CLUSTERS_AT_MOST:
+            raise BadSetting(f"{name} is {given!r}; it must name 1 to {CLUSTERS_AT_MOST} ECS clusters")
+        return names
+
+    def pattern(self, name: str, default: str) -> str:
+        given = str(self._given(name, default))
+        try:
+            re.compile(given)
+        except re.error as error:
+            raise BadSetting(f"{name} is {given!r}; it must be a regular expression: {error}") from error
+        return given
+
+    def _given(self, name: str, default: object) -> object:
+        value = self._context(name)
+        return default if value is None else value
+
+
+def _listed(given: object) -> list[str]:
+    return [each.strip() for each in str(given).split(",") if each.strip()]

@@ -1,0 +1,101 @@
+"""What needs attention, results of the reconciler, and what a limited token can't read."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from local.demo.generator import STOREFRONT
+from tests.browser.canned_jobs import at, job
+from tests.browser.conftest import Open
+from tests.browser.page_text import seconds
+from tests.browser.tab import Tab
+
+ACME = STOREFRONT.installation_id
+PASS = {
+    "id": "p1",
+    "pass": "cleanup",
+    "status": "finished",
+    "outcome": "success",
+    "requested_by": "token:me",
+    "started_at": at(0),
+    "finished_at": at(2),
+    "text": "",
+    "summary": {"orphans_cleaned": 0, "postponed": 0, "errors": 0},
+}
+
+
+def stuck(number: int, *, seconds_stuck: int) -> dict[str, Any]:
+    return {
+        "kind": "queued",
+        "since": at(0),
+        "seconds": seconds_stuck,
+        "advice": "Check that a runner was launched.",
+        "job": job(number, "queued"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("finding", "result"),
+    [
+        (
+            "runner i-1: not cleaned: GitHub reports this runner as busy",
+            "Not cleaned: GitHub reports this runner as busy",
+        ),
+        ("runner i-1: cleaned: its machine was stopped", "Cleaned: its machine was stopped"),
+        ("runner i-1: deferred to the next pass: too slow", "Deferred to the next pass: too slow"),
+    ],
+    ids=["busy", "stopped", "deferred"],
+)
+def test_the_result_of_a_cleanup_is_in_words(open_tab: Open, finding: str, result: str) -> None:
+    tab = open_tab().sign_in().fulfill("admin/reconciliation/p1", PASS | {"findings": [finding]})
+    page = tab.show(ACME, "pass", part="p1").page
+    expect(page.locator(".findings strong")).to_have_text(result)
+    expect(page.locator(".findings small")).to_have_text("i-1")
+
+
+def test_counters_of_zero_are_hidden(open_tab: Open) -> None:
+    summary = {"runs_asked": 3, "orphans_cleaned": 0, "errors": 0}
+    tab = open_tab().sign_in()
+    tab.fulfill("admin/reconciliation/p1", PASS | {"pass": "full", "findings": [], "summary": summary})
+    details = tab.show(ACME, "pass", part="p1").page.locator("dt")
+    assert details.all_inner_texts() == ["Requested by", "Started", "Finished", "Duration", "Runs asked"]
+
+
+def test_stuck_for_is_what_the_api_measures_and_a_list_that_is_cut_off_is_marked(open_tab: Open) -> None:
+    tab = open_tab()
+    tab.page.clock.install()
+    many = [stuck(each, seconds_stuck=7200) for each in range(1, 21)]
+    tab.sign_in().fulfill(f"installations/{ACME}/stuck", {"items": many, "next_cursor": None, "truncated": True})
+    page = tab.show(ACME, "overview", range="24h").page
+    shown = page.locator(".attention-age", has_text="stuck for").first
+    before = seconds(shown.inner_text().removeprefix("stuck for "))
+    assert 7200 <= before < 7260
+    page.clock.run_for(61_000)
+    expect(shown).to_have_text("stuck for 2 h 1 m")
+    attention = page.locator(".panel", has_text="Needs attention")
+    expect(attention.locator(".notice")).to_contain_text("Only the oldest are listed")
+    expect(attention).to_contain_text("and at least")
+
+
+def test_a_limited_reader_gets_an_explanation_instead_of_an_error(open_tab: Open) -> None:
+    reader = {"id": "token:reader", "name": "reader", "role": "reader", "installations": [ACME]}
+    refused = {"title": "Forbidden", "status": 403, "detail": "reader is limited to some installations"}
+    tab = open_tab().fulfill("v1/me", reader)
+    for path in ("admin/reconciliation", "admin/dead-letters"):
+        tab.fulfill(path, refused, status=403)
+    page = tab.sign_in().show(ACME, "reconciler").page
+    for title in ("Passes", "Dead-letter queues"):
+        panel = page.locator(".panel", has=page.get_by_role("heading", name=title))
+        expect(panel).to_contain_text("your token is limited to some of them")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_pools_show_unknown_cost_as_a_dash(tab: Tab) -> None:
+    pool = {"pool_name": "office", "jobs": 3, "runners_active": 1, "busy": 1, "seconds_used": 7200, "utilisation": 1}
+    unknown = {"usage_in_dollars": None, "unpriced_seconds": 7200, "spot_share": None}
+    tab.fulfill("installations/1/pools", {"items": [pool | unknown], "next_cursor": None, "truncated": False})
+    page = tab.show(1, "pools").page
+    assert page.locator("th", has_text="Spot").all_inner_texts() == ["Spot share"]
+    expect(page.locator("tbody td").last).to_have_text("\N{EN DASH}2 h unpriced")

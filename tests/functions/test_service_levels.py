@@ -1,0 +1,131 @@
+"""The service levels of the reconciler are measured: cleanup latency, successful passes, and the orphan rate."""
+
+import json
+from typing import Any
+
+import pytest
+from runledger.reconciliation.reconciler import Reconciler
+from runledger.reconciliation.runners import OVERDUE_SECONDS
+
+from stacks.constructs.reconciler import PASSES
+from stacks.monitoring.saved_queries import OVER_FUNCTIONS
+from tests.functions.reconciling import Scene, ago
+from tests.functions.test_reconciler_runners import outlived
+from tests.support import insights
+from tests.support.documents import section
+from tests.support.runner_events import batch, instance_state
+from tests.support.webhooks import QUEUED, REPO
+
+Lines = list[dict[str, Any]]
+
+
+def logged(capsys: pytest.CaptureFixture[str]) -> Lines:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+
+
+def values(lines: Lines, metric: str) -> list[float]:
+    return [line[metric] for line in lines if metric in line]
+
+
+def ended(scene: Scene, job_id: int) -> None:
+    """A runner that ended after its launch, as EC2 reports it."""
+    instance = scene.start_instance()
+    scene.receive(QUEUED, job_id)
+    scene.launch(job_id, instance)
+    end = instance_state("terminated", runner_id=instance) | {"time": ago(minutes=5)}
+    scene.world.invoke("instance_state", batch(end))
+    scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
+
+
+def test_cleanup_latency_lasts_from_the_suspicion_to_the_stop(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    instance = outlived(scene)
+    scene.reconcile()
+    assert values(logged(capsys), "CleanupLatency") == []
+    table, earlier = scene.world.dynamodb, ago(minutes=12).replace("Z", ".000Z")
+    key = {"PK": {"S": instance}, "SK": {"S": scene.runner(instance)["SK"]}}
+    update = {"UpdateExpression": "SET suspected_at = :at", "ExpressionAttributeValues": {":at": {"S": earlier}}}
+    table.update_item(TableName="runners", Key=key, **update)  # type: ignore[arg-type]
+    scene.reconcile("quick")
+    (line,) = [line for line in logged(capsys) if line.get("message") == "orphan cleaned"]
+    assert 720 <= line["CleanupLatency"] < 780
+    assert (line["runner_id"], line["repo_full_name"], line["reason"]) == (instance, REPO, "job_completed")
+
+
+def test_a_runner_that_is_not_stopped_has_no_cleanup_latency(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    outlived(scene, busy=True)
+    for _ in range(2):
+        scene.reconcile()
+    assert values(logged(capsys), "CleanupLatency") == []
+
+
+def test_the_orphan_rate_is_the_share_of_runners_that_become_orphans(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for job_id in (2, 3, 4):
+        ended(scene, job_id)
+    outlived(scene)
+    scene.reconcile("quick")
+    samples = values(logged(capsys), "OrphanedRunnerRate")
+    assert (sorted(samples), sum(samples) / len(samples)) == ([0, 0, 0, 100], 25)
+
+
+def test_an_orphan_counts_once_however_many_passes_find_it(
+    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORPHANS", "report")
+    outlived(scene)
+    for _ in range(3):
+        scene.reconcile("quick")
+    assert values(logged(capsys), "OrphanedRunnerRate") == [100]
+
+
+def test_passes_that_succeed_and_fail_are_counted(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    scene.reconcile("quick")
+    assert outcomes(logged(capsys)) == [(1, 0)]
+    scene.receive(QUEUED, 1, created_at=ago(hours=2))
+    scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
+    scene.reconcile()
+    assert outcomes(logged(capsys)) == [(0, 1)]
+
+
+def test_a_pass_that_runs_out_of_time_neither_succeeds_nor_fails(
+    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Reconciler, "_parts", lambda *_: {"jobs": lambda _: False})
+    scene.reconcile()
+    assert outcomes(logged(capsys)) == [(0, 0)]
+
+
+def test_a_pass_that_crashes_is_counted_as_failed(
+    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("no table")
+
+    monkeypatch.setattr(Reconciler, "_finish", crash)
+    with pytest.raises(RuntimeError):
+        scene.reconcile()
+    assert outcomes(logged(capsys)) == [(0, 1)]
+
+
+def test_the_cleanup_of_one_runner_is_not_counted_as_a_pass(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    scene.reconcile(clean="i-0123456789abcdef0", requested_by="ada")
+    assert outcomes(logged(capsys)) == []
+
+
+def test_the_repositories_with_most_orphans_are_a_saved_query(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    ended(scene, 2)
+    outlived(scene)
+    scene.reconcile("quick")
+    (row,) = insights.run(OVER_FUNCTIONS["orphans by repository"], logged(capsys))
+    assert row == {"repo_full_name": REPO, "orphans": 1, "orphan_percent": 50}
+
+
+def test_the_document_has_the_time_after_which_an_overdue_orphan_is_an_alarm() -> None:
+    earliest = OVERDUE_SECONDS // 60
+    latest = earliest + int(PASSES["quick"].to_minutes())
+    assert f"{earliest} to {latest} minutes after it" in section("operating.md", "Service levels of the reconciler")
+
+
+def outcomes(lines: Lines) -> list[tuple[int, int]]:
+    return [(line["PassesSucceeded"], line["PassesFailed"]) for line in lines if "PassesSucceeded" in line]

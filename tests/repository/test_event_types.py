@@ -1,0 +1,38 @@
+"""The dashboard and the command line show every type of event. tests/test_documentation.py checks the metrics."""
+
+import re
+from pathlib import Path
+
+from runledger.model.inputs import EventType
+from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS
+
+ROOT = Path(__file__).parent.parent.parent
+# The command line shows these as steps of the job, from its own attributes.
+STEPS_OF_THE_JOB = {
+    EventType.WEBHOOK_QUEUED,
+    EventType.RUNNER_SCHEDULED,
+    EventType.WEBHOOK_IN_PROGRESS,
+    EventType.WEBHOOK_COMPLETED,
+    EventType.WEBHOOK_WAITING,
+    EventType.DEPLOYMENT_REQUESTED,
+    EventType.DEPLOYMENT_APPROVED,
+    EventType.DEPLOYMENT_REJECTED,
+    EventType.RUNNER_INTERRUPTED,
+}
+
+
+def labels_of_the_page() -> list[str]:
+    source = (ROOT / "web" / "src" / "parts" / "timeline.js").read_text()
+    block = re.search(r"const MEANING = \{\n(.*?)\n\};", source, re.DOTALL)
+    assert block
+    return re.findall(r"^  (\w+): \[", block[1], re.MULTILINE)
+
+
+def test_every_event_type_has_a_label_on_the_page() -> None:
+    assert sorted(labels_of_the_page()) == sorted(EventType)
+
+
+def test_every_event_type_is_shown_by_the_command_line() -> None:
+    labelled = {*STEPS_OF_EVENTS, *MARKS_OF_EVENTS}
+    assert labelled | STEPS_OF_THE_JOB == set(EventType)
+    assert not labelled & STEPS_OF_THE_JOB
