@@ -11,10 +11,14 @@ from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from botocore import handlers, xform_name
 from botocore.exceptions import ClientError
 
 from tests.simulation.engine import Engine
+
+# For tests that play many orders: the comparison above covers each of their calls on DynamoDB Local.
+in_memory = pytest.mark.parametrize("dynamodb", ["memory"], indirect=True)
 
 Answer = tuple[SimpleNamespace, dict[str, Any]]
 OK, BAD_REQUEST = 200, 400

@@ -8,6 +8,7 @@ import pytest
 from tests.support import messages
 from tests.support.beds import empty, items
 from tests.support.ledgers import DEPLOYMENTS, EVENTS, JOBS, ledger_on
+from tests.support.memory import in_memory
 from tests.support.messages import Message
 from tests.support.webhooks import COMPLETED, DEPLOYMENT, INSTALLATION, JOB, QUEUED_AGAIN, REPO, WAITING, payload
 from tests.tables.test_runs import take
@@ -45,6 +46,7 @@ def deployment(dynamodb: "DynamoDBClient") -> dict[str, Any]:
 
 
 @pytest.mark.walk
+@in_memory
 @pytest.mark.parametrize("ending", STORIES)
 def test_any_order_of_a_story_ends_alike_and_reaches_the_jobs_history(dynamodb: "DynamoDBClient", ending: str) -> None:
     story = STORIES[ending]

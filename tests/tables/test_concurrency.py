@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.server
 
+EVERY = 7  # a prime, so that all deliveries change places
 ABOUT_ITSELF = BOOKKEEPING | {"PK", "job_id", "ttl"}
 
 
@@ -64,18 +65,19 @@ def test_fifty_concurrent_redeliveries_of_one_delivery_are_taken_in_once(
     assert sum(1 for line in items(dynamodb_local, EVENTS) if line.get("duplicate")) == 49
 
 
-def test_every_order_of_a_life_with_every_delivery_twice_ends_in_one_item(dynamodb_local: "DynamoDBClient") -> None:
+def test_any_order_of_a_life_with_every_delivery_twice_ends_in_one_item(dynamodb_local: "DynamoDBClient") -> None:
+    """A sample of the orders: the simulation plays all of them."""
     ledger = ledger_on(dynamodb_local)
 
     def play(job_id: int, order: tuple[str, ...]) -> None:
         for second, step in enumerate([*order, *order]):
             ledger.record(receipt(step, at=second, job_id=job_id))
 
-    orders = dict(enumerate(permutations(LIFE), start=JOB))
+    orders = dict(enumerate(list(permutations(LIFE))[::EVERY], start=JOB))
     with ThreadPoolExecutor(max_workers=4) as pool:
         list(pool.map(play, orders.keys(), orders.values()))
     jobs = [item for item in items(dynamodb_local, JOBS) if item["SK"] == "v"]
-    assert len(jobs) == len(orders) == 120
+    assert len(jobs) == len(orders) == 18
     essences = [{name: value for name, value in job.items() if name not in ABOUT_ITSELF} for job in jobs]
     assert all(essence == essences[0] for essence in essences)
     history = items(dynamodb_local, EVENTS)

@@ -8,6 +8,7 @@ import pytest
 from tests.support import messages
 from tests.support.beds import empty
 from tests.support.ledgers import ledger_on
+from tests.support.memory import in_memory
 from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 from tests.tables.test_runs import take
 
@@ -22,6 +23,7 @@ STORY = {
 }
 
 
+@in_memory
 @pytest.mark.parametrize(
     ("actions", "expected"),
     [

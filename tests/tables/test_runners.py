@@ -24,6 +24,7 @@ from runledger.tables.runners import RunnersTable
 from tests.support import runner_events
 from tests.support.beds import empty, items
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
+from tests.support.memory import in_memory
 from tests.support.runner_events import INSTANCE, SCOPE
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 
@@ -83,6 +84,7 @@ def history(dynamodb: "DynamoDBClient", job_id: int = JOB) -> list[str]:
 
 
 @pytest.mark.walk
+@in_memory
 def test_any_order_of_runner_and_webhooks_ends_in_the_same_job(dynamodb: "DynamoDBClient") -> None:
     """A sample of the 5,040 orders, each with every event twice."""
     orders = random.Random(4).sample(list(permutations(LIFE)), 10)  # noqa: S311

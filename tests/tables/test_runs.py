@@ -13,6 +13,7 @@ from runledger.webhooks.readers import webhooks
 from tests.support import messages
 from tests.support.beds import empty, items
 from tests.support.ledgers import RUNS, ledger_on
+from tests.support.memory import in_memory
 from tests.support.messages import Message
 from tests.support.webhooks import (
     COMPLETED,
@@ -53,6 +54,7 @@ LIFE: dict[str, Message] = {
 
 
 @pytest.mark.walk
+@in_memory
 def test_every_order_of_reports_and_jobs_each_twice_ends_in_one_run(dynamodb: "DynamoDBClient") -> None:
     """A sample of the orders: each thing first, and each thing last."""
     ended = []
