@@ -12,7 +12,7 @@ from runledger.webhooks.readers import webhooks
 from runledger_api import app
 from runledger_api.routes import stuck
 
-from tests.api.client import Client
+from tests.api.client import NOON_EPOCH_MS, Client
 from tests.api.conftest import Live
 from tests.support import messages
 from tests.support.webhooks import (
@@ -85,6 +85,45 @@ def test_jobs_that_a_partial_rerun_carried_over_are_in_no_figure(api: Client) ->
     found = api.get(f"{HERE}/statistics", since="1d").body
     assert (found["by_conclusion"], found["succeeded"]) == ({"success": 1}, 1)
     assert api.get(f"{HERE}/counts").body["completed_24h"] == 1
+    assert (found["jobs"], sum(point["jobs"] for point in found["series"])) == (1, 1)
+    for since in (None, "1d"):
+        counted = api.get(f"{HERE}/repositories", since=since).body
+        assert counted == {"items": [{"repo_full_name": REPO, "jobs": 1}], "next_cursor": None, "truncated": False}
+
+
+@pytest.mark.parametrize("completed", ["2025-01-06", "2025-01-07", "2025-02-06"])
+def test_a_job_that_waited_for_weeks_was_created_in_its_range(api: Client, live: Live, completed: str) -> None:
+    """At most 36 days: 30 for an approval, one for a runner, and five on it."""
+    times = {"started_at": f"{completed}T00:00:00Z", "completed_at": f"{completed}T11:59:00Z"}
+    live(1, created_at="2025-01-01T12:00:00Z", **times)
+    live(2, created_at="2025-01-02T12:00:00Z", **times)
+    later = replace(api, now_ms=NOON_EPOCH_MS + 60 * 86_400_000)
+    found = later.get(f"{HERE}/statistics", since="2025-01-01", until="2025-01-02").body
+    assert (found["jobs"], found["by_status"], found["truncated"]) == (1, {}, False)
+    assert sum(point["jobs"] for point in found["series"]) == 1
+    assert later.get(f"{HERE}/statistics", since="2025-01-01", until="2025-01-02", repo="a/b").body["jobs"] == 0
+
+
+def test_a_completion_without_a_time_is_in_the_figures_at_its_receipt(api: Client, ledger: Ledger) -> None:
+    ledger.record(receipt(IN_PROGRESS, at=150))
+    ledger.record(receipt(COMPLETED, at=800, completed_at=None, conclusion=None))
+    job = api.get(f"{HERE}/jobs/{JOB}").body
+    assert (job["completed_at"], job["usage_in_seconds"]) == ("2025-01-15T10:13:20.123Z", 650)
+    assert job["completed_at_is_guessed"] is True
+    found = api.get(f"{HERE}/statistics", since="1d").body
+    assert (found["by_status"], found["by_conclusion"]) == ({"completed": 1}, {"unknown": 1})
+    assert (found["jobs"], found["usage_in_seconds"], found["duration_seconds"]["max"]) == (1, 650, 650.123)
+    assert api.get(f"{HERE}/counts").body["completed_24h"] == 1
+
+
+def test_repositories_that_are_cut_off_are_marked(api: Client, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search lists every repository, however many jobs there are."""
+    live(1)
+    monkeypatch.setattr(JobPages, "completed_jobs", lambda *_, **__: iter([[]]))
+    monkeypatch.setattr(app, "READ_TIMEOUT_SECONDS", -1)
+    for since, listed in ((None, [{"repo_full_name": REPO, "jobs": 0}]), ("1d", [])):
+        found = api.get(f"{HERE}/repositories", since=since).body
+        assert (found["items"], found["truncated"]) == (listed, True)
 
 
 def test_the_list_behind_completed_in_24_hours_has_the_same_jobs(api: Client, live: Live) -> None:

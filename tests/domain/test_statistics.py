@@ -1,6 +1,9 @@
 """Numbers over any number of jobs, in memory that does not grow with them."""
 
+import math
+from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ from runledger.model import times
 from runledger.model.completed_job import CompletedJob
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.job import Job
-from runledger.queries.histograms import Histogram, bucket
+from runledger.queries.histograms import EXACT_UP_TO, Histogram, bucket
 from runledger.queries.pools import Pools
 from runledger.queries.rankings import Ranking
 from runledger.queries.statistics import Statistics
@@ -36,17 +39,48 @@ def summary(*jobs: CompletedJob, since: str = SINCE, until: str = UNTIL, still_o
     return statistics.summary()
 
 
-@given(st.lists(st.integers(min_value=0, max_value=10**10), min_size=1, max_size=300))
-def test_a_percentile_is_at_most_one_percent_off(durations: list[int]) -> None:
+SHARES = (Fraction("0.5"), Fraction("0.9"), Fraction("0.99"))
+
+
+def measured(durations: Iterable[int]) -> Histogram:
     histogram = Histogram()
     for ms in durations:
         histogram.add(ms, bucket(ms))
+    return histogram
+
+
+def exact_seconds(durations: Iterable[int]) -> list[float]:
     ordered = sorted(durations)
-    for share, found in zip((0.5, 0.9, 0.99), histogram.seconds(0.5, 0.9, 0.99), strict=True):
-        exact = ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+    return [ordered[math.ceil(share * len(ordered)) - 1] / 1000 for share in SHARES]
+
+
+@given(st.lists(st.integers(min_value=0, max_value=10**10), min_size=1, max_size=300))
+def test_percentiles_of_up_to_1000_jobs_are_exact(durations: list[int]) -> None:
+    histogram = measured(durations)
+    assert histogram.seconds(0.5, 0.9, 0.99) == exact_seconds(durations)
+    assert histogram.largest_seconds() == max(durations) / 1000
+
+
+@given(st.lists(st.integers(min_value=0, max_value=10**10), min_size=1, max_size=300))
+def test_a_percentile_of_more_than_1000_jobs_is_at_most_one_percent_off(durations: list[int]) -> None:
+    many = durations * (EXACT_UP_TO // len(durations) + 1)
+    for found, exact in zip(measured(many).seconds(0.5, 0.9, 0.99), exact_seconds(many), strict=True):
         assert found is not None
-        assert abs(found * 1000 - exact) <= exact * 0.0101 + 0.5
-    assert histogram.largest_seconds() == ordered[-1] / 1000
+        assert abs(found - exact) <= exact * 0.0101 + 0.0005
+
+
+def test_one_job_of_100_seconds_is_shown_as_100_seconds() -> None:
+    found = summary(finished(1, seconds=100, job_name="test"))
+    assert found["duration_seconds"] == {"p50": 100, "p90": 100, "p99": 100, "max": 100, "count": 1}
+    assert found["slowest"][0]["p90_seconds"] == 100
+    (point,) = [each for each in found["series"] if each["completed"]]
+    assert (point["duration_p50"], point["duration_p90"], point["queue_p50"]) == (100, 100, 1)
+
+
+@pytest.mark.parametrize(("jobs", "values_kept"), [(EXACT_UP_TO, EXACT_UP_TO), (EXACT_UP_TO + 1, 0), (5000, 0)])
+def test_the_memory_of_percentiles_is_bounded(jobs: int, values_kept: int) -> None:
+    histogram = measured(range(jobs))
+    assert (len(histogram._all), histogram.count) == (values_kept, jobs)
 
 
 def test_of_nothing_there_is_no_percentile() -> None:

@@ -39,6 +39,7 @@ class Job(TypedDict):
     scheduled_at: NotRequired[str]
     started_at: NotRequired[str]
     completed_at: NotRequired[str]
+    completed_at_is_guessed: NotRequired[bool]
     conclusion: NotRequired[str]
     runner_id: NotRequired[int]
     runner_name: NotRequired[str]

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class Percentiles(TypedDict):
-    """In seconds, with an error of at most 1 %; null if there are no samples."""
+    """In seconds; exact for up to 1,000 samples, and at most 1 % off for more. Null if there are none."""
 
     p50: float | None
     p90: float | None

@@ -25,8 +25,9 @@ router = APIGatewayHttpRouter()
     summary="Statistics of a repository, or of the whole installation",
     description=(
         "Rates and percentiles cover jobs that completed in the range; cost covers what ran in the range, including "
-        "running jobs so far. docs/definitions.md defines each figure. Percentiles have an error of at most 1 %. "
-        "`truncated` is true if the range was too large to read in time; the first jobs to complete are then missing."
+        "running jobs so far. docs/definitions.md defines each figure. Percentiles are exact for up to 1,000 jobs, and "
+        "at most 1 % off for more. `truncated` is true if the range was too large to read in time; the first jobs to "
+        "complete are then missing, or of a past range those that waited for days."
     ),
 )
 def statistics(
@@ -54,16 +55,19 @@ def statistics(
     tags=["statistics"],
     operation_id="listRepositories",
     summary="Repositories with jobs in the range, and their number of jobs",
+    description=(
+        "`jobs` were created since then, without those that a re-run carried over. If `truncated` is true, there were "
+        "too many jobs to read in time, and counts are too low; without `since`, every repository is listed even then."
+    ),
 )
 def repositories(installation_id: InstallationId, since: Since = None) -> Repositories:
     request = current_request(router)
+    begin = parameters.span(request, since, None).since
     counts, truncated = survey.count_by_repository(
-        wiring.job_pages(),
-        installation_id,
-        wiring.registry().repositories(installation_id),
-        parameters.span(request, since, None),
-        has_time=request.has_time,
+        wiring.job_pages(), installation_id, since=begin, has_time=request.has_time
     )
+    if truncated and begin is None:
+        counts = dict.fromkeys(wiring.registry().repositories(installation_id), 0) | counts
     items = [{"repo_full_name": name, "jobs": jobs} for name, jobs in counts.items()]
     return checked({"items": items, "next_cursor": None, "truncated": truncated})
 

@@ -40,6 +40,7 @@ class Job(Facts):
     queued_reported_at: str | None = None
     waiting_reported_at: str | None = None
     created_at_is_guessed: bool | None = None  # `created_at` is the time of the first input until GitHub reports it
+    completed_at_is_guessed: bool | None = None  # the same for `completed_at` and the first report of the completion
     lost_plan_at: str | None = None  # the newest plan whose machine took another job
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
@@ -67,6 +68,7 @@ class Job(Facts):
             | self._status_after(receipt)
             | {
                 **self._creation_after(receipt),
+                **self._completion_after(receipt),
                 "received_at": self._received_at_after(receipt),
                 "last_updated_at": max(self.last_updated_at, receipt.received_at),
                 "version": self.version + 1,
@@ -115,9 +117,7 @@ class Job(Facts):
     @property
     def queue_time_in_ms(self) -> int | None:
         """From creation to start, without an approval. None if the job hasn't started, or was carried over."""
-        return (
-            None if self.started_at is None or self.carried_over else self._queued_ms(self.created_at, self.started_at)
-        )
+        return None if self.carried_over or not self.started_at else self._queued_ms(self.created_at, self.started_at)
 
     @property
     def outlived_its_end(self) -> bool:
@@ -204,6 +204,16 @@ class Job(Facts):
             guess = min(self.created_at, receipt.received_at)
             return {"created_at": reported or guess, "created_at_is_guessed": None if reported else True}
         return {"created_at": min(self.created_at, reported or NEVER)}
+
+    def _completion_after(self, receipt: Receipt) -> dict[str, Any]:
+        """Without a reported time, that of the first report: a completed job is in the figures of some hour."""
+        if receipt.status is not Status.COMPLETED or not self._is_reached_by(receipt):
+            return {}
+        if receipt.facts.completed_at:
+            return {"completed_at_is_guessed": None}
+        if self.completed_at and not self.completed_at_is_guessed:
+            return {}
+        return {"completed_at": min(self.completed_at or NEVER, receipt.received_at), "completed_at_is_guessed": True}
 
     def _status_after(self, receipt: Receipt) -> dict[str, Any]:
         """The status, and the times of the newest `queued` and `waiting` reports."""

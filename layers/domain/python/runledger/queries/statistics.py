@@ -17,6 +17,7 @@ from runledger.queries.rankings import Ranking
 from runledger.queries.usage import Total, Usage, step_of
 
 SUCCESS = "success"
+UNKNOWN = "unknown"  # a completion whose conclusion GitHub didn't report
 SHARES = (0.5, 0.9, 0.99)
 HOURLY_UP_TO_HOURS = 72
 # Also the largest number of points in a series: a year of days, with a margin for leap years and time zones.
@@ -52,7 +53,7 @@ class Statistics:
         if not self._since <= job.completed_at < self._until:
             return
         point = self._point(job.completed_at)
-        self._conclusions[job.conclusion or ""] += 1
+        self._conclusions[job.conclusion or UNKNOWN] += 1
         self._interrupted += job.interrupted
         point.completed += 1
         point.succeeded += job.conclusion == SUCCESS

@@ -1,9 +1,11 @@
 """Statistics of an installation, or of one of its repositories, read page by page until time runs out."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from runledger.model import times
+from runledger.model.completed_job import CompletedJob
 from runledger.model.stuck import OPEN
 from runledger.queries.statistics import Statistics
 from runledger.queries.usage import Usage
@@ -14,6 +16,10 @@ HasTime = Callable[[], bool]
 # The longest time that GitHub lets a job run on a team's own runner. A job that was running in the range has completed
 # at most this long after it, or is still running.
 LONGEST_RUN_SECONDS = 5 * times.SECONDS_PER_DAY
+# The longest time from a job's creation to its completion: GitHub ends an approval after 30 days, a job without a
+# runner after one, and a running one after five. So a job that was created in the range has completed at most this long
+# after it, or is still open.
+LONGEST_LIFE_SECONDS = (30 + 1) * times.SECONDS_PER_DAY + LONGEST_RUN_SECONDS
 
 
 def measure(
@@ -35,7 +41,7 @@ def measure(
             if repo_full_name in (None, job.get("repo_full_name")):
                 usage = Usage.so_far(job, now)
                 statistics.add_open(status=job["status"], created_at=job["created_at"], usage=usage)
-    for page in jobs.completed_jobs(installation_id, completed_span(since, until), repo_full_name=repo_full_name):
+    for page in _completed_pages(jobs, installation_id, repo_full_name, since=since, until=until, now=now):
         for completed in page:
             statistics.add_completed(completed)
         if not has_time():
@@ -44,19 +50,45 @@ def measure(
     return statistics.summary() | {"truncated": truncated}
 
 
+def _completed_pages(
+    jobs: JobPages, installation_id: int, repo_full_name: str | None, *, since: str, until: str, now: str
+) -> Iterator[list[CompletedJob]]:
+    """Every completed job that ran or was created in the range. Of those that completed long after it, only the ones
+    that waited for days: they are few, so DynamoDB drops the others.
+    """
+    ran = completed_span(since, until)
+    yield from jobs.completed_jobs(installation_id, ran, repo_full_name=repo_full_name)
+    if ran.until is not None and ran.until <= now:
+        waited = Span(since=ran.until, until=times.earlier(until, seconds=-LONGEST_LIFE_SECONDS))
+        yield from jobs.completed_jobs(installation_id, waited, repo_full_name=repo_full_name, created_before=until)
+
+
 def completed_span(since: str, until: str) -> Span:
     """When jobs that ran between `since` and `until` can have completed."""
     return Span(since=since, until=times.earlier(until, seconds=-LONGEST_RUN_SECONDS))
 
 
 def count_by_repository(
-    jobs: JobPages, installation_id: int, repositories: Iterable[str], span: Span, *, has_time: HasTime
+    jobs: JobPages, installation_id: int, *, since: str | None, has_time: HasTime
 ) -> tuple[dict[str, int], bool]:
-    """The number of jobs of each repository that has any, and whether time ran out before the last repository."""
-    counts: dict[str, int] = {}
-    for repository in repositories:
+    """The number of jobs of each repository that were created since then, by its name, and whether time ran out.
+
+    From the index of completed jobs: that of repositories also lists the jobs that a partial re-run carried over.
+    """
+    counts, truncated = Counter[str](), False
+    for status in OPEN:
+        found, cut_off = jobs.every(jobs.in_status(installation_id, status), has_time=has_time)
+        truncated |= cut_off
+        counts.update(
+            job["repo_full_name"] for job in found if _counts(job.get("repo_full_name"), job["created_at"], since)
+        )
+    for page in jobs.completed_jobs(installation_id, Span(since=since)):
+        counts.update(job.repo_full_name for job in page if _counts(job.repo_full_name, job.created_at, since))
         if not has_time():
-            return counts, True
-        if found := jobs.count(jobs.of_repo(installation_id, repository), span):
-            counts[repository] = found
-    return counts, False
+            truncated = True
+            break
+    return dict(sorted(counts.items())), truncated
+
+
+def _counts(repo_full_name: str | None, created_at: str, since: str | None) -> bool:
+    return repo_full_name is not None and created_at >= (since or "")

@@ -98,7 +98,7 @@ IDENTITY = {
 RERUN_CONCLUSIONS = {*FAILURES, "cancelled"}  # of the jobs that "re-run failed jobs" runs again
 BOOKKEEPING = {
     *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
-    *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed"),
+    *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed", "completed_at_is_guessed"),
 }
 # A job gets at most five webhooks from each hook, and two for each approval. For more, see `_is_duplicate`.
 WEBHOOKS_KEPT = 50

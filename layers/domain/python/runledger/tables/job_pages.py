@@ -103,12 +103,18 @@ class JobPages:
         return self._partition(schema.BY_COMPLETION, schema.completion_key(installation_id))
 
     def completed_jobs(
-        self, installation_id: int, span: Span, *, repo_full_name: str | None = None
+        self,
+        installation_id: int,
+        span: Span,
+        *,
+        repo_full_name: str | None = None,
+        created_before: str | None = None,
     ) -> Iterator[list[CompletedJob]]:
         """Jobs that completed within the span, a page of the index at a time, newest first."""
         where = {"repo_full_name": repo_full_name} if repo_full_name else None
+        below = {"created_at": created_before} if created_before else None
         partition = self.completed(installation_id)
-        for items in self._table.stream(partition, span, attributes=MEASURED, where=where):
+        for items in self._table.stream(partition, span, attributes=MEASURED, where=where, below=below):
             yield [_completed(item) for item in items]
 
     def _partition(self, index: schema.Index, value: str) -> Partition:

@@ -127,18 +127,23 @@ class Table:
         *,
         attributes: Sequence[str],
         where: Mapping[str, str] | None = None,
+        below: Mapping[str, str] | None = None,
     ) -> Iterator[Sequence[Attributes]]:
         """Pages as large as DynamoDB makes them, newest first, with these attributes only, one in memory at a time.
 
-        `where` are the values of attributes that DynamoDB compares after it has read an item.
+        After DynamoDB has read an item, it drops those whose attributes aren't equal to `where` and less than `below`.
         """
         arguments = query_arguments(partition, span) | {"ScanIndexForward": False}
         arguments["ProjectionExpression"] = ", ".join(f"#{name}" for name in attributes)
         arguments["ExpressionAttributeNames"] |= {f"#{name}": name for name in attributes}
-        if where:
-            arguments["FilterExpression"] = " AND ".join(f"#{name} = :{name}" for name in where)
-            arguments["ExpressionAttributeNames"] |= {f"#{name}": name for name in where}
-            arguments["ExpressionAttributeValues"] |= {f":{name}": {"S": value} for name, value in where.items()}
+        if compared := {**(where or {}), **(below or {})}:
+            conditions = [
+                *(f"#{name} = :{name}" for name in where or ()),
+                *(f"#{name} < :{name}" for name in below or ()),
+            ]
+            arguments["FilterExpression"] = " AND ".join(conditions)
+            arguments["ExpressionAttributeNames"] |= {f"#{name}": name for name in compared}
+            arguments["ExpressionAttributeValues"] |= {f":{name}": {"S": value} for name, value in compared.items()}
         for result in self._results(arguments):
             yield result["Items"]
 
