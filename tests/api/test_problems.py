@@ -3,14 +3,17 @@
 import base64
 import io
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from botocore.exceptions import ClientError
 from runledger.platform import clients
 from runledger_api.errors import InvalidParameter
 from runledger_api.problems import STATUSES
+from runledger_api.validation import FORMATS
 
 from tests.api.client import Client
 from tests.api.conftest import Live
@@ -53,6 +56,99 @@ def test_a_wrong_parameter_is_named(
     (error,) = answer.body["errors"]
     assert error["parameter"] == parameter
     assert answer.body["detail"] == f"{parameter} {error['problem']}"
+
+
+SHOULD_BE = {
+    "whole numbers": ("jobs", {"repo": REPO, "limit": "many"}, "limit should be a whole number"),
+    "a lower limit": ("jobs", {"repo": REPO, "limit": 0}, "limit should be at least 1"),
+    "an upper limit": ("jobs", {"repo": REPO, "limit": 201}, "limit should be at most 200"),
+    "a choice": ("jobs", {"repo": REPO, "order": "random"}, "order should be 'newest' or 'oldest'"),
+    "an instant": (
+        "jobs",
+        {"repo": REPO, "since": "yesterday"},
+        "since should be an ISO 8601 time, such as 2025-01-15T10:00:00Z, or an age such as 30m, 24h or 7d",
+    ),
+    "a repository": (
+        "jobs",
+        {"repo": "nonsense"},
+        "repo should be the owner and name of a repository, such as acme/api",
+    ),
+    "a day": (f"jobs/{JOB}/events", {"day": "today"}, "day should be a date, such as 2025-01-15"),
+    "a length": ("jobs", {"repo": REPO, "cursor": "x" * 2001}, "cursor should have at most 2000 characters"),
+}
+
+
+@pytest.mark.parametrize(("path", "query", "detail"), SHOULD_BE.values(), ids=SHOULD_BE)
+def test_an_error_says_what_a_valid_value_is(api: Client, live: Live, path: str, query: Any, detail: str) -> None:
+    live(JOB, until="queued")
+    assert api.get(f"{HERE}/{path}", **query).body["detail"] == detail
+
+
+# None is valid for every parameter, some of each are.
+BAD_VALUES = ("", "abc", "-1", "1.5", "9" * 23, "ä b(", "2025-99-99", "x" * 2100, "a/b/c", "1e3", "%00", "'")
+BAD_BODIES = ("{", "[]", '"x"', "1", '{"pass": "slow"}', '{"run_attempt": "x"}', '{"run_attempt": 1.5}')
+# What only a regular expression, a Python type or a validation library would say.
+JARGON = re.compile(r"[\\^$*+|]|\[[A-Za-z]|pattern|dictionary|parse|Input|jSON|pydantic|string should|field required")
+
+
+def _with(path: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    return path
+
+
+@pytest.mark.usefixtures("pass_requests")
+def test_no_error_of_any_parameter_or_body_contains_a_regular_expression(api: Client, live: Live) -> None:
+    live(JOB)
+    operations = [
+        (method.upper(), path, operation.get("parameters", []))
+        for path, methods in api.get("/openapi.json").body["paths"].items()
+        for method, operation in methods.items()
+    ]
+    details: dict[str, set[str]] = {}
+    for method, path, parameters in operations:
+        ids = {each["name"]: "1" for each in parameters if each["in"] == "path"} | {
+            "installation_id": str(INSTALLATION)
+        }
+        for parameter, value in product(parameters, BAD_VALUES):
+            name, needed = parameter["name"], {"status": "completed"} if path.endswith("/jobs") else {}
+            in_path = {name: value} if parameter["in"] == "path" else {}
+            query = {} if in_path else {name: value}
+            answer = api.ask(method, _with(path, ids | in_path), query={**needed, **query})
+            if answer.status == 400:
+                details.setdefault(f"{path} {name}", set()).add(answer.body["detail"])
+                assert [each["parameter"] for each in answer.body["errors"]] == [name]
+        for body in BAD_BODIES if method == "POST" else ():
+            answer = api.ask(method, _with(path, ids), body=body)
+            if answer.status == 400:
+                details.setdefault(f"{path} body", set()).add(answer.body["detail"])
+    assert [detail for each in details.values() for detail in each if JARGON.search(detail)] == []
+    assert [detail for each in details.values() for detail in each if "openapi.json" in detail] == []
+    never_rejected = {f"{path} {each['name']}" for _, path, found in operations for each in found} - set(details)
+    assert never_rejected == set()
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ('{"pass": ', "body isn't valid JSON"),
+        ("[]", "body should be a JSON object"),
+        ('{"pass": "slow"}', "pass should be 'quick' or 'full'"),
+    ],
+)
+def test_an_error_of_a_body_names_the_field_or_the_body(api: Client, body: str, detail: str) -> None:
+    assert api.ask("POST", "/admin/reconciliation/run", body=body).body["detail"] == detail
+
+
+def test_every_parameter_with_a_pattern_has_its_format_in_words(api: Client) -> None:
+    with_pattern = {
+        each["name"]
+        for methods in api.get("/openapi.json").body["paths"].values()
+        for operation in methods.values()
+        for each in operation.get("parameters", [])
+        if "pattern" in str(each["schema"])
+    }
+    assert with_pattern == set(FORMATS)
 
 
 def test_an_id_that_is_none_is_named_too(api: Client) -> None:

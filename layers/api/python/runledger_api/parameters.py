@@ -8,6 +8,7 @@ from runledger.model import times
 from runledger.model.payload import LARGEST_ID, REPOSITORY_NAME
 from runledger.tables.pages import Span
 
+from runledger_api import validation
 from runledger_api.errors import InvalidParameter
 from runledger_api.request import Request
 
@@ -58,7 +59,7 @@ def instant(name: str, text: str | None, request: Request) -> str | None:
         # An unencoded plus sign before the time zone arrives as a space.
         found = times.normalised(text.replace(" ", "+") if "T" in text else text)
     except ValueError:
-        raise InvalidParameter(name, "should be an ISO 8601 time, or an age such as 30m, 24h or 7d") from None
+        raise InvalidParameter(name, validation.INSTANT) from None
     if found >= times.NEVER:  # the days after it can't be computed
         raise InvalidParameter(name, "should be before the year 9999")
     return found

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -25,6 +24,7 @@ from runledger_api.errors import (
     TooManyRequests,
     Unauthenticated,
 )
+from runledger_api.validation import parameter_error
 
 CONTENT_TYPE = "application/problem+json"
 STATUSES = {
@@ -54,7 +54,7 @@ def to_response(error: Exception) -> Response[str]:
     if isinstance(error, ApiError):
         return _api_error(error)
     if isinstance(error, RequestValidationError):
-        return _invalid([_parameter_error(each) for each in error.errors()])
+        return _invalid([parameter_error(each) for each in error.errors()])
     for kind, (status, detail) in OTHER_ERRORS.items():
         if isinstance(error, kind):
             logs.logger.warning("request failed", extra={"reason": str(error)})
@@ -93,11 +93,3 @@ def _api_error(error: ApiError) -> Response[str]:
 def _invalid(errors: Errors) -> Response[str]:
     detail = "; ".join(f"{each['parameter']} {each['problem']}" for each in errors)
     return problem(HTTPStatus.BAD_REQUEST, detail, errors=errors)
-
-
-def _parameter_error(found: Mapping[str, Any]) -> dict[str, str]:
-    """Pydantic reports a location, `("query", "limit")`, and a message, `Input should be less than or equal to 200`."""
-    location = [str(part) for part in found["loc"]]
-    name = ".".join(location[1:]) or location[0]
-    message = str(found["msg"]).removeprefix("Input ")
-    return {"parameter": name, "problem": message[:1].lower() + message[1:]}

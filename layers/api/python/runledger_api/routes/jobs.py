@@ -11,7 +11,7 @@ from runledger.model.payload import LARGEST_ID
 from runledger.tables import schema
 from runledger.tables.pages import Partition, Span
 
-from runledger_api import parameters, wiring
+from runledger_api import parameters, validation, wiring
 from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.jobs import EventList, Job, JobList
 from runledger_api.pagination import Paginator
@@ -158,4 +158,4 @@ def _day_span(day: str | None) -> Span:
     try:
         return Span(since=times.normalised(day), until=times.earlier(day, seconds=-times.SECONDS_PER_DAY))
     except (ValueError, OverflowError):
-        raise InvalidParameter("day", "should be a date, such as 2025-01-15") from None
+        raise InvalidParameter("day", validation.DAY) from None
