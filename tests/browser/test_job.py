@@ -103,15 +103,18 @@ def test_the_demo_has_a_job_with_an_approval(tab: Tab, sent: list[Step]) -> None
     assert order.index("Approval requested") < order.index("Approved") < order.index("Runner scheduled")
 
 
-def test_a_carried_over_job_has_no_queue_time_duration_or_cost_of_its_own(open_tab: Open) -> None:
+def test_a_carried_over_job_has_no_queue_time_or_duration_and_costs_nothing(open_tab: Open) -> None:
     original: dict[str, Any] = {"started_at": -500, "completed_at": -400, "usage_in_seconds": 0, "usage_in_dollars": 0}
     found = job(1, carried_over=True, run_attempt=2, **original)
     tab = open_tab().sign_in()
     page = open_job(tab, found, event("webhook_completed", 2, started_at=-500, completed_at=-400))
     expect(page.locator(".summary .tag")).to_have_text("carried over")
-    expect(page.locator(".panel", has_text="Time breakdown")).to_contain_text("those of the original job")
-    for name in ("Queued for", "Ran for", "Cost"):
+    expect(page.locator(".panel", has_text="Time breakdown")).to_contain_text(
+        "its times and its runner are those of the original job"
+    )
+    for name in ("Queued for", "Ran for"):
         assert page.locator("dt", has_text=name).count() == 0
+    assert fact(page, "Cost") == "$0"
     assert titles(page) == ["Created on GitHub", "Completed"]
 
 

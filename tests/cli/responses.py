@@ -96,6 +96,33 @@ RUN_RESPONSE: Response = {
     "attempts": [1, 2],
 }
 
+POOLS: Response = {
+    "items": [
+        {
+            "pool_name": "small",
+            "instance_type": "c7g.large",
+            "jobs": 1_200,
+            "runners_active": 4,
+            "busy": 3,
+            "seconds_used": 123_456,
+            "usage_in_dollars": 12.5,
+            "unpriced_seconds": 7_200,
+            "spot_share": 0.61,
+            "utilisation": 0.75,
+        },
+        {
+            "pool_name": "spare",
+            **dict.fromkeys(
+                ("jobs", "runners_active", "busy", "seconds_used", "usage_in_dollars", "unpriced_seconds"), 0
+            ),
+            "spot_share": None,
+            "utilisation": None,
+        },
+    ],
+    "next_cursor": None,
+    "truncated": True,
+}
+
 _QUANTILES = {"p50": 12.3, "p90": 63, "p99": 3_725, "max": 100_000, "count": 1_200}
 STATISTICS: Response = {
     "since": "2025-01-14T10:00:00.000Z",

@@ -90,6 +90,14 @@ def test_a_run_is_shown_with_its_jobs(api: CannedApi, ask: Ask, wanted: str) -> 
     assert f"{JOB}  failure (interrupted)" in shown
 
 
+def test_the_jobs_of_a_run_are_counted_without_those_that_it_carried_over(api: CannedApi, ask: Ask) -> None:
+    copies = [responses.job(job_id=each, carried_over=True, was_interrupted=False) for each in (1, 2)]
+    found = responses.RUN_RESPONSE | {"jobs": [responses.job(), copies[0] | {"conclusion": "success"}, copies[1]]}
+    found |= {"run": responses.RUN_RESPONSE["run"] | {"failed_jobs": 2}}
+    api.respond(f"GET installations/{INSTALLATION}/runs/{RUN}", found)
+    assert "  jobs        1: 1 completed, 1 failed (2 more carried over)\n" in ask("run", str(RUN)).stdout
+
+
 def test_a_run_that_only_github_has_is_found_by_its_repository(api: CannedApi, ask: Ask) -> None:
     api.respond(f"GET installations/{INSTALLATION}/runs/{RUN}", responses.RUN_RESPONSE)
     assert ask("run", str(RUN), "--repo", "acme/api").returncode == 0
@@ -104,9 +112,9 @@ def test_statistics_are_facts_with_units(api: CannedApi, ask: Ask) -> None:
         "  by status      1,200 completed, 34 in_progress\n"
         "  by conclusion  1,100 success, 100 failure\n"
         "  success rate   91.7 % (1,100 of 1,200 that succeeded or failed)\n"
-        "  queued         p50 12 s  p90 1m 03s  p99 1h 02m  max 1d 03h\n"
+        "  queued         p50 12 s  p90 1m 03s  p99 1h 02m  max 1d 03h  (1,200 jobs that ran)\n"
         "  spend          $1,234.50 for 1d 10h, 1d 07h unpriced\n"
-        "  spot           61.0 % of the jobs that ran\n"
+        "  spot           61.0 % of the jobs whose machine is known\n"
         "  saved by spot  $700.25\n"
         "  interruptions  3\n"
         "\n"
@@ -120,6 +128,26 @@ def test_statistics_are_facts_with_units(api: CannedApi, ask: Ask) -> None:
         "2025-01-14 10:00:00Z       50         49         46       2        12 s      1m 00s   4m 00s  10m 00s  $4.20\n"
     )
     assert api.asked[-1].query == {"repo": "acme/api"}
+
+
+def test_pools_are_listed_with_their_runners_and_spend(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET installations/{INSTALLATION}/pools", responses.POOLS)
+    shown = ask("pools", "--since", "2025-01-01")
+    assert shown.stdout == (
+        "POOL   INSTANCES   JOBS  ACTIVE  BUSY  UTILISATION    SPOT  SPEND\n"
+        "small  c7g.large  1,200       4     3       75.0 %  61.0 %  $12.50 for 1d 10h, 2h 00m unpriced\n"
+        "spare  -              0       0     0            -       -  $0.00 for 0 ms\n"
+    )
+    assert "only the newest are counted" in shown.stderr
+    assert api.asked[-1].query == {"since": "2024-12-31T15:00:00.000Z"}
+
+
+def test_repositories_are_listed_with_their_jobs(api: CannedApi, ask: Ask) -> None:
+    found = {"items": [{"repo_full_name": "acme/api", "jobs": 1_234}], "next_cursor": None, "truncated": False}
+    api.respond(f"GET installations/{INSTALLATION}/repositories", found)
+    shown = ask("repositories", "--since", "7d")
+    assert (shown.stdout, shown.stderr) == ("REPOSITORY   JOBS\nacme/api    1,234\n", "")
+    assert api.asked[-1].query == {"since": "7d"}
 
 
 def test_stuck_jobs_come_with_advice(api: CannedApi, ask: Ask) -> None:
@@ -219,6 +247,7 @@ def test_installations_are_listed(ask: Ask) -> None:
     ("arguments", "route", "response"),
     [
         (["stats"], f"installations/{INSTALLATION}/statistics", responses.STATISTICS),
+        (["pools"], f"installations/{INSTALLATION}/pools", responses.POOLS),
         (["stuck"], f"installations/{INSTALLATION}/stuck", responses.STUCK),
         (["run", str(RUN)], f"installations/{INSTALLATION}/runs/{RUN}", responses.RUN_RESPONSE),
         (["orphans"], "admin/orphans", responses.ORPHANS),

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 from runledger.model.inputs import EventType
 from runledger_cli.rendering.history import event_line, history
 from runledger_cli.rendering.job_details import job_details
-from runledger_cli.rendering.jobs import queued_seconds, ran_seconds
+from runledger_cli.rendering.jobs import jobs_table, queued_seconds, ran_seconds
 from runledger_cli.rendering.style import Style
-from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS, timeline
+from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS, moments, timeline
 
 from tests.cli.responses import EVENTS, event, job
 
@@ -60,9 +60,19 @@ def test_a_job_that_was_carried_over_has_no_queue_time_and_no_cost_of_its_own() 
     carried = job(carried_over=True, completed_at="2025-01-15T09:00:00.000Z", usage_in_seconds=0, usage_in_dollars=0)
     del carried["overall_queue_duration_in_ms"], carried["was_interrupted"]
     assert (queued_seconds(STYLE, carried), ran_seconds(STYLE, carried)) == (None, None)
-    shown = job_details(STYLE, carried)
-    assert "  status       failure (carried over)" in shown
-    assert not [line for line in shown if line.startswith("  cost")]
+    facts = {line[:14].strip(): line[14:].strip() for line in job_details(STYLE, carried)[1:]}
+    assert facts["status"] == "failure (carried over)"
+    assert facts["carried over"] == "by a re-run: its times and its runner are those of the original job"
+    assert facts["cost"] == "$0.00"
+    assert [each.name for each in moments(carried, [])] == ["created", "received", "interrupted"]
+
+
+def test_a_row_of_a_carried_over_job_has_neither_times_nor_the_runner_of_the_original() -> None:
+    carried = job(carried_over=True, usage_in_seconds=0, usage_in_dollars=0, was_interrupted=False, job_name="build")
+    head, row = jobs_table(STYLE, [carried])
+    shown = {title: row[head.index(title) :].split("  ")[0] for title in ("STATUS", "RUNNER")}
+    assert shown == {"STATUS": "failure (carried over)", "RUNNER": "-"}
+    assert row.split()[-4:] == ["-", "-", "$0.00", "-"]
 
 
 def test_an_approval_stands_at_its_own_time_and_is_no_queue_time() -> None:

@@ -10,6 +10,7 @@ from runledger.platform import logs
 from runledger.webhooks.retry_queue import to_message
 
 from tests.functions.conftest import World
+from tests.support.runner_events import INSTANCE, batch, instance_state, launcher
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http_event, payload, receipt, sign
 
 
@@ -48,6 +49,28 @@ def test_each_job_event_is_a_metric(
 ) -> None:
     world.invoke("webhook_intake", http_event(json.dumps(payload(step)).encode()))
     assert metrics(lines(capsys.readouterr().out)) == expected
+
+
+def test_a_job_that_a_partial_rerun_carried_over_is_in_no_metric(
+    world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = payload(COMPLETED, run_attempt=2, created_at="2025-01-15T11:00:00Z", conclusion="failure")
+    world.invoke("webhook_intake", http_event(json.dumps(copy).encode()))
+    assert metrics(lines(capsys.readouterr().out)) == {}
+    assert [line["message"] for line in lines(log.getvalue())] == ["job event"]
+
+
+def test_the_duration_of_a_job_ends_with_the_job_and_not_with_its_machine(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner = {"runner_name": INSTANCE}
+    world.invoke("scheduling_events", batch(launcher("runner_scheduled")))
+    world.invoke("webhook_intake", http_event(json.dumps(payload(IN_PROGRESS, **runner)).encode(), guid="started"))
+    world.invoke("instance_state", batch(instance_state("terminated", minute=5)))
+    capsys.readouterr()
+    world.invoke("webhook_intake", http_event(json.dumps(payload(COMPLETED, **runner)).encode(), guid="completed"))
+    (line,) = [each for each in lines(capsys.readouterr().out) if each.get("event_type") == "webhook_completed"]
+    assert (line["usage_in_seconds"], line["JobDuration"]) == (150, 615)
 
 
 def test_a_duplicate_is_counted_and_our_own_retry_is_not(world: World, capsys: pytest.CaptureFixture[str]) -> None:

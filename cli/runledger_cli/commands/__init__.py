@@ -1,5 +1,18 @@
 """One module per command."""
 
-from runledger_cli.commands import installations, job, jobs, orphans, reconcile, run, stats, stuck, tail, token
+from runledger_cli.commands import (
+    installations,
+    job,
+    jobs,
+    orphans,
+    pools,
+    reconcile,
+    repositories,
+    run,
+    stats,
+    stuck,
+    tail,
+    token,
+)
 
-COMMANDS = (jobs, job, run, stats, stuck, orphans, reconcile, tail, installations, token)
+COMMANDS = (jobs, job, run, stats, repositories, pools, stuck, orphans, reconcile, tail, installations, token)

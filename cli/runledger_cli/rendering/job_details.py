@@ -10,12 +10,14 @@ from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, pairs
 
 SHORT_SHA = 7
+CARRIED_OVER = "by a re-run: its times and its runner are those of the original job"
 
 
 def job_details(style: Style, job: dict[str, Any]) -> list[str]:
     title = printable(name(job) or f"job {job['job_id']}")
     facts: list[tuple[str, Cell | object]] = [
         ("status", status(job)),
+        ("carried over", CARRIED_OVER if job.get("carried_over") else None),
         ("job", f"{job['job_id']} of installation {job['installation_id']}"),
         ("run", _run(job)),
         ("workflow", job.get("workflow_id")),
@@ -63,8 +65,10 @@ def _approval(style: Style, job: dict[str, Any]) -> str | None:
 
 def _cost(style: Style, job: dict[str, Any]) -> str | None:
     """Only the duration if the price is unknown; the cost is never estimated."""
+    if job.get("carried_over"):
+        return dollars(0)
     ran = job.get("usage_in_seconds", ran_seconds(style, job))
-    if not job.get("started_at") or ran is None or job.get("carried_over"):
+    if not job.get("started_at") or ran is None:
         return None
     price, amount, saved = job.get("price_per_hour"), job.get("usage_in_dollars"), job.get("saved_in_dollars")
     spent = duration(ran) if amount is None else f"{dollars(amount)} for {duration(ran)}"

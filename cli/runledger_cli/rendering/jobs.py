@@ -32,7 +32,7 @@ def status(job: dict[str, Any]) -> Cell:
     """The conclusion of a finished job, or else its status."""
     text = (job.get("conclusion") if job.get("status") == COMPLETED else None) or job.get("status")
     if job.get("carried_over"):
-        return Cell(f"{text} (carried over)", Tone.FAINT)
+        return Cell(f"{text} (carried over)", tone_of(text))
     if job.get("was_interrupted"):
         return Cell(f"{text} (interrupted)", Tone.ALARM)
     return Cell(text, tone_of(text))
@@ -43,14 +43,18 @@ def name(job: dict[str, Any]) -> str | None:
 
 
 def runner(job: dict[str, Any]) -> str | None:
-    return job.get("instance_id") or job.get("runner_name")
+    """A carried-over job names the runner of the original."""
+    return None if job.get("carried_over") else job.get("instance_id") or job.get("runner_name")
 
 
 def queued_seconds(style: Style, job: dict[str, Any]) -> float | None:
     """Time until the job started, or until now, without that of an approval.
 
-    None for a job that is waiting for an approval, whose approval has no reported time, or that never started.
+    None for a job that is waiting for an approval, whose approval has no reported time, that never started, or that was
+    carried over.
     """
+    if job.get("carried_over"):
+        return None
     if "overall_queue_duration_in_ms" in job:
         return float(job["overall_queue_duration_in_ms"]) / 1000
     requested, approved = job.get("approval_requested_at"), job.get("approved_at")

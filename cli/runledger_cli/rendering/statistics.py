@@ -40,6 +40,28 @@ def series(style: Style, buckets: list[dict[str, Any]]) -> list[str]:
     return table(style, [Column(title=title, right=title != "FROM") for title in titles], rows)
 
 
+POOL_COLUMNS = (
+    Column(title="POOL", shrinks=True),
+    Column(title="INSTANCES", shrinks=True),
+    *(Column(title=title, right=True) for title in ("JOBS", "ACTIVE", "BUSY", "UTILISATION", "SPOT")),
+    Column(title="SPEND"),
+)
+
+
+def pools(style: Style, found: list[dict[str, Any]]) -> list[str]:
+    rows = [
+        (
+            each["pool_name"],
+            each.get("instance_type"),
+            *(f"{each[name]:,}" for name in ("jobs", "runners_active", "busy")),
+            *(percent(each.get(name)) for name in ("utilisation", "spot_share")),
+            spend(each, "seconds_used"),
+        )
+        for each in found
+    ]
+    return table(style, POOL_COLUMNS, rows)
+
+
 def _facts(stats: dict[str, Any]) -> list[tuple[str, Cell | object]]:
     spot = stats.get("spot") or {}
     saved = spot.get("savings_in_dollars")
@@ -52,7 +74,7 @@ def _facts(stats: dict[str, Any]) -> list[tuple[str, Cell | object]]:
         ("queued", _quantiles(stats.get("queue_seconds"))),
         ("ran", _quantiles(stats.get("duration_seconds"))),
         ("spend", spend(stats)),
-        ("spot", None if spot.get("share") is None else f"{percent(spot['share'])} of the jobs that ran"),
+        ("spot", None if spot.get("share") is None else f"{percent(spot['share'])} of the jobs whose machine is known"),
         ("saved by spot", None if saved is None else dollars(saved)),
         ("interruptions", Cell(interruptions, Tone.ALARM if interruptions else Tone.PLAIN)),
     ]
@@ -78,7 +100,8 @@ def _counts(counts: Mapping[str, int] | None) -> str | None:
 def _quantiles(measured: Mapping[str, float] | None) -> str | None:
     if not measured or not measured.get("count"):
         return None
-    return "  ".join(f"{each} {duration(measured[each])}" for each in QUANTILES if measured.get(each) is not None)
+    shown = [f"{each} {duration(measured[each])}" for each in QUANTILES if measured.get(each) is not None]
+    return "  ".join([*shown, f"({measured['count']:,} {'job' if measured['count'] == 1 else 'jobs'} that ran)"])
 
 
 def _slowest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:

@@ -44,8 +44,12 @@ class Moment:
 
 
 def moments(job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[Moment]:
-    """What the job itself has stands at its own time; the rest at the time of its event."""
-    found = [Moment(at=job[name], name=text) for name, text in STEPS.items() if job.get(name)]
+    """What the job itself has stands at its own time; the rest at the time of its event.
+
+    A carried-over job has none of the steps after its creation: those are the original's.
+    """
+    steps = dict(list(STEPS.items())[:2]) if job.get("carried_over") else STEPS
+    found = [Moment(at=job[name], name=text) for name, text in steps.items() if job.get(name)]
     found += [Moment(at=job[name], name=text, mark=True) for name, text in MARKS.items() if job.get(name)]
     found += _of_events(events)
     return sorted(found, key=lambda each: each.at)

@@ -42,14 +42,14 @@ export function shownApproval(job) {
   return awaitsApproval(job) ? running(() => awaitedApproval(job)) : duration(awaitedApproval(job));
 }
 
-/** A carried-over job has no cost of its own. */
+/** A carried-over job costs nothing: its original does. */
 export function costOf(job) {
-  return job.carried_over ? NaN : Number(job.usage_in_dollars ?? NaN);
+  return job.carried_over ? 0 : Number(job.usage_in_dollars ?? NaN);
 }
 
 /** Machine time without a price. */
 export function unpricedSeconds(job) {
-  return isOpen(job) || job.carried_over || Number.isFinite(costOf(job)) ? 0 : Number(job.usage_in_seconds ?? 0);
+  return isOpen(job) || Number.isFinite(costOf(job)) ? 0 : Number(job.usage_in_seconds ?? 0);
 }
 
 export function shownCost(job) {

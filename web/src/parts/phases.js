@@ -29,7 +29,7 @@ const MIN_SHARE = 0.012; // keeps short phases visible
 
 export function phases(job, events) {
   if (job.carried_over)
-    return el("p", { class: "hint" }, "A re-run carried this job over: its times are those of the original job.");
+    return el("p", { class: "hint" }, "A re-run carried this job over: its times and its runner are those of the original job.");
   const parts = gaps(job, milestones(job, events));
   if (!(whole(parts) > 0)) return el("p", { class: "hint" }, "Shorter than GitHub's timestamps can measure (1 s).");
   const drawing = svg("svg", { class: "phase-bar", width: "100%", height: 14, "aria-hidden": "true" });

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from runledger.model import times
 from runledger.model.inputs import EventType, Receipt, Status
 from runledger.model.job import Job
 from runledger.model.reports import Report, RerunCheck
@@ -59,6 +60,8 @@ def _job_event(decision: Decision) -> None:
         "outcome": decision.outcome,
     }
     match decision.outcome:
+        case Outcome.RECORDED if job.carried_over:
+            logger.info("job event", extra=about | _details(job))
         case Outcome.RECORDED:
             count("job event", about | _details(job), _measured(decision))
         case Outcome.DUPLICATE:
@@ -102,8 +105,8 @@ def _measured(decision: Decision) -> dict[str, float]:
             metrics["QueueTime"] = job.overall_queue_duration_in_ms
         if job.internal_queue_duration_in_ms is not None:
             metrics["InternalQueueTime"] = job.internal_queue_duration_in_ms
-        if job.usage_in_seconds:
-            metrics["JobDuration"] = job.usage_in_seconds
+        if job.started_at is not None and job.completed_at is not None:
+            metrics["JobDuration"] = max(0, times.ms_between(job.started_at, job.completed_at)) / times.MS_PER_SECOND
     if event.event_type is EventType.RUNNER_TERMINATED:
         # A sample of 0 for each runner that ended, and one of 100 for each that became an orphan: their average over
         # any period is the orphan rate, and one metric is enough for its alarm.
