@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from runledger.model.suspicion import Cleared
 from runledger.tables.passes import PassesTable
 from runledger.tables.runners import RunnersTable
 from runledger_api import wiring
@@ -17,6 +18,7 @@ from tests.support.runner_items import launched
 from tests.support.webhooks import INSTALLATION, JOB, RUN
 
 AT = "2025-01-15T11:50:00.000Z"
+LATER = "2025-01-15T11:55:00.000Z"
 
 
 @pytest.fixture
@@ -75,6 +77,24 @@ def test_an_orphan_is_listed_with_the_state_of_its_machine(
     suspect(runners, INSTANCE, reason=reason)
     (orphan,) = api.get("/admin/orphans").body["orphans"]
     assert (orphan["machine_state"], "job_status" in orphan) == (state, False)
+
+
+def test_a_runner_that_works_on_an_unknown_job_is_listed_as_such_and_not_as_an_orphan(
+    api: Client, runners: RunnersTable
+) -> None:
+    """GitHub reported it as busy, so its suspicion was cleared. The next recorded job ends this state."""
+    for runner_id, found in ((INSTANCE, Cleared.BUSY), ("i-in-use", Cleared.IN_USE)):
+        suspect(runners, runner_id)
+        runners.clear_suspicion(runner_id, suspected_at=AT, at=LATER, found=found)
+    listed = api.get("/admin/orphans", status="unknown_job").body
+    (busy,) = listed["orphans"]
+    assert (busy["runner_id"], busy["status"], busy["reason"]) == (INSTANCE, "unknown_job", "unknown_job")
+    assert listed["total"] == 1
+    assert (busy["detected_at"], busy["job_id"], busy["machine_state"]) == (LATER, 1, "running")
+    assert api.get("/admin/orphans").body == {"orphans": [], "total": 0}
+    assert api.with_token(TOKENS["scoped"]).get("/admin/orphans", status="unknown_job").body["total"] == 0
+    launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=2, at=LATER)
+    assert api.get("/admin/orphans", status="unknown_job").body["total"] == 0
 
 
 @pytest.mark.parametrize("number", [JOB, RUN])

@@ -10,7 +10,8 @@ class Orphan(TypedDict):
 
     Without `due_at` it stays until an operator cleans it up, because the deployment only reports orphans. A machine
     that two installations claim is `contested` and is never cleaned up. `machine_state` is what EC2 or ECS reported in
-    the pass that suspected the runner.
+    the pass that suspected the runner. A runner with the status `unknown_job` isn't an orphan: at `detected_at`, GitHub
+    reported it as busy with a job that the ledger doesn't have, and `job_id` is the last job that the ledger has.
     """
 
     runner_id: str

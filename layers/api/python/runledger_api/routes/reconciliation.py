@@ -11,6 +11,7 @@ from runledger.model.job import Job
 from runledger.model.ownership import is_visible_to
 from runledger.model.passes import LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS, OrphanMode, PassKind, PassStatus
 from runledger.model.runner import Runner, RunnerStatus
+from runledger.model.suspicion import Cleared
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
@@ -39,8 +40,10 @@ STATES = {
     "suspected": (RunnerStatus.ACTIVE, RunnerStatus.CLEANING),
     "cleaning": (RunnerStatus.CLEANING,),
     "contested": (RunnerStatus.ACTIVE,),
+    "unknown_job": (RunnerStatus.ACTIVE,),
 }
 CONTESTED = "contested"
+UNKNOWN_JOB = "unknown_job"
 ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
 # By the reason of a suspicion. Every other reason is about a machine that runs.
 MACHINE_STATES = {"instance_gone": "gone", "instance_stopped": "stopped"}
@@ -50,10 +53,12 @@ MACHINE_STATES = {"instance_gone": "gone", "instance_stopped": "stopped"}
     "/admin/orphans",
     tags=["admin"],
     operation_id="listOrphans",
-    summary="Orphaned runners, and machines that two installations claim",
+    summary="Orphaned runners, machines that two installations claim, and runners that work on an unknown job",
     description="A token that is limited to some installations sees only machines with a proven owner among them.",
 )
-def orphans(status: Annotated[Literal["suspected", "cleaning", "contested"], Query()] = "suspected") -> Orphans:
+def orphans(
+    status: Annotated[Literal["suspected", "cleaning", "contested", "unknown_job"], Query()] = "suspected",
+) -> Orphans:
     found = _orphans(status)
     jobs = _jobs_of(found)
     return checked({"orphans": [_orphan_body(runner, jobs) for runner in found], "total": len(found)})
@@ -145,13 +150,23 @@ def _has_failed(found: dict[str, Any], now: str) -> bool:
 def _orphans(status: str) -> list[Runner]:
     """Those that the caller may see."""
     caller, table = current_request(router).caller, wiring.runners()
-    wanted = "contested_at" if status == CONTESTED else "suspected_at"
     return [
         runner
         for state in STATES[status]
         for runner in table.in_status(state)
-        if getattr(runner, wanted) is not None and is_visible_to(runner, caller.installations)
+        if _is_listed(runner, status) and is_visible_to(runner, caller.installations)
     ]
+
+
+def _is_listed(runner: Runner, status: str) -> bool:
+    if status == UNKNOWN_JOB:
+        return _works_on_unknown_job(runner)
+    return (runner.contested_at if status == CONTESTED else runner.suspected_at) is not None
+
+
+def _works_on_unknown_job(runner: Runner) -> bool:
+    """GitHub reported it as busy when it was suspected. The next job that is recorded for it ends this state."""
+    return runner.suspicion_cleared_reason == Cleared.BUSY and not runner.suspected_at and not runner.contested_at
 
 
 def _orphan_of(number: int) -> Runner:
@@ -189,17 +204,30 @@ def _orphan_body(runner: Runner, jobs: Mapping[str, Job]) -> dict[str, Any]:
             "created_at": runner.created_at,
             "claimed_by": [each for each in claimants if each is not None],
         }
-    assert runner.suspected_at is not None
     known: dict[str, Any] = {name: getattr(runner, name) for name in ORPHAN_FIELDS}
+    if _works_on_unknown_job(runner):
+        return _without_nulls(known) | {
+            "runner_id": runner.runner_id,
+            "status": UNKNOWN_JOB,
+            "reason": UNKNOWN_JOB,
+            "detected_at": runner.suspicion_cleared_at,
+            "created_at": runner.created_at,
+            "machine_state": "running",
+        }
+    assert runner.suspected_at is not None
     known["machine_state"] = MACHINE_STATES.get(runner.suspected_reason or "", "running")
     if job := jobs.get(runner.runner_id):
         known |= {"run_id": job.run_id, "job_status": job.status, "job_conclusion": job.conclusion}
     if wiring.settings().orphans is OrphanMode.ENFORCE:
         known["due_at"] = times.earlier(runner.suspected_at, seconds=-wiring.orphan_grace_seconds())
-    return {name: value for name, value in known.items() if value is not None} | {
+    return _without_nulls(known) | {
         "runner_id": runner.runner_id,
         "status": runner.status,
         "reason": runner.suspected_reason,
         "detected_at": runner.suspected_at,
         "created_at": runner.created_at,
     }
+
+
+def _without_nulls(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in known.items() if value is not None}
