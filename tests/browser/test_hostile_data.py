@@ -67,7 +67,7 @@ def test_hostile_data_is_shown_as_text_and_breaks_no_layout(
     assert tab.page.locator("main img, main script, main b:has-text('rrr')").count() == 0
     assert tab.page.locator("a[href^='javascript:']").count() == 0
     assert tab.overflow() <= 0
-    assert tab.serious_problems() == []
+    assert tab.problems() == []
 
 
 @pytest.mark.usefixtures("hostile")

@@ -124,6 +124,24 @@ def test_unknown_cost_of_a_job_is_a_dash_with_its_unpriced_time(open_tab: Open) 
     assert fact(page, "Cost").split("\n") == [NOTHING, "12 m unpriced"]
 
 
+def test_the_cost_of_a_running_job_is_that_so_far(open_tab: Open) -> None:
+    """With EC2's minimum of one minute."""
+    tab = open_tab()
+    tab.page.clock.install(time=BEGIN + timedelta(seconds=20))
+    page = open_job(tab.sign_in(), job(1, "in_progress", started_at=0, price_per_hour=3.6))
+    assert fact(page, "Cost").split("\n") == ["$0.0600", "so far"]
+    page.clock.run_for(100_000)
+    assert 0.119 < float(fact(page, "Cost").split("\n")[0].removeprefix("$")) < 0.2
+
+
+def test_the_commit_and_the_custom_properties_are_shown(open_tab: Open) -> None:
+    sha = "0123456789abcdef0123456789abcdef01234567"
+    found = job(1, head_sha=sha, custom_properties={"team": "payments", "tier": ["1", "2"]})
+    page = open_job(open_tab().sign_in(), found)
+    assert fact(page, "Properties").split() == ["team:", "payments", "tier:", "1,", "2"]
+    expect(page.get_by_role("link", name=sha[:12])).to_have_attribute("href", f"https://github.com/o/r/commit/{sha}")
+
+
 def test_events_stand_where_they_happened_and_not_where_they_were_received(open_tab: Open) -> None:
     found = job(1, approval_requested_at=3, approved_at=HOUR, started_at=HOUR + 60, completed_at=HOUR + 120)
     received = (

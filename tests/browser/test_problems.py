@@ -1,11 +1,14 @@
 """What needs attention, results of the reconciler, and what a limited token can't read."""
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from local.demo.generator import STOREFRONT
+from local.demo.generator import PLATFORM, STOREFRONT
+from local.demo.steps import Step
+from local.demo.workload import Played
 from tests.browser.canned_jobs import at, job
 from tests.browser.conftest import Open
 from tests.browser.page_text import seconds
@@ -22,6 +25,14 @@ PASS = {
     "finished_at": at(2),
     "text": "",
     "summary": {"orphans_cleaned": 0, "postponed": 0, "errors": 0},
+}
+BUSY = {
+    "runner_id": "i-busy",
+    "status": "unknown_job",
+    "reason": "unknown_job",
+    "detected_at": at(0),
+    "created_at": at(0),
+    "kind": "ec2",
 }
 
 
@@ -54,12 +65,82 @@ def test_the_result_of_a_cleanup_is_in_words(open_tab: Open, finding: str, resul
     expect(page.locator(".findings small")).to_have_text("i-1")
 
 
+def test_findings_lead_to_what_they_name(tab: Tab, sent: list[Step], played: Played) -> None:
+    """A pass covers all installations, so a job is found from any of them."""
+    assert sent
+    page = tab.show(ACME, "pass", part=played.passes[0].id).page
+    named = page.locator(".findings a")
+    texts = named.all_inner_texts()
+    assert any(text.startswith("run ") for text in texts)  # of the forgotten approval
+    assert "Z" not in "".join(page.locator(".findings time").all_inner_texts())
+    other = page.locator(".findings li", has_text=PLATFORM.full_name)
+    other.get_by_role("link", name=re.compile("^job")).first.click()
+    expect(page.locator(".timeline")).to_be_visible()
+    assert f"#/{PLATFORM.installation_id}/job/" in page.url
+    page.go_back()
+    page.locator(".findings").get_by_role("link", name=re.compile("^run ")).first.click()
+    expect(page.locator(".gantt")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("finding", "links"),
+    [
+        ("job 7 of o/r: queued, and it has no runner; runner requested (request 1)", [("job 7", "lookup?q=job+7")]),
+        ("job 7 of installation 5: closed as cancelled", [("job 7 of installation 5", "job/7")]),
+        ("run 9 of o/r: deferred to the next pass", [("run 9", "lookup?q=run+9")]),
+        ("approval of production for run 9 of o/r: 1 job waiting since 2025-01-15", [("run 9", "lookup?q=run+9")]),
+        (
+            "runner i-0a1: long-running, job 7 of o/r in progress since 2025-01-15",
+            [("i-0a1", "reconciler?runner=i-0a1"), ("job 7", "lookup?q=job+7")],
+        ),
+        (
+            "runner arn:aws:ecs:us-east-1:0:task/c/abc: no_job; suspected",
+            [("task abc", "reconciler?runner=arn%3Aaws%3Aecs%3Aus-east-1%3A0%3Atask%2Fc%2Fabc")],
+        ),
+        ("runner office: long-running", []),
+        ("installation 5: deleted, confirmed by GitHub", [("installation 5", "overview")]),
+        ("delivery 1f-2 (workflow_job) of 2025-01-15: did not arrive; redelivered", []),
+    ],
+)
+def test_each_kind_of_finding_links_to_what_it_names(
+    open_tab: Open, finding: str, links: list[tuple[str, str]]
+) -> None:
+    tab = open_tab().sign_in().fulfill("admin/reconciliation/p1", PASS | {"pass": "full", "findings": [finding]})
+    named = tab.show(ACME, "pass", part="p1").page.locator(".findings a")
+    found = [(each.inner_text(), (each.get_attribute("href") or "").split("/", 2)[2]) for each in named.all()]
+    assert found == links
+
+
+def test_a_finding_about_a_runner_leads_to_it_among_the_orphans(open_tab: Open) -> None:
+    tab = open_tab().sign_in()
+    tab.fulfill_by("admin/orphans", lambda query: {"orphans": [BUSY] if query["status"] == "unknown_job" else []})
+    page = tab.show(ACME, "reconciler", runner=BUSY["runner_id"]).page
+    expect(page.locator("tr.chosen")).to_contain_text("i-busy")
+    expect(page.locator(".notice")).to_have_count(0)
+    tab.show(ACME, "reconciler", runner="i-gone")
+    expect(page.locator(".notice")).to_have_text("i-gone isn't an orphan now: it has ended, or it has a job.")
+
+
+def test_a_runner_that_works_on_an_unknown_job_is_shown_as_such(tab: Tab, played: Played) -> None:
+    page = tab.show(ACME, "reconciler").page
+    row = page.locator("tr", has_text=played.machines.busy)
+    expect(row).to_contain_text("busy with a job that the ledger doesn't have")
+    expect(row.locator(".badge")).to_have_text("Unknown job")
+    expect(row).to_contain_text("last known job")
+    assert row.get_by_role("button").count() == 0
+    panel = page.locator(".panel", has=page.get_by_role("heading", name="Orphans"))
+    expect(panel).to_contain_text("check that Runledger receives the webhooks")
+    assert "No orphans" not in panel.inner_text()
+    row.get_by_role("link").click()
+    expect(page.locator(".timeline")).to_be_visible()
+
+
 def test_counters_of_zero_are_hidden(open_tab: Open) -> None:
     summary = {"runs_asked": 3, "orphans_cleaned": 0, "errors": 0}
     tab = open_tab().sign_in()
     tab.fulfill("admin/reconciliation/p1", PASS | {"pass": "full", "findings": [], "summary": summary})
     details = tab.show(ACME, "pass", part="p1").page.locator("dt")
-    assert details.all_inner_texts() == ["Requested by", "Started", "Finished", "Duration", "Runs asked"]
+    assert details.all_inner_texts() == ["Requested by", "Started", "Finished", "Duration", "Runs checked"]
 
 
 def test_stuck_for_is_what_the_api_measures_and_a_list_that_is_cut_off_is_marked(open_tab: Open) -> None:

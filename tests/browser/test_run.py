@@ -98,6 +98,19 @@ def test_the_bar_of_a_running_job_grows_every_second(open_tab: Open) -> None:
     assert float(done.get_attribute("width") or 0) < before
 
 
+def test_the_cost_of_a_run_includes_that_of_its_running_jobs_so_far(open_tab: Open) -> None:
+    tab = open_tab()
+    tab.page.clock.install(time=BEGIN + timedelta(seconds=120))
+    done = job(1, "done", created=0, started=0, completed=60, usage_in_seconds=60, usage_in_dollars=0.25)
+    running = canned_jobs.job(2, "in_progress", started_at=0, price_per_hour=36)
+    page = open_run(tab.sign_in(), done, running, status="in_progress")
+    amount, note = tile(page, "Cost")
+    assert note == "so far"
+    assert 1.45 <= float(amount.removeprefix("$")) < 2
+    page.clock.run_for(100_000)
+    assert float(tile(page, "Cost")[0].removeprefix("$")) >= float(amount.removeprefix("$")) + 0.9
+
+
 def test_the_cost_of_a_run_states_the_time_that_has_no_price(open_tab: Open) -> None:
     page = open_run(
         open_tab().sign_in(),

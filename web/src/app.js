@@ -2,16 +2,18 @@
 
 import * as address from "./address.js";
 import * as api from "./api.js";
-import { replace } from "./dom.js";
+import { el, replace } from "./dom.js";
 import { Freshness } from "./freshness.js";
+import { defaultInstallation, isKnown } from "./installations.js";
 import { failure } from "./parts/states.js";
+import * as positions from "./positions.js";
 import * as session from "./session.js";
 import { shell } from "./shell.js";
 import { tick } from "./ticker.js";
 import { job } from "./views/job.js";
 import { jobs } from "./views/jobs.js";
 import { lookup } from "./views/lookup.js";
-import { emptyLedger, unknownView } from "./views/empty_ledger.js";
+import { emptyLedger, unknownInstallation, unknownView } from "./views/empty_ledger.js";
 import { overview } from "./views/overview.js";
 import { pass } from "./views/pass.js";
 import { pools } from "./views/pools.js";
@@ -23,6 +25,8 @@ import { signIn } from "./views/sign_in.js";
 
 const VIEWS = { overview, jobs, job, run, lookup, repositories, repository, pools, reconciler, pass };
 
+// Installations that the list didn't have even after it was loaded again.
+const missing = new Set();
 let account = null;
 let leaving = new AbortController();
 
@@ -33,9 +37,25 @@ async function start() {
     account = { me, installations: items };
     return show();
   } catch (error) {
-    if (session.token()) replace(document.body, failure(error, start));
+    if (session.token()) showFailure(error);
     return null;
   }
+}
+
+/** Neither the account nor its installations are known, so there is no view to go to. */
+function showFailure(error) {
+  document.title = "Error · Runledger";
+  const signOut = () => window.dispatchEvent(new Event("runledger:sign-out"));
+  replace(
+    document.body,
+    el(
+      "main",
+      { class: "sign-in" },
+      el("h1", {}, "Runledger"),
+      failure(error, start),
+      el("button", { type: "button", class: "plain", click: signOut }, "Sign out"),
+    ),
+  );
 }
 
 function showSignIn(message) {
@@ -48,32 +68,63 @@ function showSignIn(message) {
 function show() {
   if (!account) return;
   const at = address.read();
-  const chosen = at.installation || String(defaultInstallation(account.installations)?.installation_id ?? "");
+  const chosen = at.installation || defaultInstallation(account.installations);
   if (chosen && !at.view) {
     address.redirect(address.link(chosen, "overview"));
     return;
   }
+  const known = isKnown(account.installations, chosen);
+  if (chosen && !known && !missing.has(chosen)) {
+    loadInstallations(chosen);
+    return;
+  }
   leave();
-  const view = chosen ? (VIEWS[at.view] ?? unknownView) : emptyLedger;
   const context = {
     ...account,
     ...at,
     installation: chosen,
+    home: known ? chosen : defaultInstallation(account.installations),
     signal: leaving.signal,
     freshness: new Freshness(leaving.signal),
   };
+  const view = choose(context);
   const title = view.title(context);
   document.title = `${title} · Runledger`;
-  const sameView = document.querySelector("main")?.dataset.view === at.view;
+  const before = document.querySelector("main")?.dataset.view;
   const focused = document.activeElement?.id;
+  positions.leave();
   replace(document.body, shell(context, view, title));
-  if (sameView) document.getElementById(focused)?.focus({ preventScroll: true });
-  else window.scrollTo(0, 0);
+  goTo(document.getElementById("main"), { focused, before, at, signal: leaving.signal });
 }
 
-/** The default installation is an App's, if there is one. */
-function defaultInstallation(installations) {
-  return installations.find((each) => each.installation_id && each.status !== "deleted") ?? installations[0];
+/** A new view gets the focus, so that a keyboard and a screen reader go on there. */
+function goTo(main, { focused, before, at, signal }) {
+  const position = positions.arrive();
+  if (position) positions.restore(main, position, signal);
+  else if (before === at.view) document.getElementById(focused)?.focus({ preventScroll: true });
+  else {
+    window.scrollTo(0, 0);
+    if (before) main.focus({ preventScroll: true });
+  }
+}
+
+function choose(context) {
+  if (!context.home) return emptyLedger;
+  if (context.home !== context.installation) return unknownInstallation;
+  const view = VIEWS[context.view] ?? unknownView;
+  return view.isComplete?.(context) === false ? unknownView : view;
+}
+
+/** One that isn't in the list may be newer than it. */
+async function loadInstallations(wanted) {
+  missing.add(wanted);
+  try {
+    const { items } = await api.get("v1/installations");
+    account = { ...account, installations: items };
+  } catch {
+    // The view shows what is wrong.
+  }
+  show();
 }
 
 /** Cancels the requests of the previous view. */

@@ -90,9 +90,9 @@ export function age(moment) {
   return ticking(node, () => ago(moment));
 }
 
-/** A duration that ends now; it ticks while the page is open. `compute` returns seconds. */
-export function running(compute) {
-  return ticking(el("span", {}, duration(compute())), () => duration(compute()));
+/** A duration that ends now, or another figure; it ticks while the page is open. `compute` returns a number. */
+export function running(compute, format = duration) {
+  return ticking(el("span", {}, format(compute())), () => format(compute()));
 }
 
 function ticking(node, text) {

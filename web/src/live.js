@@ -1,7 +1,8 @@
 /* Keeps a section of the page up to date: loads it, draws it, and reloads it periodically. */
 
+import { link } from "./address.js";
 import { replace } from "./dom.js";
-import { failure, loading } from "./parts/states.js";
+import { failure, loading, ways } from "./parts/states.js";
 
 const FIRST_MS = 5000;
 const SLOWEST_MS = 300_000;
@@ -9,8 +10,9 @@ const SLOWEST_MS = 300_000;
 /**
  * `draw` is only called when the response has changed, so focus and selection are preserved.
  * `every` is the reload interval in milliseconds (0: never), or a function of the response that returns it.
+ * `next` returns what is shown below the message of an error that another try doesn't change.
  */
-export function live(slot, { load, draw, every, skeleton = loading, context }) {
+export function live(slot, { load, draw, every, skeleton = loading, next = overview, context }) {
   let shown = null;
   let interval = typeof every === "function" ? FIRST_MS : every;
   let timer = 0;
@@ -31,7 +33,7 @@ export function live(slot, { load, draw, every, skeleton = loading, context }) {
     } catch (error) {
       if (context.signal.aborted) return;
       failures += 1;
-      if (shown === null) replace(slot, failure(error, retry));
+      if (shown === null) replace(slot, failure(error, retry, next(context)));
       source.failed(error);
     }
     slot.removeAttribute("aria-busy");
@@ -63,6 +65,10 @@ export function live(slot, { load, draw, every, skeleton = loading, context }) {
   document.addEventListener("visibilitychange", onVisible, { signal: context.signal });
   context.signal.addEventListener("abort", () => schedule(0));
   return slot;
+}
+
+function overview({ installation }) {
+  return ways([link(installation, "overview"), "Go to the overview"]);
 }
 
 function keepingFocus(slot, change) {

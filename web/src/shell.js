@@ -3,7 +3,10 @@
 import { go, link } from "./address.js";
 import { el, replace, userText } from "./dom.js";
 import { zone } from "./format.js";
+import { isKnown, labelOf } from "./installations.js";
 
+// What is kept when another installation is chosen. Passes are about all installations, other ids about one.
+const COUNTERPARTS = { job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories" };
 const PLACES = [
   ["overview", "Overview", ["overview"]],
   ["jobs", "Jobs", ["jobs", "job", "run", "lookup"]],
@@ -39,7 +42,7 @@ function aside(context) {
     { class: "side" },
     el(
       "a",
-      { class: "brand", href: link(context.installation, "overview") },
+      { class: "brand", href: link(context.home, "overview") },
       el("span", { class: "logo", "aria-hidden": "true" }),
       "Runledger",
     ),
@@ -52,7 +55,7 @@ function aside(context) {
         el(
           "a",
           {
-            href: link(context.installation, view),
+            href: link(context.home, view),
             id: `place-${view}`,
             "aria-current": views.includes(context.view) ? "page" : null,
           },
@@ -64,15 +67,15 @@ function aside(context) {
   );
 }
 
-function installations({ installations: known, installation, view, id }) {
-  const named = known.some((each) => String(each.installation_id) === installation);
+function installations(context) {
+  const { installations: known, installation } = context;
+  const named = isKnown(known, installation);
   if (known.length < 2 && named) return null;
-  const kept = id ? "jobs" : view;
   const options = known.map((each) =>
     el(
       "option",
       { value: each.installation_id, selected: String(each.installation_id) === installation },
-      label(each, known),
+      labelOf(each, known),
     ),
   );
   return el(
@@ -81,21 +84,22 @@ function installations({ installations: known, installation, view, id }) {
     el("span", { class: "visually-hidden" }, "Installation"),
     el(
       "select",
-      { id: "installation", change: (event) => go(link(event.target.value, kept)) },
+      { id: "installation", change: (event) => go(counterpart(context, event.target.value)) },
       !named && el("option", { value: installation, selected: true }, installation),
       options,
     ),
   );
 }
 
-/** The organisation, with the installation id if the name is ambiguous. */
-function label({ installation_id: id, org_name: organisation, status }, known) {
-  if (!id) return "Hooks without an App";
-  const alone = known.filter((each) => each.org_name === organisation).length === 1;
-  return `${organisation ?? "Installation"}${alone ? "" : ` · ${id}`}${status === "deleted" ? " (removed)" : ""}`;
+/** The same view of another installation. What only one installation has is replaced by the list that it is in. */
+function counterpart({ view, id, query }, installation) {
+  if (view === "pass") return link(installation, view, id);
+  const known = PLACES.some(([, , views]) => views.includes(view)) ? view : "overview";
+  const { range, status } = query;
+  return link(installation, COUNTERPARTS[known] ?? known, undefined, { range, status });
 }
 
-function search({ installation }) {
+function search({ home }) {
   const input = el("input", {
     id: "search",
     type: "search",
@@ -108,7 +112,7 @@ function search({ installation }) {
   const find = (event) => {
     event.preventDefault();
     const query = input.value.trim();
-    if (query) go(link(installation, "lookup", undefined, { q: query }));
+    if (query) go(link(home, "lookup", undefined, { q: query }));
   };
   return el(
     "form",

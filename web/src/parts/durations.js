@@ -3,6 +3,7 @@
 import { dollars, duration, running, seconds, unpriced } from "../format.js";
 
 const isOpen = (job) => job.status !== "completed";
+const MINIMUM_SECONDS = 60; // that EC2 charges for
 const now = () => new Date().toISOString();
 
 /** Until now, while a person hasn't decided. Unknown if the job went on and the decision wasn't reported. */
@@ -42,9 +43,11 @@ export function shownApproval(job) {
   return awaitsApproval(job) ? running(() => awaitedApproval(job)) : duration(awaitedApproval(job));
 }
 
-/** A carried-over job costs nothing: its original does. */
+/** A carried-over job costs nothing: its original does. The cost of a running job is that until now. */
 export function costOf(job) {
-  return job.carried_over ? 0 : Number(job.usage_in_dollars ?? NaN);
+  if (job.carried_over) return 0;
+  if (!isOpen(job) || !job.started_at) return Number(job.usage_in_dollars ?? NaN);
+  return (Math.max(MINIMUM_SECONDS, ranFor(job)) / 3600) * Number(job.price_per_hour ?? NaN);
 }
 
 /** Machine time without a price. */
@@ -53,5 +56,7 @@ export function unpricedSeconds(job) {
 }
 
 export function shownCost(job) {
-  return { cost: dollars(costOf(job)), note: unpriced(unpricedSeconds(job)) };
+  if (!isOpen(job) || !Number.isFinite(costOf(job)))
+    return { cost: dollars(costOf(job)), note: unpriced(unpricedSeconds(job)) };
+  return { cost: running(() => costOf(job), dollars), note: "so far" };
 }

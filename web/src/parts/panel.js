@@ -35,6 +35,13 @@ export function outward(url, text) {
   return el("a", { href: url, rel: "noopener noreferrer", target: "_blank", class: "outward" }, text);
 }
 
+/** A commit on GitHub, next to a page of Actions. */
+export function commit(sha, actionsUrl) {
+  if (!sha) return null;
+  const [repository, page] = String(actionsUrl ?? "").split("/actions/");
+  return (page && outward(`${repository}/commit/${sha}`, sha.slice(0, 12))) || userText(sha.slice(0, 12), { class: "mono" });
+}
+
 /** A choice between links, so it is part of the URL. */
 export function choices(label, options, chosen) {
   return el(

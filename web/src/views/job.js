@@ -7,8 +7,9 @@ import { age, dollars, time } from "../format.js";
 import { live } from "../live.js";
 import { badge, tag, tags } from "../parts/badge.js";
 import { awaitsApproval, shownApproval, shownCost, shownQueue, shownRun } from "../parts/durations.js";
-import { facts, outward, panel } from "../parts/panel.js";
+import { commit, facts, outward, panel } from "../parts/panel.js";
 import { phases } from "../parts/phases.js";
+import { notRecorded } from "../parts/states.js";
 import { timeline } from "../parts/timeline.js";
 
 const OPEN_MS = 10_000;
@@ -17,6 +18,7 @@ const HISTORY = 200;
 
 export const job = {
   title: ({ id }) => `Job ${id}`,
+  isComplete: ({ id }) => /^\d+$/.test(id),
   draw(context) {
     const { installation, id } = context;
     const load = async (signal) => {
@@ -32,9 +34,17 @@ export const job = {
       every: ({ job: found }) => (found.status === "completed" ? DONE_MS : OPEN_MS),
       load,
       draw: (response) => show(response, context),
+      next: missing,
     });
   },
 };
+
+function missing({ installation, id }) {
+  return notRecorded(
+    [link(installation, "lookup", undefined, { q: `job ${id}` }), "Search all installations"],
+    [link(installation, "jobs"), "View jobs"],
+  );
+}
 
 function show({ job: found, events, more }, { installation, rename }) {
   rename(found.job_name ?? `Job ${found.job_id}`);
@@ -100,20 +110,27 @@ function details(found, installation) {
     ["Instance", found.instance_id],
     ["Instance type", [found.instance_type, found.instance_lifecycle].filter(Boolean).join(" · ")],
     ["Interrupted", found.was_interrupted ? "yes" : "no"],
-    [
-      "Labels",
-      found.labels?.length
-        ? el(
-            "span",
-            { class: "tags" },
-            found.labels.map((label) => tag(label)),
-          )
-        : null,
-    ],
+    ["Labels", tagList(found.labels ?? [])],
     ["Attempt", found.run_attempt],
-    ["Commit", found.head_sha?.slice(0, 12)],
+    ["Properties", properties(found)],
+    ["Commit", commit(found.head_sha, found.github_run_url)],
     ["Deployment", found.deployment_id],
     ["Workflow id", found.workflow_id],
     ["Job id", found.job_id],
   ]);
+}
+
+function tagList(texts) {
+  return texts.length
+    ? el(
+        "span",
+        { class: "tags" },
+        texts.map((text) => tag(text)),
+      )
+    : null;
+}
+
+/** The repository's custom properties on GitHub, such as its team. */
+function properties({ custom_properties: known }) {
+  return tagList(Object.entries(known ?? {}).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`));
 }

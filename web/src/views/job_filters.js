@@ -75,8 +75,8 @@ export function filters(context) {
   const form = el(
     "form",
     { class: "filters", submit: apply },
-    text("repo", "Repository", query, { placeholder: "owner/name" }),
-    text("run", "Run", query, { placeholder: "id", inputmode: "numeric", pattern: "[0-9]*" }),
+    text("repo", "Repository", query, { placeholder: "owner/name", pattern: String.raw`\s*[^\s\/]+\/[^\s\/]+\s*`, title: "The owner and name of a repository, such as acme/web" }),
+    text("run", "Run", query, { placeholder: "id", inputmode: "numeric", pattern: "[0-9]*", title: "The number in the URL of a run" }),
     canRangeOverCompletion(query) && choice("range_of", "Time of", query, Object.entries(RANGES_OF), apply),
     choice("since", "Time", query, Object.entries(TIMES), apply),
     choice("conclusion", "Result", query, results, apply),

@@ -1,5 +1,6 @@
 /* Jobs by status, repository or run; filters and page are part of the URL. */
 
+import { link } from "../address.js";
 import * as api from "../api.js";
 import { el } from "../dom.js";
 import { plural } from "../format.js";
@@ -7,7 +8,7 @@ import { live } from "../live.js";
 import { jobsTable } from "../parts/jobs_table.js";
 import { pages } from "../parts/pages.js";
 import { panel } from "../parts/panel.js";
-import { empty } from "../parts/states.js";
+import { empty, ways } from "../parts/states.js";
 import { asParameters, filters, statuses } from "./job_filters.js";
 
 const REFRESH_MS = 20_000;
@@ -22,10 +23,14 @@ export const jobs = {
     return [
       statuses(context),
       filters(context),
-      panel(null, live(el("div"), { context, every, load: (signal) => page(context, signal), draw })),
+      panel(null, live(el("div"), { context, every, load: (signal) => page(context, signal), draw, next: withoutFilters })),
     ];
   },
 };
+
+function withoutFilters({ installation }) {
+  return ways([link(installation, "jobs"), "Clear the filters"]);
+}
 
 /** If matches are rare, the API returns a page without any, and a cursor with which it goes on. */
 async function page({ installation, query }, signal) {
@@ -40,13 +45,18 @@ async function page({ installation, query }, signal) {
 function drawPage({ items, next_cursor: next }, { installation, query }) {
   const note = items.length > 0 && `${plural(items.length, "job")}${next || query.cursor ? " on this page" : ""}`;
   return [
-    items.length ? jobsTable(items, installation) : noJobs(next),
+    items.length ? jobsTable(items, installation) : noJobs(next, installation, query),
     pages({ installation, view: "jobs", query, next, note }),
   ];
 }
 
-function noJobs(next) {
-  return next
-    ? empty("No jobs found so far", "The newest jobs don't match these filters. Search the older ones.")
-    : empty("No jobs found", "No jobs match these filters.");
+function noJobs(older, installation, query) {
+  if (older) return empty("No jobs found so far", "The newest jobs don't match these filters. Search the older ones.");
+  if (query.repo || query.run || query.since || query.conclusion)
+    return empty("No jobs found", "No jobs match these filters.", withoutFilters({ installation }));
+  const { status } = asParameters(query);
+  if (status === "completed") return empty("No jobs found", "No job has completed yet.");
+  const completed = link(installation, "jobs", undefined, { status: "completed" });
+  const advice = `No job is ${status.replaceAll("_", " ")} now.`;
+  return empty("No jobs found", advice, ways([completed, "View completed jobs"]));
 }

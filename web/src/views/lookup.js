@@ -11,6 +11,7 @@ const UNREADABLE = new Set([400, 422]);
 
 export const lookup = {
   title: () => "Search",
+  isComplete: ({ query }) => Boolean(query.q?.trim()),
   draw(context) {
     const wanted = (context.query.q ?? "").trim();
     const load = (signal) => find(wanted, context, signal);
@@ -20,16 +21,16 @@ export const lookup = {
 
 /** Returns `{address}` of the only match, or `{repositories}` that match the text, which may be none. */
 async function find(wanted, context, signal) {
-  const id = /^#?(\d+)$/.exec(wanted)?.[1];
-  if (id) return byId(id, context, signal);
+  const [, kind, id] = /^(?:(job|run)\s+)?#?(\d+)$/i.exec(wanted) ?? [];
+  if (id) return byId(id, kind ? [kind.toLowerCase()] : ["job", "run"], context, signal);
   if (/^https?:\/\//.test(wanted) && !REPOSITORY.test(wanted)) return byUrl(wanted, signal);
   return byName(REPOSITORY.exec(wanted)?.[1] ?? wanted, context, signal);
 }
 
-/** An id doesn't name its installation, or what it is: tries jobs and runs, the current installation first. */
-async function byId(id, { installation, installations }, signal) {
+/** An id doesn't name its installation, and may not name what it is: tries `views`, the current installation first. */
+async function byId(id, views, { installation, installations }, signal) {
   const others = installations.map((each) => String(each.installation_id)).filter((each) => each !== installation);
-  for (const view of ["job", "run"]) {
+  for (const view of views) {
     for (const each of [installation, ...others]) {
       const found = await orNothing(api.get(api.of(each, `${view}s`, id), {}, signal), [404]);
       if (found) return { address: link(each, view, id) };

@@ -12,15 +12,19 @@ import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { isOperator } from "../session.js";
 
+const UNKNOWN_JOB = "unknown_job";
+const UNKNOWN_JOB_ADVICE =
+  "A runner that works on an unknown job isn't stopped. If it stays here, check that Runledger receives the webhooks of the repository that the job belongs to.";
+
 /** Contested machines are visible only to callers with access to all installations. */
 export async function loadOrphans(context, signal) {
-  const states = context.me.installations === null ? ["suspected", "contested"] : ["suspected"];
+  const states = ["suspected", ...(context.me.installations === null ? ["contested"] : []), UNKNOWN_JOB];
   const found = await Promise.all(states.map((status) => api.get("admin/orphans", { status }, signal)));
   return { orphans: found.flatMap((each) => each.orphans) };
 }
 
 export function drawOrphans({ orphans }, context) {
-  if (!orphans.length) return empty("No orphans", "Every runner has a job or was started recently.");
+  if (!orphans.length) return [searched(orphans, context), empty("No orphans", "Every runner has a job or was started recently.")];
   const columns = [
     {
       title: "Runner",
@@ -36,20 +40,36 @@ export function drawOrphans({ orphans }, context) {
       wide: true,
       cell: (row) =>
         row.job_id && row.installation_id !== undefined
-          ? el("a", { href: link(row.installation_id, "job", row.job_id) }, userText(row.job_id))
+          ? [
+              el("a", { href: link(row.installation_id, "job", row.job_id) }, userText(row.job_id)),
+              row.status === UNKNOWN_JOB && el("small", {}, "last known job"),
+            ]
           : "–",
     },
     { title: "Found", numeric: true, wide: true, cell: (row) => age(row.detected_at) },
     { title: el("span", { class: "visually-hidden" }, "Action"), numeric: true, cell: (row) => cleanUp(row, context) },
   ];
   return [
-    table("Suspected orphans", columns, orphans),
-    !isOperator(context.me) && el("p", { class: "hint" }, "Cleaning up requires an operator token."),
+    searched(orphans, context),
+    table("Runners", columns, orphans, (row) => (row.runner_id === context.query.runner ? "chosen" : "")),
+    orphans.some((row) => row.status === UNKNOWN_JOB) && el("p", { class: "hint below" }, UNKNOWN_JOB_ADVICE),
+    !isOperator(context.me) && el("p", { class: "hint below" }, "Cleaning up requires an operator token."),
   ];
 }
 
+/** A finding links to a runner, which may no longer be one of them. */
+function searched(orphans, { query: { runner } }) {
+  if (!runner || orphans.some((row) => row.runner_id === runner)) return null;
+  return el(
+    "p",
+    { class: "notice" },
+    userText(shortRunner(runner), { title: runner, class: "mono" }),
+    " isn't an orphan now: it has ended, or it has a job.",
+  );
+}
+
 function cleanUp(orphan, context) {
-  if (orphan.status === "cleaning" || orphan.status === "contested") return mark(orphan.status);
+  if (["cleaning", "contested", UNKNOWN_JOB].includes(orphan.status)) return mark(orphan.status);
   if (!isOperator(context.me)) return null;
   return el(
     "button",

@@ -19,7 +19,7 @@ export const overview = {
   title: () => "Overview",
   controls: rangeChoices,
   draw(context) {
-    const { installation, query } = context;
+    const { installation } = context;
     const counts = (signal) => api.get(api.of(installation, "counts"), {}, signal);
     return [
       live(el("div", { class: "tiles now" }), {
@@ -42,7 +42,7 @@ export const overview = {
         context,
         every: STATISTICS_MS,
         load: loadStatistics(context),
-        draw: (statistics) => drawStatistics(statistics, query),
+        draw: (statistics) => drawStatistics(statistics, context),
       }),
     ];
   },

@@ -4,6 +4,7 @@ import { link } from "../address.js";
 import { el, userText } from "../dom.js";
 import { age, count, duration, seconds } from "../format.js";
 import { named, passBadge } from "../parts/badge.js";
+import { counter } from "../parts/counters.js";
 import { pages } from "../parts/pages.js";
 import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -38,6 +39,6 @@ export function drawPasses({ items, next_cursor: next }, { installation, query }
 function result({ summary, status }) {
   const counted = Object.entries(summary ?? {}).filter(([name, value]) => value > 0 && !INSPECTED.has(name));
   if (counted.length)
-    return counted.map(([name, value]) => `${name.replaceAll("_", " ")}: ${count(value)}`).join(" · ");
+    return counted.map(([name, value]) => `${counter(name)}: ${count(value)}`).join(" · ");
   return status === "finished" ? "No problems found" : "–";
 }

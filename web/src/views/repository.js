@@ -9,6 +9,7 @@ const REFRESH_MS = 120_000;
 
 export const repository = {
   title: ({ query }) => query.repo ?? "Repository",
+  isComplete: ({ query }) => /^[^/\s]+\/[^/\s]+$/.test(query.repo ?? ""),
   controls: (context) => [
     el(
       "a",
@@ -26,7 +27,7 @@ export const repository = {
       context,
       every: REFRESH_MS,
       load,
-      draw: (statistics) => drawStatistics(statistics, context.query),
+      draw: (statistics) => drawStatistics(statistics, context),
     });
   },
 };

@@ -10,8 +10,8 @@ import { live } from "../live.js";
 import { badge } from "../parts/badge.js";
 import { costOf, unpricedSeconds } from "../parts/durations.js";
 import { jobsTable } from "../parts/jobs_table.js";
-import { choices, outward, panel, tile } from "../parts/panel.js";
-import { empty } from "../parts/states.js";
+import { choices, commit, outward, panel, tile } from "../parts/panel.js";
+import { empty, notRecorded } from "../parts/states.js";
 
 const OPEN_MS = 10_000;
 const DONE_MS = 60_000;
@@ -19,6 +19,7 @@ const FAILURES = new Set(["failure", "timed_out", "startup_failure"]);
 
 export const run = {
   title: ({ id }) => `Run ${id}`,
+  isComplete: ({ id }) => /^\d+$/.test(id),
   draw(context) {
     const { installation, id, query } = context;
     const load = (signal) => api.get(api.of(installation, "runs", id), { run_attempt: query.attempt }, signal);
@@ -27,9 +28,18 @@ export const run = {
       every: ({ run: found }) => (found.status === "completed" ? DONE_MS : OPEN_MS),
       load,
       draw: (response) => show(response, context),
+      next: missing,
     });
   },
 };
+
+function missing({ installation, id, query }) {
+  return notRecorded(
+    query.attempt && [link(installation, "run", id), "View the newest attempt"],
+    [link(installation, "lookup", undefined, { q: `run ${id}` }), "Search all installations"],
+    [link(installation, "jobs"), "View jobs"],
+  );
+}
 
 function show({ run: found, jobs, attempts }, { installation, rename }) {
   rename(found.workflow_name ?? `Run ${found.run_id}`);
@@ -79,7 +89,7 @@ function summary(found, attempts, installation) {
           userText(found.repo_full_name),
         ),
       found.head_branch && el("span", { class: "cut" }, userText(found.head_branch)),
-      found.head_sha && userText(found.head_sha.slice(0, 12), { class: "mono" }),
+      commit(found.head_sha, found.run_html_url),
       outward(found.run_html_url, "Open on GitHub"),
     ),
     attempts.length > 1 && el("div", { class: "statuses" }, choices("Attempt", options, String(found.run_attempt))),
@@ -94,7 +104,6 @@ function tiles(found, jobs, carriedOver) {
         ? jobs.filter(matches).length
         : Math.max(0, found[counter] - carriedOver.filter(matches).length),
     );
-  const spend = jobs.map(costOf).filter(Number.isFinite);
   const unknown = jobs.map(unpricedSeconds).reduce((sum, each) => sum + each, 0);
   return el(
     "div",
@@ -104,8 +113,19 @@ function tiles(found, jobs, carriedOver) {
     }),
     tile("Failed", number("failed_jobs", failed)),
     tile("Total duration", total(jobs)),
-    tile("Cost", spend.length ? dollars(spend.reduce((sum, each) => sum + each, 0)) : "–", { note: unpriced(unknown) }),
+    tile("Cost", cost(jobs), { note: [isGrowing(jobs) && "so far", unpriced(unknown)].filter(Boolean).join(", ") }),
   );
+}
+
+function cost(jobs) {
+  const known = () => jobs.map(costOf).filter(Number.isFinite);
+  if (!known().length) return dollars(NaN);
+  const sum = () => known().reduce((before, each) => before + each, 0);
+  return isGrowing(jobs) ? running(sum, dollars) : dollars(sum());
+}
+
+function isGrowing(jobs) {
+  return jobs.some((job) => job.status !== "completed" && Number.isFinite(costOf(job)));
 }
 
 function completed(job) {

@@ -6,7 +6,7 @@ import { overTime } from "../charts/over_time.js";
 import { el, userText } from "../dom.js";
 import { count, dollars, duration, percent, plural, roundDollars, unpriced } from "../format.js";
 import { choices, panel, tile } from "../parts/panel.js";
-import { empty } from "../parts/states.js";
+import { empty, ways } from "../parts/states.js";
 import { table } from "../parts/table.js";
 
 export const RANGES = { "24h": "24 hours", "7d": "7 days", "30d": "30 days" };
@@ -30,13 +30,30 @@ export function loadStatistics({ installation, query, repo }) {
   return (signal) => api.get(api.of(installation, "statistics"), { repo, since: range(query) }, signal);
 }
 
-export function drawStatistics(statistics, query) {
+export function drawStatistics(statistics, context) {
+  const { query } = context;
   if (!statistics.jobs && !completed(statistics) && !statistics.usage_in_seconds)
     return [
       tiles(statistics),
-      panel(null, empty("No jobs in this range", `No job was created or ran in the last ${RANGES[range(query)]}.`)),
+      panel(
+        null,
+        empty("No jobs in this range", `No job was created or ran in the last ${RANGES[range(query)]}.`, wider(context)),
+      ),
     ];
-  return [tiles(statistics), truncationNotice(statistics), charts(statistics), rankings(statistics, query.repo)];
+  return [tiles(statistics), truncationNotice(statistics), charts(statistics), rankings(statistics, context)];
+}
+
+/** Where older jobs are, if there are any. */
+function wider({ installation, view, id, query }) {
+  const longest = Object.keys(RANGES).at(-1);
+  return ways(
+    range(query) !== longest && [
+      link(installation, view, id, { ...query, range: longest }),
+      `Show the last ${RANGES[longest]}`,
+    ],
+    query.repo && [link(installation, "jobs", undefined, { repo: query.repo }), "View jobs of any time"],
+    query.repo && [link(installation, "repositories"), "View all repositories"],
+  );
 }
 
 function completed({ by_conclusion: conclusions }) {
@@ -123,8 +140,14 @@ function charts({ series }) {
   );
 }
 
+function repository(name, installation, { range: chosen }) {
+  if (!name) return userText(name);
+  const href = link(installation, "repository", undefined, { repo: name, range: chosen });
+  return el("a", { href }, userText(name));
+}
+
 /** Jobs of different repositories are kept apart, so the repository is shown unless all are of the same. */
-function rankings({ slowest = [], costliest = [] }, repo) {
+function rankings({ slowest = [], costliest = [] }, { installation, query }) {
   const name = {
     title: "Job",
     grow: true,
@@ -135,7 +158,7 @@ function rankings({ slowest = [], costliest = [] }, repo) {
         userText(row.job_name ?? row.workflow_name),
         row.job_name && el("span", { class: "aside" }, userText(row.workflow_name)),
       ),
-      !repo && el("small", { class: "cut" }, userText(row.repo_full_name)),
+      !query.repo && el("small", { class: "cut" }, repository(row.repo_full_name, installation, query)),
     ],
   };
   const jobs = { title: "Jobs", numeric: true, cell: (row) => count(row.jobs) };
