@@ -21,6 +21,7 @@ CONCURRENT_FUNCTIONS = 1000
 PUBLISHED_EVENTS = 10_000
 # A job enters and leaves the partition of each status.
 UNITS_IN_A_STATUS = 2
+SHARDS = "a digit of the job's id in the partition key, and ten queries instead of one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +59,14 @@ def limits(counts: Counts) -> Iterator[Limit]:
             quota=PARTITION_WRITES,
             used_by_a_job=UNITS_IN_A_STATUS,
             meaning="write units a second of a partition",
-            remedy="a digit of the job's id in the partition key, and as many queries where there was one",
+            remedy=SHARDS,
         ),
         Limit(
             name="one installation in `by_completion`",
             quota=PARTITION_WRITES,
             used_by_a_job=writes["workflow_jobs.by_completion"],
             meaning="write units a second of a partition",
-            remedy="the same",
+            remedy=SHARDS,
         ),
         Limit(
             name="one run's counters",
