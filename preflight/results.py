@@ -22,8 +22,14 @@ class Result:
     next_step: str | None = None
 
     def line(self) -> str:
-        text = f"{self.detail}: {self.next_step}" if self.next_step else self.detail
-        return f"{self.state:<8} {self.check:<14} {text}"
+        return f"{self.state:<8} {self.check:<14} {self.detail}{self._remedy()}"
+
+    def _remedy(self) -> str:
+        if not self.next_step:
+            return ""
+        if self.detail.endswith("?"):
+            return f" {self.next_step[:1].upper()}{self.next_step[1:]}"
+        return f": {self.next_step}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -216,6 +216,11 @@ def test_a_bad_setting_is_a_problem() -> None:
     assert checks["settings"][1].startswith("stage is 'Not_A_Stage'; it must be")
 
 
+def test_a_misspelled_setting_is_a_question_with_a_sentence_after_it() -> None:
+    _, checks = run_preflight("-c", "stagee=prod")
+    assert checks["settings"][1] == "stagee is not a setting: did you mean stage? See docs/settings.md"
+
+
 @pytest.mark.parametrize(("version", "is_ok"), [((3, 10, 4), False), ((3, 11, 0), True), ((3, 14, 1), True)])
 def test_python_must_be_recent(version: tuple[int, ...], is_ok: bool) -> None:
     assert isinstance(machine.python(version), Ok if is_ok else Problem)
