@@ -14,7 +14,7 @@ from pathlib import Path
 from runledger_cli import __version__, connection, options
 from runledger_cli.api import Api
 from runledger_cli.commands import COMMANDS
-from runledger_cli.errors import CommandError, Unreachable
+from runledger_cli.errors import CommandError, Unreachable, UsageError
 from runledger_cli.rendering.style import Style
 from runledger_cli.screen import Screen
 from runledger_cli.session import Session
@@ -26,6 +26,9 @@ MALFORMED_RESPONSE = (LookupError, TypeError, ValueError, AttributeError, Arithm
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser().print_help(sys.stderr)
+        return UsageError.exit_code
     given = argparse.Namespace(**options.DEFAULTS | vars(parser().parse_args(arguments)))
     screen = _screen(given)
     try:

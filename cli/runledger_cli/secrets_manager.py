@@ -29,12 +29,21 @@ class SecretsManager:
     def __init__(self, environment: Mapping[str, str]) -> None:
         try:
             import boto3  # noqa: PLC0415
-            from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+            from botocore.exceptions import (  # noqa: PLC0415
+                BotoCoreError,
+                ClientError,
+                NoCredentialsError,
+                NoRegionError,
+            )
         except ImportError as error:
             raise UsageError(
                 "this command needs boto3: run it in a checkout after `make install`, or `pipx inject runledger boto3`"
             ) from error
         self._failures: tuple[type[Exception], ...] = (BotoCoreError, ClientError)
+        self._remedies: dict[type[Exception], str] = {
+            NoRegionError: "set AWS_REGION, or `region` in your AWS profile",
+            NoCredentialsError: "sign in to AWS, or set AWS_PROFILE",
+        }
         region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
         try:
             self._session = boto3.session.Session(region_name=region)
@@ -80,6 +89,7 @@ class SecretsManager:
             return False
         return True
 
-    @staticmethod
-    def _give_up(failure: Exception) -> NoReturn:
-        raise Unreachable(f"AWS: {failure}") from failure
+    def _give_up(self, failure: Exception) -> NoReturn:
+        remedy = self._remedies.get(type(failure))
+        reason = f"{str(failure).rstrip('.')}: {remedy}" if remedy else failure
+        raise Unreachable(f"AWS: {reason}") from failure

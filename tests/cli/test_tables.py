@@ -29,6 +29,18 @@ def test_on_a_terminal_the_widest_names_give_way() -> None:
     ]
 
 
+def test_on_a_narrow_terminal_optional_columns_are_omitted_until_the_table_fits() -> None:
+    columns = (*COLUMNS[:2], Column(title="REASON", optional=1), Column(title="RUNNER", optional=2))
+    rows = [("🚀 deploy to production", 7, "slow", "i-0abc")]
+    titles = {width: table(Style(now=NOW, width=width), columns, rows)[0] for width in (34, 26, 16)}
+    assert titles == {
+        34: "NAME          JOBS  REASON  RUNNER",
+        26: "NAME          JOBS  REASON",
+        16: "NAME        JOBS",
+    }
+    assert table(PIPE, columns, rows)[0].endswith("RUNNER")
+
+
 def test_prose_exceeds_the_width_and_narrows_no_other_column() -> None:
     columns = (*COLUMNS[:2], Column(title="WHY", flows=True))
     rows = [("build and test", 7, "because no runner is scheduled for it")]

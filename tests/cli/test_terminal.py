@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import COMMAND, environment
-from tests.cli.responses import INSTALLATION, PASS, job
+from tests.cli.responses import INSTALLATION, ORPHANS, PASS, STATISTICS, job
 
 CLEANUP = "POST admin/orphans/i-0abc/cleanup"
 
@@ -23,10 +23,27 @@ def test_a_failure_is_red(api: CannedApi) -> None:
     assert "\x1b[31mfailure\x1b[0m" in _on_a_terminal(api, "jobs", "--status", "completed")
 
 
-def test_the_table_fits(api: CannedApi) -> None:
+def test_names_are_shortened_until_the_table_fits(api: CannedApi) -> None:
     shown = _on_a_terminal(api, "jobs", "--status", "completed", "--no-color", COLUMNS="105")
-    assert "runs-on" not in shown
+    assert "RUNNER" in shown
+    assert "runs-on--i-0abc--x" not in shown
     assert all(len(line) <= 105 for line in shown.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [["jobs", "--status", "completed"], ["stats", "--series"]], ids=" ".join)
+def test_every_table_fits_a_terminal_of_80_columns(api: CannedApi, arguments: list[str]) -> None:
+    api.respond(f"GET installations/{INSTALLATION}/statistics", STATISTICS)
+    shown = _on_a_terminal(api, *arguments, "--no-color", COLUMNS="80")
+    assert max(len(line) for line in shown.splitlines()) <= 80
+
+
+def test_orphans_fit_a_terminal_of_80_columns_with_their_id_and_reason(api: CannedApi) -> None:
+    (orphan,) = ORPHANS["orphans"]
+    runner = "i-0123456789abcdef0"
+    api.respond("GET admin/orphans", {"orphans": [orphan | {"runner_id": runner, "reason": "no_job"}], "total": 1})
+    (_, row) = _on_a_terminal(api, "orphans", "--no-color", COLUMNS="80").splitlines()
+    assert (row.startswith(runner), row.endswith("no_job")) == (True, True)
+    assert len(row) <= 80
 
 
 @pytest.mark.parametrize(("options", "variables"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"})])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +168,20 @@ def test_a_stage_without_a_stack_explains_what_to_check(aws_url: str) -> None:
     assert refused.stderr == (
         "runledger: there is no stack runledger-nowhere-api in us-east-1: check AWS_REGION and --stage\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("variables", "shown"),
+    [
+        ({}, "AWS: You must specify a region: set AWS_REGION, or `region` in your AWS profile"),
+        ({"AWS_REGION": "us-east-1"}, "AWS: Unable to locate credentials: sign in to AWS, or set AWS_PROFILE"),
+    ],
+    ids=["region", "credentials"],
+)
+def test_a_missing_setting_of_aws_is_named(variables: dict[str, str], shown: str, tmp_path: Path) -> None:
+    nothing = {"HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "true"}
+    refused = runledger("token", "create", "ana", "--installations", "all", folder=None, **nothing, **variables)
+    assert (refused.returncode, refused.stdout, refused.stderr) == (3, "", f"runledger: {shown}\n")
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,9 @@ def test_an_unreachable_address_has_an_error_of_its_own() -> None:
         ["jobs", "--status", "asleep"],
         ["jobs", "--status", "queued", "--run-attempt", "2"],
         ["job", "not-an-id"],
+        ["tail", "--interval", "-1"],
+        ["tail", "--interval", "nan"],
+        ["tail", "--interval", "1e300"],
         ["dance"],
     ],
     ids=" ".join,
@@ -80,6 +83,12 @@ def test_an_unreachable_address_has_an_error_of_its_own() -> None:
 def test_wrong_usage_asks_nothing(api: CannedApi, ask: Ask, arguments: list[str]) -> None:
     assert ask(*arguments).returncode == 2
     assert api.asked == []
+
+
+def test_without_a_command_all_commands_are_listed_on_stderr(ask: Ask) -> None:
+    shown = ask()
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert [name for name in ("jobs", "orphans", "token") if f"\n    {name} " not in shown.stderr] == []
 
 
 def test_a_reader_that_has_read_enough_is_no_trouble(api: CannedApi) -> None:

@@ -26,9 +26,9 @@ def add_to(commands: Commands) -> None:
     parser = add_command(
         commands, "jobs", show, summary="list jobs by status, repository or run, newest first", examples=EXAMPLES
     )
-    parser.add_argument("--status", choices=STATUSES)
-    parser.add_argument("--repo", metavar="OWNER/NAME")
-    parser.add_argument("--run-id", type=int, metavar="ID")
+    parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
+    parser.add_argument("--repo", metavar="OWNER/NAME", help="jobs of this repository")
+    parser.add_argument("--run-id", type=int, metavar="ID", help="jobs of this run")
     parser.add_argument("--conclusion", metavar="RESULT", help="such as success, failure or cancelled")
     parser.add_argument(
         "--completed", action="store_true", help="--since and --until are about completion (default: creation)"

@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 COLUMNS = (
-    *(Column(title=each) for each in ("RUNNER", "KIND", "STATUS", "DETECTED", "DUE", "POOL", "JOB", "RUN")),
-    *(Column(title=each) for each in ("JOB STATUS", "MACHINE")),
+    Column(title="RUNNER"),
+    Column(title="KIND", optional=6),
+    Column(title="STATUS", optional=7),
+    Column(title="DETECTED", optional=2),
+    Column(title="DUE"),
+    Column(title="POOL", optional=5),
+    Column(title="JOB"),
+    Column(title="RUN", optional=4),
+    Column(title="JOB STATUS", optional=1),
+    Column(title="MACHINE", optional=3),
     Column(title="REASON", flows=True),
 )
 
@@ -39,7 +47,7 @@ def add_to(commands: Commands) -> None:
     cleaning.add_argument(
         "runner",
         metavar="ID",
-        help="instance id or ECS task ARN, as listed by `orphans`, or a job or run with one orphan",
+        help="instance id or ECS task ARN, as listed by `orphans`, or the id of a job or run that has one orphan",
     )
     cleaning.add_argument("--yes", action="store_true", help="skip the confirmation")
     cleaning.add_argument("--wait", action="store_true", help="wait for the cleanup and print its result")

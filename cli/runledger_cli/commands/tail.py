@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from runledger_cli.errors import ApiError, CommandError, Unreachable
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from runledger_cli.options import Commands
     from runledger_cli.session import Session
 
+MAX_INTERVAL_SECONDS = 86_400
 TRANSIENT_STATUSES = (429, 500, 502, 503, 504)
 
 
@@ -23,7 +25,9 @@ def add_to(commands: Commands) -> None:
         examples="runledger tail\nrunledger tail --since 1h --json | jq -c 'select(.duplicate)'",
     )
     parser.add_argument("--since", metavar="WHEN", default="1m", help="start: a time or an age (default: 1m)")
-    parser.add_argument("--interval", type=float, metavar="SECONDS", default=2.0, help="polling interval (default: 2)")
+    parser.add_argument(
+        "--interval", type=_interval, metavar="SECONDS", default=2.0, help="polling interval (default: 2)"
+    )
 
 
 def follow(session: Session) -> int:
@@ -53,6 +57,16 @@ def _get_with_retries(session: Session, *path: object, since: str | None) -> Jso
 
 def _is_transient(error: CommandError) -> bool:
     return not isinstance(error, ApiError) or error.status in TRANSIENT_STATUSES
+
+
+def _interval(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1
+    if not 0 <= found <= MAX_INTERVAL_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number of seconds from 0 to {MAX_INTERVAL_SECONDS}")
+    return found
 
 
 def _show(session: Session, event: dict[str, Any]) -> None:

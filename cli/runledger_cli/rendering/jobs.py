@@ -15,11 +15,11 @@ COLUMNS = (
     Column(title="STATUS"),
     Column(title="REPOSITORY", shrinks=True),
     Column(title="NAME", shrinks=True),
-    Column(title="CREATED"),
-    Column(title="QUEUED", right=True),
-    Column(title="RAN", right=True),
-    Column(title="COST", right=True),
-    Column(title="RUNNER", shrinks=True),
+    Column(title="CREATED", optional=3),
+    Column(title="QUEUED", right=True, optional=1),
+    Column(title="RAN", right=True, optional=2),
+    Column(title="COST", right=True, optional=4),
+    Column(title="RUNNER", shrinks=True, optional=5),
 )
 COMPLETED = "completed"
 

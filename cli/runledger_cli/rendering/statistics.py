@@ -11,6 +11,18 @@ from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, Column, pairs, table
 
 QUANTILES = ("p50", "p90", "p99", "max")
+SERIES = (
+    Column(title="FROM"),
+    Column(title="CREATED", right=True, optional=1),
+    Column(title="COMPLETED", right=True),
+    Column(title="SUCCEEDED", right=True, optional=2),
+    Column(title="FAILED", right=True),
+    Column(title="QUEUED P50", right=True, optional=4),
+    Column(title="QUEUED P90", right=True),
+    Column(title="RAN P50", right=True, optional=3),
+    Column(title="RAN P90", right=True),
+    Column(title="SPEND", right=True),
+)
 
 
 def statistics(style: Style, stats: dict[str, Any], *, of: str) -> list[str]:
@@ -26,8 +38,6 @@ def statistics(style: Style, stats: dict[str, Any], *, of: str) -> list[str]:
 
 
 def series(style: Style, buckets: list[dict[str, Any]]) -> list[str]:
-    numbers = ("CREATED", "COMPLETED", "SUCCEEDED", "FAILED")
-    titles = ("FROM", *numbers, "QUEUED P50", "QUEUED P90", "RAN P50", "RAN P90", "SPEND")
     rows = [
         (
             style.time(each["start"]),
@@ -37,7 +47,7 @@ def series(style: Style, buckets: list[dict[str, Any]]) -> list[str]:
         )
         for each in buckets
     ]
-    return table(style, [Column(title=title, right=title != "FROM") for title in titles], rows)
+    return table(style, SERIES, rows)
 
 
 POOL_COLUMNS = (

@@ -1,4 +1,4 @@
-"""Renders tables with aligned columns, limited to the terminal's width unless the output is a pipe."""
+"""Renders tables with aligned columns. On a terminal, names are shortened and columns omitted until the table fits."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Column:
     title: str
     right: bool = False
     shrinks: bool = False
+    optional: int = 0  # omitted on a narrow terminal, the highest number first; 0 is always shown
     flows: bool = False  # a last column of prose, which the terminal wraps; it doesn't count towards the width
 
     def aligned(self, text: str, columns: int) -> str:
@@ -41,7 +42,9 @@ Row = Sequence[Cell | object]
 def table(style: Style, columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
     cells = [[each if isinstance(each, Cell) else Cell(each) for each in row] for row in rows]
     widths = [max(width(column.title), *(width(row[at].text) for row in cells), 0) for at, column in enumerate(columns)]
-    _shrink(style, columns, widths)
+    if not _shrink(style, columns, widths) and (least := max(each.optional for each in columns)):
+        kept = [at for at, column in enumerate(columns) if column.optional != least]
+        return table(style, [columns[at] for at in kept], [[row[at] for at in kept] for row in cells])
     head = [Cell(column.title, Tone.STRONG) for column in columns]
     return [_line(style, columns, widths, row) for row in (head, *cells)]
 
@@ -57,16 +60,18 @@ def pairs(style: Style, facts: Sequence[tuple[str, Cell | object]]) -> list[str]
     ]
 
 
-def _shrink(style: Style, columns: Sequence[Column], widths: list[int]) -> None:
+def _shrink(style: Style, columns: Sequence[Column], widths: list[int]) -> bool:
+    """Returns whether the table fits."""
     if style.width is None:
-        return
+        return True
     elastic = [at for at, column in enumerate(columns) if column.shrinks]
     flowing = [size for size, column in zip(widths, columns, strict=True) if column.flows]
     while sum(widths) - sum(flowing) + len(GAP) * (len(widths) - 1) > style.width:
         widest = max(elastic, key=lambda at: widths[at], default=None)
         if widest is None or widths[widest] <= NARROWEST:
-            return
+            return False
         widths[widest] -= 1
+    return True
 
 
 def _line(style: Style, columns: Sequence[Column], widths: Sequence[int], row: Sequence[Cell]) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from runledger_cli.rendering import formatting
-from runledger_cli.rendering.jobs import COMPLETED
+from runledger_cli.rendering.jobs import COMPLETED, between
 from runledger_cli.rendering.style import Style, Tone
 
 STEPS = {
@@ -60,7 +59,7 @@ def timeline(style: Style, job: dict[str, Any], events: Sequence[dict[str, Any]]
     indent = " " * len(style.time(job["created_at"], exact=True))
     lines: list[str] = []
     for at, moment in enumerate(known):
-        if at and (gap := _seconds(known[at - 1].at, moment.at)):
+        if at and (gap := between(known[at - 1].at, moment.at)):
             lines.append(f"  {indent}  {style.paint(f'│ {formatting.duration(gap)}', Tone.FAINT)}")
         lines.append(f"  {style.paint(style.time(moment.at, exact=True), Tone.FAINT)}  {_drawn(style, moment)}")
     if known and job.get("status") != COMPLETED:
@@ -84,7 +83,3 @@ def _drawn(style: Style, moment: Moment) -> str:
     if moment.mark:
         return style.paint(f"! {moment.name}", Tone.ALARM)
     return f"● {style.paint(moment.name, Tone.STRONG)}"
-
-
-def _seconds(earlier: str, later: str) -> float:
-    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
