@@ -5,8 +5,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from tests.repository.test_architecture import MAY_IMPORT
 from tests.support.documents import DOCS, rows, section
-from tests.test_architecture import MAY_IMPORT
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = "architecture.md"

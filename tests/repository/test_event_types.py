@@ -1,4 +1,4 @@
-"""The dashboard and the command line show every type of event. tests/test_documentation.py checks the metrics."""
+"""The dashboard and the command line show every type of event. test_documentation.py checks the metrics."""
 
 import re
 from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 LAYERS = {name: ROOT / "layers" / name / "python" for name in ("domain", "github", "api")}
 
 # What each package may import of the others. Entry points come last, the model first.

@@ -14,7 +14,7 @@ from stacks.monitoring import saved_queries
 from tests.support.documents import DOCS, names, rows, section
 from tests.support.synthesis import Templates, of_type
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 WRITE_METRICS = ("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py")
 SETTINGS = {
     name: value
