@@ -10,8 +10,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.model.inputs import EventType
-from runledger.model.instance import ENDING
-from runledger.model.reports import SPOT_INTERRUPTION, AwsEvent
+from runledger.model.instance import ENDING, SPOT_INTERRUPTION, AwsEvent
 from runledger.runners import publishers
 
 from stacks.constructs import compliance

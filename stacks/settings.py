@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from runledger.model import runner_names
 from runledger.model.passes import OrphanMode
-from runledger.model.reports import RerunPolicy
+from runledger.model.reruns import RerunPolicy
 from runledger.runners.publishers import Publisher
 from runledger.tables import schema
 
@@ -74,7 +74,7 @@ class Settings:
     redeliveries_at_most: int
     github_budget_for_others_percent: int
     reruns_at_most: int
-    rerun: str
+    rerun: RerunPolicy
     log_retention_days: int
     log_level: str
     alarm_email: str
@@ -185,7 +185,7 @@ class Settings:
                 "github_budget_for_others_percent", 50, at_least=0, at_most=100
             ),
             reruns_at_most=read.whole("reruns_at_most", 1, at_least=0, at_most=10),
-            rerun=read.choice("rerun", RerunPolicy.INTERRUPTED, tuple(RerunPolicy)),
+            rerun=RerunPolicy(read.choice("rerun", RerunPolicy.INTERRUPTED, tuple(RerunPolicy))),
             log_retention_days=log_retention_days,
             log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
             alarm_email=read.matching("alarm_email", "", r"([^@\s]+@[^@\s]+)?", "an e-mail address, or empty"),

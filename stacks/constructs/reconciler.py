@@ -9,8 +9,9 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
+from runledger.model import times
 from runledger.model.ownership import KEEP_TAG
-from runledger.model.passes import LONGEST_PASS_SECONDS
+from runledger.model.passes import INTERVAL_SECONDS, LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS
 from runledger.tables import schema
 
 from stacks.constructs import compliance
@@ -20,7 +21,6 @@ from stacks.constructs.parts import dead_letters
 from stacks.constructs.recorder import TABLES, Recorder
 from stacks.settings import Settings
 
-PASSES = {"quick": cdk.Duration.minutes(5), "full": cdk.Duration.minutes(30)}
 READS = ("dynamodb:Query", "dynamodb:BatchGetItem")
 RECONCILES = {
     "JOBS": READS,
@@ -71,7 +71,7 @@ class ReconcilerFunction(Construct):
         ledger_function.allow(bus.event_bus_arn, "events:PutEvents")
         self.function: lambda_.Function = ledger_function.function
         # The next pass does what this one did not: Lambda must neither repeat a failed pass nor start one that is late.
-        self.function.configure_async_invoke(retry_attempts=0, max_event_age=PASSES["quick"])
+        self.function.configure_async_invoke(retry_attempts=0, max_event_age=cdk.Duration.seconds(LONGEST_WAIT_SECONDS))
         _allow_describing(ledger_function)
         if settings.runner_tags:
             _allow_stopping(ledger_function, settings)
@@ -80,14 +80,15 @@ class ReconcilerFunction(Construct):
     def _schedule(self, reconciler: LedgerFunction, settings: Settings) -> None:
         reason = "It is itself the dead-letter queue of the schedules' target."
         missed = dead_letters(self, "ScheduleDeadLetters", settings=settings, reason=reason)
-        for kind, every in PASSES.items():
+        for kind, seconds in INTERVAL_SECONDS.items():
+            every = events.Schedule.rate(cdk.Duration.minutes(seconds // times.SECONDS_PER_MINUTE))
             target = targets.LambdaFunction(
                 reconciler.function,
-                event=events.RuleTargetInput.from_object({"pass": kind}),
+                event=events.RuleTargetInput.from_object({"pass": kind.value}),
                 dead_letter_queue=missed,
                 retry_attempts=0,  # the next pass does what this one did not
             )
-            events.Rule(self, f"{kind.capitalize()}Pass", schedule=events.Schedule.rate(every), targets=[target])
+            events.Rule(self, f"{kind.capitalize()}Pass", schedule=every, targets=[target])
 
 
 def _allow_describing(reconciler: LedgerFunction) -> None:

@@ -12,14 +12,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
-from runledger.model.inputs import Status
+from runledger.model.stuck import OPEN
 
 from stacks.monitoring.own_metrics import OwnMetrics
 from stacks.monitoring.watched import Watched, recording_operations, throttled
 from stacks.settings import Settings
 
 FULL_WIDTH = 24
-OPEN = [status for status in Status if status is not Status.COMPLETED]
 PERCENTILES = ("p50", "p90", "p99")
 
 Graph = tuple[str, Sequence[cloudwatch.IMetric]]

@@ -1,5 +1,8 @@
 """Alarms on the metrics that the functions count themselves: deliveries, jobs, approvals and orphans."""
 
+from runledger.model.inputs import Status
+from runledger.model.stuck import OPEN
+
 from stacks.monitoring.alarms import MINUTES_PER_HOUR, Alarms
 from stacks.settings import Settings
 
@@ -7,7 +10,7 @@ ORPHAN_RATE_PERCENT = 0.1
 RECONCILIATION_ERRORS_AN_HOUR = 5
 MS_PER_MINUTE = 60_000
 # Waiting jobs have an alarm of their own, on forgotten approvals.
-STUCK = ("queued", "scheduled", "in_progress")
+STUCK = tuple(status.value for status in OPEN if status is not Status.WAITING)
 # At least two passes are in each.
 PASSES_MINUTES = 15
 

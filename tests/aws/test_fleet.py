@@ -9,9 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance
+from runledger.model.instance import Instance, RunnerKind
 from runledger.model.places import Place, Scope
-from runledger.model.reports import RunnerKind
 from runledger.runners.fleet import Fleet, cluster_of
 
 from tests.aws.stubs import Stubs

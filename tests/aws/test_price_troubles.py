@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.model.errors import UnavailableError
-from runledger.model.reports import Price, PriceQuery
+from runledger.model.prices import Price, PriceQuery
 from runledger.runners.prices import TROUBLE_FRESH_SECONDS, Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, Ask, Desk, on_demand, spot

@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
-from runledger.model.reports import Price, PriceQuery
+from runledger.model.prices import Price, PriceQuery
 from runledger.runners.prices import Prices
 
 from tests.aws.desk import AT, HOUR, TYPE, ZONE, Desk, on_demand, spot

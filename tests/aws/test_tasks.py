@@ -9,8 +9,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Instance
-from runledger.model.reports import RunnerKind
+from runledger.model.instance import Instance, RunnerKind
 from runledger.runners.instances import describe_tasks
 
 from tests.aws.stubs import Stubs

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from runledger.model.assignments import Assignment
 from runledger.model.inputs import Status
-from runledger.model.instance import CONDITIONS, Instance
+from runledger.model.instance import CONDITIONS, Instance, RunnerKind
 from runledger.model.job import Job
-from runledger.model.reports import RunnerKind
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.reconciliation.orphans import Reason, Waits, lives, suspicion
+from runledger.model.suspicion import Reason
+from runledger.reconciliation.orphans import Waits, lives, suspicion
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import QUEUED, receipt

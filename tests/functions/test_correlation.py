@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from runledger.model.reports import RerunCheck
+from runledger.model.follow_ups import RerunCheck
 from runledger.platform import logs
 from runledger.recording import follow_up
 from runledger.webhooks import retry_queue

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from runledger.model.passes import INTERVAL_SECONDS, PassKind
 from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.runners import OVERDUE_SECONDS
 
-from stacks.constructs.reconciler import PASSES
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS
 from tests.functions.reconciling import Scene, ago
 from tests.functions.test_reconciler_runners import outlived
@@ -123,7 +123,7 @@ def test_the_repositories_with_most_orphans_are_a_saved_query(scene: Scene, caps
 
 def test_the_document_has_the_time_after_which_an_overdue_orphan_is_an_alarm() -> None:
     earliest = OVERDUE_SECONDS // 60
-    latest = earliest + int(PASSES["quick"].to_minutes())
+    latest = earliest + INTERVAL_SECONDS[PassKind.QUICK] // 60
     assert f"{earliest} to {latest} minutes after it" in section("operating.md", "Service levels of the reconciler")
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from runledger.model.inputs import EventType
-from runledger.reconciliation.orphans import Reason
+from runledger.model.suspicion import Reason
 
 from local.github import SimulatedGitHub
 from tests.reconciler.wiring import runners_on

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from runledger.model.follow_ups import RunnerLookup
 from runledger.model.inputs import Receipt
-from runledger.model.instance import Instance
-from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.model.instance import Instance, RunnerKind
+from runledger.model.prices import Price
 from runledger.runners import lookups
 
 from tests.reconciler.lives import Life, Work

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runledger.model.errors import NotYours
-from runledger.model.reports import Price, RunnerLookup
+from runledger.model.follow_ups import RunnerLookup
+from runledger.model.prices import Price
 from runledger.runners import lookups
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publisher, Publishers

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.model.reports import Price, RunnerLookup
+from runledger.model.follow_ups import RunnerLookup
+from runledger.model.prices import Price
 from runledger.model.runner import RunnerStatus
 from runledger.runners import aws_events, lookups
 

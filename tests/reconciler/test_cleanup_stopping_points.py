@@ -13,7 +13,7 @@ import boto3
 import pytest
 from moto import mock_aws
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.reconciliation.orphans import Reason
+from runledger.model.suspicion import Reason
 from runledger.tables.cleanups import LEASE_SECONDS
 
 from local.github import SimulatedGitHub

@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Instance
-from runledger.model.reports import Price, PriceQuery, RunnerKind
+from runledger.model.instance import Instance, RunnerKind
+from runledger.model.prices import Price, PriceQuery
 from runledger.recording import follow_up
 from runledger.runners import aws_events, lookups
 

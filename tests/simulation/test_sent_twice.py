@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from runledger.model.follow_ups import RerunCheck
 from runledger.model.keys import DeploymentKey, RunKey
-from runledger.model.reports import InstallationReport, InstallationStatus, RerunCheck
+from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.model.runner import RunnerStatus
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.deployments import DeploymentsTable

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from runledger.model.errors import UnavailableError
+from runledger.model.follow_ups import RunnerLookup
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Instance
+from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
-from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.model.prices import Price
 from runledger.runners import lookups
 from runledger.runners.tracker import Runners
 from runledger.tables.runners import RunnersTable

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from runledger.model.reports import RerunPolicy, RunReport
-from runledger.model.reruns import RerunOutcome
+from runledger.model.reports import RunReport
+from runledger.model.reruns import RerunOutcome, RerunPolicy
 from runledger.recording.ledger import Ledger
 from runledger.webhooks.readers import webhooks
 

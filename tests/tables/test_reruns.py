@@ -10,9 +10,9 @@ import boto3
 import pytest
 from botocore.config import Config
 from runledger.model.errors import UnavailableError
+from runledger.model.follow_ups import RerunCheck
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
-from runledger.model.reports import RerunCheck, RerunPolicy
-from runledger.model.reruns import RerunOutcome
+from runledger.model.reruns import RerunOutcome, RerunPolicy
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners.reruns import Reruns

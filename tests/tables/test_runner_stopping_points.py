@@ -8,9 +8,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from runledger.model.follow_ups import RunnerLookup
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Instance
-from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.model.instance import Instance, RunnerKind
+from runledger.model.prices import Price
 from runledger.model.reruns import RerunOutcome
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model import times
+from runledger.model.follow_ups import RunnerLookup
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Instance
+from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
-from runledger.model.reports import Price, RunnerKind, RunnerLookup
+from runledger.model.prices import Price
 from runledger.model.runner_names import INSTANCE_ID, TASK_ID
 from runledger.recording.follow_up import FollowUps, lookup_from
 from runledger.recording.ledger import Ledger

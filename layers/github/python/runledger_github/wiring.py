@@ -11,7 +11,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from runledger.model.errors import UnavailableError
 from runledger.model.job import Job
 from runledger.model.keys import DeploymentKey
-from runledger.model.reports import Approval, RerunPolicy
+from runledger.model.reports import Approval
+from runledger.model.reruns import RerunPolicy
 from runledger.platform import logs
 from runledger.platform.clients import client
 from runledger.platform.clock import SystemClock

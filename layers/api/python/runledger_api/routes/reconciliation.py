@@ -11,7 +11,7 @@ from runledger.model.job import Job
 from runledger.model.ownership import is_visible_to
 from runledger.model.passes import LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS, OrphanMode, PassKind, PassStatus
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.model.suspicion import Cleared
+from runledger.model.suspicion import Cleared, Reason
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
@@ -46,7 +46,7 @@ CONTESTED = "contested"
 UNKNOWN_JOB = "unknown_job"
 ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
 # By the reason of a suspicion. Every other reason is about a machine that runs.
-MACHINE_STATES = {"instance_gone": "gone", "instance_stopped": "stopped"}
+MACHINE_STATES: Mapping[str | None, str] = {Reason.INSTANCE_GONE: "gone", Reason.INSTANCE_STOPPED: "stopped"}
 
 
 @router.get(
@@ -215,7 +215,7 @@ def _orphan_body(runner: Runner, jobs: Mapping[str, Job]) -> dict[str, Any]:
             "machine_state": "running",
         }
     assert runner.suspected_at is not None
-    known["machine_state"] = MACHINE_STATES.get(runner.suspected_reason or "", "running")
+    known["machine_state"] = MACHINE_STATES.get(runner.suspected_reason, "running")
     if job := jobs.get(runner.runner_id):
         known |= {"run_id": job.run_id, "job_status": job.status, "job_conclusion": job.conclusion}
     if wiring.settings().orphans is OrphanMode.ENFORCE:

@@ -1,4 +1,4 @@
-"""Which URLs may carry tokens and keys. Pure."""
+"""Addresses of this machine, and which URLs may carry tokens and keys. Pure."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit

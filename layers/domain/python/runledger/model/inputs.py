@@ -57,6 +57,16 @@ class EventType(StrEnum):
     JOB_RECONCILED = "job_reconciled"
 
 
+class Conclusion(StrEnum):
+    """Those that have an effect here. GitHub has more, and may add others: `Facts.conclusion` is any text."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    TIMED_OUT = "timed_out"
+    STARTUP_FAILURE = "startup_failure"
+    CANCELLED = "cancelled"
+
+
 class Lifecycle(StrEnum):
     ON_DEMAND = "on-demand"
     SPOT = "spot"

@@ -1,4 +1,4 @@
-"""An EC2 instance or ECS task, as AWS describes it. Pure."""
+"""An EC2 instance or ECS task, as AWS describes it, and the events about it. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,25 @@ from enum import StrEnum
 
 from runledger.model.inputs import Lifecycle
 from runledger.model.places import Place
-from runledger.model.reports import RunnerKind
+
+
+class RunnerKind(StrEnum):
+    """The AWS service that runs a runner."""
+
+    EC2 = "ec2"
+    ECS = "ecs"
+
+
+class AwsEvent(StrEnum):
+    """Events of EC2 and ECS on the default bus, by detail-type."""
+
+    WARNING = "EC2 Spot Instance Interruption Warning"
+    REBALANCE = "EC2 Instance Rebalance Recommendation"
+    INSTANCE_STATE = "EC2 Instance State-change Notification"
+    TASK_STATE = "ECS Task State Change"
+
+
+SPOT_INTERRUPTION = "SpotInterruption"  # the stop code of a spot task
 
 
 class Condition(StrEnum):

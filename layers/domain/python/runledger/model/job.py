@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from runledger.model import times
-from runledger.model.inputs import Facts, Lifecycle, Receipt, Status
+from runledger.model.inputs import Conclusion, Facts, Lifecycle, Receipt, Status
 from runledger.model.job_machine import (
     MACHINE_FIELDS,
     follows,
@@ -20,7 +20,8 @@ from runledger.model.money import dollars, saved
 from runledger.model.times import NEVER
 
 INPUTS_KEPT = 50
-FAILURES = {"failure", "timed_out", "startup_failure"}
+FAILURES = frozenset({Conclusion.FAILURE, Conclusion.TIMED_OUT, Conclusion.STARTUP_FAILURE})
+RERUN_CONCLUSIONS = FAILURES | {Conclusion.CANCELLED}  # of the jobs that "re-run failed jobs" runs again
 RUNNER_REQUEST_FIELDS = {"runner_requests", "runner_requested_at"}
 REVIEW_TIMES = ("approval_requested_at", "approved_at", "rejected_at")
 

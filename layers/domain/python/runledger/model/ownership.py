@@ -114,7 +114,7 @@ def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
 
 def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags: Tags) -> Ruling:
     """`tags` is None if EC2 and ECS do not find the machine."""
-    owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
+    owner = _owner_name(runner, tags)
     if owner is not None:
         return _rule_by_owner(claim, runner) if owns(owner, claim.repo_full_name) else Ruling.REJECT
     if runner is not None and runner.proven_by:
@@ -127,6 +127,13 @@ def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags:
     if runner is None or runner.installation_id is None:
         return Ruling.ASSIGN
     return _rule_by_installation(claim, runner, stranger=Ruling.CONTEST)
+
+
+def _owner_name(runner: Runner | None, tags: Tags | None) -> str | None:
+    """From the tags. If EC2 and ECS do not find the machine, as it was recorded."""
+    if tags is not None:
+        return named_owner(tags)
+    return runner.owner_name if runner else None
 
 
 def _rule_by_owner(claim: Claim, runner: Runner | None) -> Ruling:
@@ -164,7 +171,7 @@ def is_kept(claim: Claim, runner: Runner | None, tags: Tags | None) -> bool:
 
     The claim takes effect when the machine proves to be the claimant's, or when the owner reports the same job.
     """
-    owner = named_owner(tags) if tags is not None else runner.owner_name if runner else None
+    owner = _owner_name(runner, tags)
     if owner is not None and not owns(owner, claim.repo_full_name):
         return False
     if runner is None or runner.installation_id is None:

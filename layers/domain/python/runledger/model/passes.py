@@ -2,15 +2,19 @@
 
 from enum import StrEnum
 
-# The time-out of the reconciler's function, and how long Lambda keeps a request that it can't start.
-LONGEST_PASS_SECONDS = 600
-LONGEST_WAIT_SECONDS = 300
-
 
 class PassKind(StrEnum):
     QUICK = "quick"
     FULL = "full"
     CLEANUP = "cleanup"
+
+
+# Between scheduled passes. A cleanup runs on request only.
+INTERVAL_SECONDS = {PassKind.QUICK: 300, PassKind.FULL: 1800}
+# The time-out of the reconciler's function, and how long Lambda keeps a request that it can't start: the next pass
+# does what a late one would.
+LONGEST_PASS_SECONDS = 600
+LONGEST_WAIT_SECONDS = INTERVAL_SECONDS[PassKind.QUICK]
 
 
 class OrphanMode(StrEnum):

@@ -5,9 +5,7 @@ so a report needs no token and no version.
 """
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 
 from runledger.model.keys import DeploymentKey, RunKey
@@ -28,39 +26,12 @@ class RunStatus(StrEnum):
     COMPLETED = "completed"
 
 
-class RerunPolicy(StrEnum):
-    """After which failures the failed jobs of a run are re-run."""
-
-    NEVER = "never"
-    INTERRUPTED = "interrupted"  # every failed job of the run was interrupted
-    ANY_FAILURE = "any_failure"  # for whatever reason, unless a job of the run is behind an environment
-
-
 class Approval(StrEnum):
     """In order of precedence: a rejection is final."""
 
     PENDING = "pending"
     APPROVED = "approved"
     REJECTED = "rejected"
-
-
-class RunnerKind(StrEnum):
-    """The AWS service that runs a runner."""
-
-    EC2 = "ec2"
-    ECS = "ecs"
-
-
-class AwsEvent(StrEnum):
-    """Events of EC2 and ECS on the default bus, by detail-type."""
-
-    WARNING = "EC2 Spot Instance Interruption Warning"
-    REBALANCE = "EC2 Instance Rebalance Recommendation"
-    INSTANCE_STATE = "EC2 Instance State-change Notification"
-    TASK_STATE = "ECS Task State Change"
-
-
-SPOT_INTERRUPTION = "SpotInterruption"  # the stop code of a spot task
 
 
 class InstallationStatus(StrEnum):
@@ -173,56 +144,6 @@ class InstallationReport:
     reported_at: str
     org_name: str | None = None
     repository_selection: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerLookup:
-    """A job runs on a runner that isn't assigned to it in the ledger."""
-
-    installation_id: int
-    job_id: int
-    runner_id: str  # for ECS the task's id; ECS returns its ARN
-    kind: str
-    repo_full_name: str | None
-    at: str
-    started_at: str | None = None  # when the job started on this runner
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RerunCheck:
-    """A run has finished, and its failed jobs may have to be re-run."""
-
-    installation_id: int
-    repo_full_name: str
-    run_id: int
-    run_attempt: int
-
-    @property
-    def run_key(self) -> RunKey:
-        return RunKey(self.installation_id, self.run_id, self.run_attempt)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """Without `trouble`, a missing price isn't published. With `trouble`, AWS couldn't be reached: retry later."""
-
-    per_hour: Decimal | None = None
-    on_demand_per_hour: Decimal | None = None
-    trouble: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriceQuery:
-    """The attributes of a runner that determine its price. AWS is asked only for prices that aren't `reported`."""
-
-    instance_type: str | None
-    instance_lifecycle: str | None
-    availability_zone: str | None
-    at: str
-    reported: Price = Price()
-
-
-FindPrice = Callable[[PriceQuery], Price]
 
 
 Report = RunReport | DeploymentReport | Review | InstallationReport

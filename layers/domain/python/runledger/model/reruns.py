@@ -1,18 +1,26 @@
-"""The result of considering whether to re-run the failed jobs of a run. Pure."""
+"""After which failures the failed jobs of a run are re-run, and the result of considering it. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
+class RerunPolicy(StrEnum):
+    """After which failures the failed jobs of a run are re-run."""
+
+    NEVER = "never"
+    INTERRUPTED = "interrupted"  # every failed job of the run was interrupted
+    ANY_FAILURE = "any_failure"  # for whatever reason, unless a job of the run is behind an environment
+
+
 class RerunOutcome(StrEnum):
-    """The values are stored in `rerun_result` of a run, and shown to users."""
+    """Outcomes of a claimed run are stored in `rerun_result` and shown to users. All are logged."""
 
     REQUESTED = "requested"
     REFUSED = "refused"  # by GitHub
     CANCELLED = "the run was cancelled"
     OWN_FAILURE = "failed for its own reason"
     IN_PROGRESS = "being considered"  # by another process, which checks for new jobs before it releases the claim
-    LIMIT_REACHED = "enough"
+    LIMIT_REACHED = "the limit of re-runs is reached"
     NO_APP = "no GitHub App"
     SWITCHED_OFF = "switched off"
     BEHIND_AN_ENVIRONMENT = "a job of the run is behind an environment"

@@ -1,6 +1,23 @@
-"""Suspicions of runners: the registrations that were found on GitHub, and why a suspicion was cleared. Pure."""
+"""Why a runner is suspected of being an orphan, its registrations on GitHub, and why it is cleared. Pure."""
 
 from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a runner is suspected.
+
+    The first three machines cost money and are stopped. For the others, only the ledger is corrected.
+    """
+
+    JOB_COMPLETED = "job_completed"
+    NO_JOB = "no_job"
+    NEVER_REGISTERED = "never_registered"  # only if GitHub confirms it
+    INSTANCE_GONE = "instance_gone"
+    INSTANCE_STOPPED = "instance_stopped"
+
+    @property
+    def is_alive(self) -> bool:
+        return self in (Reason.JOB_COMPLETED, Reason.NO_JOB, Reason.NEVER_REGISTERED)
 
 
 class Registration(StrEnum):

@@ -18,10 +18,10 @@ from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import is_visible_to, named_owner
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.model.suspicion import Cleared, Registration
+from runledger.model.suspicion import Cleared, Reason, Registration
 from runledger.reconciliation import awaited_runners
 from runledger.reconciliation.awaited_runners import AwaitedRunners
-from runledger.reconciliation.orphans import Reason, Waits, suspicion
+from runledger.reconciliation.orphans import Waits, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.runners.fleet import Fleet

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from runledger.model import times
 from runledger.model.errors import UnavailableError
+from runledger.model.passes import INTERVAL_SECONDS, PassKind
 from runledger.model.reports import REDELIVERY_DAYS, WEBHOOK_PATH
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
@@ -25,8 +26,7 @@ REJECTED_PERMANENTLY = {400, 413}
 # The secret isn't valid for one tenant's installation or repository: its scope may be corrected within hours. A secret
 # that is wrong altogether (401) concerns every tenant, and gets all attempts.
 OUT_OF_SCOPE, OUT_OF_SCOPE_ATTEMPTS = 403, 3
-# The interval between full passes.
-OVERLAP_SECONDS = 30 * times.SECONDS_PER_MINUTE
+OVERLAP_SECONDS = INTERVAL_SECONDS[PassKind.FULL]
 
 
 class DeliveryPage(Protocol):

@@ -1,6 +1,6 @@
 """Corrections as the ledger records them."""
 
-from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
+from runledger.model.inputs import Conclusion, EventType, Facts, Receipt, Source, Status
 from runledger.model.job import Job
 from runledger.model.reports import RunReport, RunStatus
 from runledger.model.stuck import GitHubJob
@@ -9,7 +9,6 @@ from runledger.reconciliation.open_runs import OpenRun
 UNKNOWN = "unknown to GitHub"
 UNINSTALLED = "the App was uninstalled"
 NO_REPOSITORY = "its repository is unknown"
-CANCELLED = "cancelled"
 
 
 def describe(found: GitHubJob) -> str:
@@ -45,7 +44,7 @@ def closed_job(job: Job, *, now: str, reason: str = UNKNOWN) -> Receipt:
         status=Status.COMPLETED,
         action=reason,
         is_guess=True,
-        facts=Facts(conclusion=CANCELLED, completed_at=now),
+        facts=Facts(conclusion=Conclusion.CANCELLED, completed_at=now),
     )
 
 
@@ -56,6 +55,6 @@ def closed_run(run: OpenRun, *, now: str) -> RunReport:
         run_attempt=run.run_attempt,
         reported_at=now,
         status=RunStatus.COMPLETED,
-        conclusion=run.conclusion or CANCELLED,
+        conclusion=run.conclusion or Conclusion.CANCELLED,
         repo_full_name=run.repo_full_name,
     )

@@ -16,7 +16,7 @@ from runledger.reconciliation.open_runs import OpenRun, closed_jobs, gather, in_
 from runledger.reconciliation.orphans import lives
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.requests import RunnerRequests
-from runledger.reconciliation.tally import Count, Tally
+from runledger.reconciliation.tally import STUCK, Count, Tally
 from runledger.recording.decision import Decision
 from runledger.tables.absences import Absence, Absences, job_key, run_key
 from runledger.tables.jobs import JobsTable
@@ -28,7 +28,6 @@ CLOSED_COMPARED_AT_MOST = 50
 # Until then, a webhook that contains the repository may be redelivered.
 WITHOUT_REPOSITORY_SECONDS = REDELIVERY_DAYS * SECONDS_PER_DAY
 DEFERRED = "deferred to the next pass: the rest of the time or of the rate limit is reserved for others"
-STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 
 
 class GitHub(Protocol):

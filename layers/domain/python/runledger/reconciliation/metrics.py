@@ -6,7 +6,7 @@ from runledger.model.passes import PassKind, PassOutcome
 from runledger.model.runner import Runner
 from runledger.platform import logs
 from runledger.reconciliation.summary import PassReport
-from runledger.reconciliation.tally import Count
+from runledger.reconciliation.tally import STUCK, Count
 
 COUNTED = {
     Count.DETECTED: "OrphanedRunnersDetected",
@@ -18,12 +18,6 @@ COUNTED = {
     Count.REDELIVERED: "WebhooksRedelivered",
     Count.LONG_RUNNING: "LongRunningJobs",
     Count.FORGOTTEN: "ForgottenApprovals",
-}
-STUCK = {
-    "queued": Count.STUCK_QUEUED,
-    "scheduled": Count.STUCK_SCHEDULED,
-    "in_progress": Count.STUCK_IN_PROGRESS,
-    "waiting": Count.STUCK_WAITING,
 }
 # Repositories are properties of the line: as a dimension, each would be billed as a metric.
 ORPHAN_DETAILS = ("runner_id", "installation_id", "repo_full_name", "job_id", "pool_name")

@@ -1,31 +1,17 @@
 """Decides whether a runner is an orphan, from the records of the ledger, EC2 and ECS. Pure."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.model.instance import Condition, Instance
 from runledger.model.job import Job
+from runledger.model.passes import INTERVAL_SECONDS, PassKind
 from runledger.model.runner import Runner
+from runledger.model.suspicion import Reason
 
-# A cleared runner isn't suspected again for this time, which is the time between two full passes: until then, a pass
-# has added the job that it works on.
-RECHECK_SECONDS = 1800
-
-
-class Reason(StrEnum):
-    """The first three machines cost money and are stopped. For the others, only the ledger is corrected."""
-
-    JOB_COMPLETED = "job_completed"
-    NO_JOB = "no_job"
-    NEVER_REGISTERED = "never_registered"  # only if GitHub confirms it
-    INSTANCE_GONE = "instance_gone"
-    INSTANCE_STOPPED = "instance_stopped"
-
-    @property
-    def is_alive(self) -> bool:
-        return self in (Reason.JOB_COMPLETED, Reason.NO_JOB, Reason.NEVER_REGISTERED)
+# A cleared runner isn't suspected again for this time: until then, a full pass has added the job that it works on.
+RECHECK_SECONDS = INTERVAL_SECONDS[PassKind.FULL]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

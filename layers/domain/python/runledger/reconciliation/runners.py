@@ -9,9 +9,9 @@ from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import named_owner
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.model.suspicion import Cleared
+from runledger.model.suspicion import Cleared, Reason
 from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
-from runledger.reconciliation.orphans import Reason, is_cleared, lives
+from runledger.reconciliation.orphans import is_cleared, lives
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
 from runledger.runners.fleet import kind_of

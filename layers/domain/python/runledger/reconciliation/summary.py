@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from runledger.model import times
 from runledger.model.passes import PassKind, PassOutcome
-from runledger.reconciliation.tally import Count, Tally
+from runledger.reconciliation.tally import STUCK, Count, Tally
 
 LINES = (
-    ("Stuck jobs", (Count.STUCK_QUEUED, Count.STUCK_SCHEDULED, Count.STUCK_IN_PROGRESS, Count.STUCK_WAITING)),
+    ("Stuck jobs", tuple(STUCK.values())),
     ("Long-running jobs", (Count.LONG_RUNNING,)),
     ("Forgotten approvals", (Count.FORGOTTEN,)),
     ("Runs checked", (Count.RUNS_ASKED,)),

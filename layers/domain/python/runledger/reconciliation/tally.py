@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from runledger.model.errors import UnavailableError
 from runledger.model.runner import Runner
+from runledger.model.stuck import OPEN
 
 
 class Count(StrEnum):
@@ -39,6 +40,9 @@ class Count(StrEnum):
     REDELIVERED = "webhooks_redelivered"
     POSTPONED = "postponed"
     ERRORS = "errors"
+
+
+STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 
 
 @dataclass(slots=True, kw_only=True)

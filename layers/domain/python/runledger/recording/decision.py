@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from runledger.model.inputs import Event, EventType, Facts, Receipt, Source, Status
-from runledger.model.job import FAILURES, Job
+from runledger.model.job import RERUN_CONCLUSIONS, Job
 from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waiting
 
 
@@ -20,8 +20,8 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Register:
-    """Lists the repository of an installation, for the reconciler and for statistics."""
+class RegisterRepository:
+    """Adds the repository to the registry of its installation, for the reconciler and for statistics."""
 
     installation_id: int
     org_name: str | None
@@ -73,7 +73,7 @@ class NotInterrupted:
     job: Job
 
 
-Effect = Register | CountJob | NameRun | Waiting | RunnerNamed | Interrupted | NotInterrupted
+Effect = RegisterRepository | CountJob | NameRun | Waiting | RunnerNamed | Interrupted | NotInterrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,6 @@ IDENTITY = {
     *("workflow_id", "workflow_name", "job_name", "head_sha", "head_branch", "default_branch", "job_html_url"),
     *("labels", "custom_properties", "environment"),
 }
-RERUN_CONCLUSIONS = {*FAILURES, "cancelled"}  # of the jobs that "re-run failed jobs" runs again
 BOOKKEEPING = {
     *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
     *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed", "completed_at_is_guessed"),
@@ -108,7 +107,8 @@ _tracked = attrgetter(*TRACKED)
 
 
 def decide(job: Job | None, receipt: Receipt) -> Decision:
-    if receipt.is_about_machine and not (before := job or Job.opened_by(receipt)).is_changed_by(receipt):
+    before = job or Job.opened_by(receipt)
+    if receipt.is_about_machine and not before.is_changed_by(receipt):
         return Decision(outcome=Outcome.IGNORED, job=before, event=_event(receipt, before))
     if job is not None and _is_repeated(job, receipt):
         return Decision(outcome=Outcome.REPEATED, job=job, event=_event(receipt, job))
@@ -117,7 +117,7 @@ def decide(job: Job | None, receipt: Receipt) -> Decision:
         return Decision(outcome=Outcome.DUPLICATE, job=after, event=_event(receipt, job, duplicate=True))
     if job is not None and job.status is Status.COMPLETED and receipt.is_guess:
         receipt = dataclasses.replace(receipt, status=None, facts=Facts())
-    after = (job or Job.opened_by(receipt)).absorb(receipt)
+    after = before.absorb(receipt)
     return Decision(
         outcome=Outcome.RECORDED,
         job=after,
@@ -175,7 +175,7 @@ def _advances(job: Job, receipt: Receipt) -> bool:
 def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, ...]:
     effects: list[Effect] = []
     if before is None or _names_owner(before, receipt.facts) or after.received_at < before.received_at:
-        effects.append(_registration(receipt))
+        effects.append(_registered_repository(receipt))
     if after.run_is_known and (before is None or _counts_again(before, after)):
         first = before is None or not before.run_is_known
         effects.append(CountJob(job=after, first=first, is_guess=receipt.is_guess))
@@ -183,7 +183,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
         effects.append(NameRun(job=after))
     if _names_runner(before, after, receipt) or _begins_later_life(before, after):
         effects.append(RunnerNamed(job=after))
-    if _was_interrupted(after) != (before is not None and _was_interrupted(before)):
+    if _calls_for_rerun(after) != (before is not None and _calls_for_rerun(before)):
         effects.append(interruption_of(after))
     if (waiting := _waiting(after)) and (before is None or not _waits_at(waiting, before)):
         effects.append(waiting)
@@ -239,11 +239,11 @@ def _begins_later_life(before: Job | None, after: Job) -> bool:
 
 
 def interruption_of(job: Job) -> Interrupted | NotInterrupted:
-    return Interrupted(job=job) if _was_interrupted(job) else NotInterrupted(job=job)
+    return Interrupted(job=job) if _calls_for_rerun(job) else NotInterrupted(job=job)
 
 
-def _was_interrupted(job: Job) -> bool:
-    """Whether the run can be re-run because of this job."""
+def _calls_for_rerun(job: Job) -> bool:
+    """Whether its run can be re-run because this job was interrupted."""
     ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in RERUN_CONCLUSIONS
     return ended and bool(job.was_interrupted)
 
@@ -290,8 +290,8 @@ def _waits_at(waiting: Waiting, before: Job) -> bool:
     return previous is not None and (previous.job, previous.environment) == (waiting.job, waiting.environment)
 
 
-def _registration(receipt: Receipt) -> Register:
-    return Register(
+def _registered_repository(receipt: Receipt) -> RegisterRepository:
+    return RegisterRepository(
         installation_id=receipt.installation_id,
         org_name=receipt.account,
         repo_full_name=receipt.facts.repo_full_name,

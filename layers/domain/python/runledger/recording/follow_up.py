@@ -5,8 +5,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import message_format
+from runledger.model.follow_ups import RerunCheck, RunnerLookup
+from runledger.model.instance import RunnerKind
 from runledger.model.job import Job
-from runledger.model.reports import RerunCheck, RunnerKind, RunnerLookup, RunReport
+from runledger.model.reports import RunReport
 from runledger.model.runner_names import instance_id_in, task_id_in
 from runledger.platform import logs
 from runledger.platform.availability import translate_errors

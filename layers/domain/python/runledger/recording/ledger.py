@@ -24,15 +24,8 @@ from dataclasses import dataclass, replace
 from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import EventType, Receipt
 from runledger.model.job import Job
-from runledger.model.reports import (
-    DeploymentReport,
-    InstallationReport,
-    Report,
-    RerunPolicy,
-    Review,
-    RunReport,
-    Waiting,
-)
+from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
+from runledger.model.reruns import RerunPolicy
 from runledger.recording import approvals
 from runledger.recording.decision import (
     CountJob,
@@ -42,7 +35,7 @@ from runledger.recording.decision import (
     NameRun,
     NotInterrupted,
     Outcome,
-    Register,
+    RegisterRepository,
     RunnerNamed,
     decide,
     interruption_of,
@@ -219,7 +212,7 @@ class Ledger:
 
     def _apply(self, effect: Effect) -> None:
         match effect:
-            case Register():
+            case RegisterRepository():
                 self.installations.register(
                     installation_id=effect.installation_id,
                     org_name=effect.org_name,

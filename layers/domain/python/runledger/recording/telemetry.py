@@ -5,9 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from runledger.model import times
+from runledger.model.follow_ups import RerunCheck
 from runledger.model.inputs import EventType, Receipt, Status
 from runledger.model.job import Job
-from runledger.model.reports import Report, RerunCheck
+from runledger.model.reports import Report
 from runledger.model.reruns import RerunResult
 from runledger.platform.logs import count, logger
 from runledger.recording.decision import Decision, Outcome

@@ -2,10 +2,9 @@
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
-from runledger.model.instance import ENDING
+from runledger.model.instance import ENDING, SPOT_INTERRUPTION, AwsEvent
 from runledger.model.payload import Json
 from runledger.model.places import Place
-from runledger.model.reports import SPOT_INTERRUPTION, AwsEvent
 from runledger.runners.tracker import Runners
 
 

@@ -8,10 +8,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance
+from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import has_tags, must_stay
 from runledger.model.places import Scope, place_of
-from runledger.model.reports import RunnerKind
 from runledger.platform.availability import translate_errors
 from runledger.runners.instances import describe, describe_tasks, running_tasks, tagged
 

@@ -9,9 +9,8 @@ from botocore.exceptions import ClientError
 
 from runledger.model import times
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Condition, Instance, instance_states
+from runledger.model.instance import Condition, Instance, RunnerKind, instance_states
 from runledger.model.places import Place, place_of
-from runledger.model.reports import RunnerKind
 from runledger.model.runner_names import POOL_TAGS
 from runledger.platform.availability import translate_errors
 

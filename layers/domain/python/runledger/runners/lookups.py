@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from runledger.model.assignments import Assignment, MachineFacts
 from runledger.model.errors import UnavailableError
-from runledger.model.instance import Instance
+from runledger.model.follow_ups import RunnerLookup
+from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
-from runledger.model.reports import FindPrice, Price, PriceQuery, RunnerKind, RunnerLookup
+from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.runners.tracker import Runners
 
 Describe = Callable[[str, RunnerKind], Instance | None]

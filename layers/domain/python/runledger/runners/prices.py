@@ -16,8 +16,9 @@ from botocore.exceptions import ClientError
 from runledger.model import times
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Lifecycle
+from runledger.model.money import plain
 from runledger.model.places import region_of
-from runledger.model.reports import Price, PriceQuery
+from runledger.model.prices import Price, PriceQuery
 from runledger.platform.availability import translate_errors
 
 ON_DEMAND_FRESH_SECONDS = float(times.SECONDS_PER_DAY)
@@ -189,9 +190,4 @@ def _hourly(product: str) -> Iterator[Decimal]:
 
 def _price(text: str) -> Decimal | None:
     price = Decimal(text)
-    return _plain(price) if price.is_finite() and price > 0 else None
-
-
-def _plain(amount: Decimal) -> Decimal:
-    """Without trailing zeros, as DynamoDB returns it, so that written and read prices compare equal as text."""
-    return amount.quantize(Decimal(1)) if amount == amount.to_integral_value() else amount.normalize()
+    return plain(price) if price.is_finite() and price > 0 else None

@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from runledger.model.errors import UnavailableError
-from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.model.follow_ups import RerunCheck
+from runledger.model.inputs import Conclusion, EventType, Facts, Receipt, Source
+from runledger.model.job import RERUN_CONCLUSIONS
 from runledger.model.keys import RunKey
-from runledger.model.reports import RerunCheck, RerunPolicy
-from runledger.model.reruns import RerunOutcome, RerunResult
+from runledger.model.reports import RunStatus
+from runledger.model.reruns import RerunOutcome, RerunPolicy, RerunResult
 from runledger.platform.clock import SystemClock
-from runledger.recording.decision import RERUN_CONCLUSIONS, Decision
+from runledger.recording.decision import Decision
 from runledger.tables.rerun_claims import Rerun, RerunClaims
 
 CLAIM_SECONDS = 60
-CANCELLED = "cancelled"
 FORBIDDEN = 403
 # The queue tries five times, six minutes apart. Before the last try, a 403 may mean that the run is not finished.
 FORBIDDEN_FOR_SECONDS = 20 * 60
@@ -78,9 +79,9 @@ class Reruns:
         now = github.run(check.repo_full_name, check.run_id)
         if int(now.get("run_attempt") or 1) > check.run_attempt:
             return RerunResult(RerunOutcome.REQUESTED)
-        if now.get("status") != "completed":
+        if now.get("status") != RunStatus.COMPLETED:
             raise UnavailableError(f"run {check.run_id} is not finished yet on GitHub")
-        if now.get("conclusion") == CANCELLED:
+        if now.get("conclusion") == Conclusion.CANCELLED:
             return RerunResult(RerunOutcome.CANCELLED)  # possibly by a person: GitHub does not report by whom
         jobs = github.run_jobs(check.repo_full_name, check.run_id, check.run_attempt)
         failed = {int(job["id"]) for job in jobs if job.get("conclusion") in RERUN_CONCLUSIONS}

@@ -101,7 +101,7 @@ class LostDeliveries:
         return asked is not None
 
     def uncount_attempt(self, lost: LostDelivery) -> None:
-        """Restores the count and the time after GitHub has rejected the request."""
+        """Restores the count and the time after a request without a response."""
         self._table.update_if(
             _key(LOST, lost.guid),
             put={"asked": lost.asked, "asked_at": lost.asked_at},

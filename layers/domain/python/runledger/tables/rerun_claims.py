@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runledger.model.reports import RerunCheck
+from runledger.model.follow_ups import RerunCheck
 from runledger.model.reruns import RerunResult
 from runledger.tables.runs import key_of
 from runledger.tables.table import Table

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.inputs import Status
+from runledger.model.inputs import Conclusion, Status
 from runledger.model.job import FAILURES, Job
 from runledger.model.keys import RunKey
-from runledger.model.reports import RUN_NAMES, RerunPolicy, RunReport, RunStatus
+from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
+from runledger.model.reruns import RerunPolicy
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Partition
@@ -31,7 +32,7 @@ NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
 STARTED = {Status.IN_PROGRESS, Status.COMPLETED}
-WITH_FAILED_JOBS = FAILURES - {"startup_failure"}  # a run that could not start has no jobs
+WITH_FAILED_JOBS = FAILURES - {Conclusion.STARTUP_FAILURE}  # a run that could not start has no jobs
 REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}

@@ -6,6 +6,7 @@ so this check detects a wrong configuration. It is no protection: signatures are
 
 from urllib.parse import urlsplit
 
+from runledger.model.addresses import is_loopback
 from runledger.model.errors import WrongHost
 
 HEADER = "X-GitHub-Enterprise-Host"
@@ -32,8 +33,7 @@ def check(named: str | None, *, served: str) -> None:
 
 def _may_be_unnamed(served: str) -> bool:
     """The simulated GitHub, on a loopback address, sends what github.com sends."""
-    is_local = served in ("localhost", "::1") or served.startswith("127.")
-    return served == GITHUB_COM or served.endswith(DATA_RESIDENCY) or is_local
+    return served == GITHUB_COM or served.endswith(DATA_RESIDENCY) or is_loopback(served)
 
 
 def _remedy(served: str) -> str:

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 from runledger.model.keys import JobKey
 from runledger.model.places import Scope
-from runledger.model.reports import FindPrice
+from runledger.model.prices import FindPrice
 from runledger.platform import logs, retries
 from runledger.platform.clients import lazy_client
 from runledger.runners.fleet import Fleet

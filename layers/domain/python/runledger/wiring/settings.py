@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Self
 
-from runledger.model.reports import RerunPolicy
+from runledger.model.reruns import RerunPolicy
 
 
 class MissingSetting(LookupError):
