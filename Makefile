@@ -35,7 +35,7 @@ lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--output-file $(LOCKS)/$(1).txt requirements/$(1).txt
 same_versions = --constraint $(LOCKS)/development.txt
 
-.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast simulate synth preflight up down run \
+.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast simulate fuzz synth preflight up down run \
 	bench bench-docs wheel
 
 help: ## List these targets
@@ -95,6 +95,10 @@ simulate: $(VENV_DEV) ## Play random worlds for SECONDS (60) from SEED (1), ORDE
 		$(if $(KIND),--kind $(KIND)) $(if $(WORLDS),--worlds $(WORLDS)) \
 		$(if $(ORDERS),--orders $(ORDERS),$(if $(RACES),--races $(RACES),--seconds $(SECONDS))) \
 		$(if $(SCENARIO),--scenario $(SCENARIO))
+
+fuzz: install-dev ## Send random webhooks, events and requests for SECONDS (60) from SEED (1); CASE and TARGET repeat one
+	@FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) FUZZ_CASE=$(CASE) FUZZ_TARGET=$(TARGET) \
+		.venv/bin/pytest --numprocesses 0 --quiet --show-capture no tests/fuzz
 
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
 	@PATH=$(CURDIR)/.venv/bin:$$PATH node_modules/.bin/cdk synth --quiet --no-notices

@@ -1,5 +1,6 @@
 """Events of launchers, from the ledger's bus: which machine was started for which job, and how it ended."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from runledger.platform import batches
@@ -12,5 +13,5 @@ def handler(event: dict[str, Any], context: Any) -> Any:
     return batches.each_event(event, context, _record)
 
 
-def _record(event: dict[str, Any], sent_at: str | None) -> None:
+def _record(event: Mapping[str, Any], sent_at: str | None) -> None:
     launcher_events.record(event, sent_at=sent_at)

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runledger.model.errors import NewerMessage
+from runledger.model.errors import Malformed, NewerMessage
 from runledger.model.message_format import VERSION
 from runledger.queries import github_requests
 from runledger.queries.github_requests import RequestOutcome, Result
 from runledger.recording import follow_up
 from runledger.webhooks import retry_queue
+from runledger.webhooks.retry_queue import FIRST_NAME_OF_ENTRY
 
 # One message of each kind, as the first version wrote it. Never edit or remove one: queues keep messages for 14 days.
 RECORDED = json.loads((Path(__file__).parent / "messages.v1.json").read_text())
@@ -63,7 +64,7 @@ def test_a_newer_version_is_never_misread(function: str, message: dict[str, Any]
 @each_message
 @pytest.mark.parametrize("version", ["2", None, 0, True, 1.5], ids=repr)
 def test_a_version_is_a_whole_number(function: str, message: dict[str, Any], version: object) -> None:
-    with pytest.raises(ValueError, match="version must be a whole number"):
+    with pytest.raises(Malformed, match="version must be a whole number"):
         READERS[function](message | {"version": version})
 
 
@@ -105,3 +106,51 @@ def test_a_message_without_a_correlation_id_has_no_such_field() -> None:
     check = follow_up.rerun_check_from(json.dumps(message))
     assert "correlation_id" not in json.loads(follow_up.to_message(check))
     assert json.loads(follow_up.to_message(check, correlation_id="a-delivery"))["correlation_id"] == "a-delivery"
+
+
+@pytest.mark.parametrize("function", ["webhook_retry", "runner_lookup", "run_retry"])
+@pytest.mark.parametrize("value", [[], {}, 1.5, -1, True, "", "\ud800word", "../.."], ids=repr)
+def test_a_value_of_another_type_is_rejected_by_the_name_of_its_field(function: str, value: object) -> None:
+    """Otherwise it is found after the history is written, and before the job is."""
+    for message in RECORDED[function]:
+        content = message.get(FIRST_NAME_OF_ENTRY, message)
+        for name in {"installation_id", "job_id", "run_id", "repo_full_name", "at"} & content.keys():
+            changed = {**content, name: value}
+            with pytest.raises(Malformed, match=f"^{name} "):
+                READERS[function](
+                    {**message, FIRST_NAME_OF_ENTRY: changed} if FIRST_NAME_OF_ENTRY in message else changed
+                )
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"received_at": "yesterday"}, "received_at must be a time such as"),
+        ({"body_digest": "no digest"}, "body_digest must be a SHA-256"),
+        ({"event_type": "word"}, "event_type must be one of"),
+        ({"facts": {"custom_properties": {"team": 1.5}}}, "custom_properties must be a string"),
+        ({"facts": {"price_per_hour": "NaN"}}, "price_per_hour is not a number"),
+        ({"facts": 7}, "facts must be an object"),
+        ({"facts": {"labels": "word"}}, "labels must be a list"),
+        ({"is_guess": 1}, "is_guess must be true or false"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_receipt_that_could_not_be_stored_is_rejected(changes: dict[str, Any], reason: str) -> None:
+    message = next(each for each in RECORDED["webhook_retry"] if each["kind"] == "Receipt")
+    with pytest.raises(Malformed, match=reason):
+        READERS["webhook_retry"](message | {FIRST_NAME_OF_ENTRY: message[FIRST_NAME_OF_ENTRY] | changes})
+
+
+@pytest.mark.parametrize("jobs", ["word", ["word"], ["7"], ["[1]"], ["[1, 2, 3, null]"], [7]], ids=repr)
+def test_a_part_of_a_review_without_its_jobs_is_rejected(jobs: object) -> None:
+    message = next(each for each in RECORDED["webhook_retry"] if each["kind"] == "Review")
+    with pytest.raises(Malformed):
+        READERS["webhook_retry"](message | {FIRST_NAME_OF_ENTRY: message[FIRST_NAME_OF_ENTRY] | {"jobs": jobs}})
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", '"text"', "[" * 100_000, "9" * 10_000])
+def test_a_message_that_is_no_object_is_rejected(text: str) -> None:
+    for read in (retry_queue.from_message, follow_up.lookup_from, follow_up.rerun_check_from):
+        with pytest.raises(Malformed, match=r"^message "):
+            read(text)

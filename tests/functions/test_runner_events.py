@@ -63,6 +63,7 @@ def test_a_life_with_a_runner_is_recorded_by_four_functions(world: World, capsys
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "another version": ({"version": 2}, "detail.version must be 1"),
+    "true instead of a version": ({"version": True}, "detail.version must be 1"),
     "no runner": ({"runner_id": None}, "detail.runner_id is missing"),
     "a job that isn't a number": ({"job_id": "7"}, "detail.job_id must be a whole number"),
     "an unknown lifecycle": ({"instance_lifecycle": "rented"}, "detail.instance_lifecycle must be one of"),

@@ -76,3 +76,9 @@ def tables_in_memory() -> Iterator[None]:
         yield
     finally:
         _in_memory.engine = None
+
+
+def engine() -> Engine:
+    """The one of `tables_in_memory`."""
+    assert _in_memory.engine is not None
+    return _in_memory.engine

@@ -8,40 +8,112 @@ queue, until they are upgraded or it becomes a dead letter. docs/upgrading.md ha
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any
 
-from runledger.model.errors import NewerMessage
+from runledger.model import payload, times
+from runledger.model.errors import Malformed, NewerMessage
 
 FIELD = "version"
 CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages of earlier releases
 FIRST, VERSION = 1, 1
+MESSAGE = "message"
+LONGEST_TEXT = 2048
 
 
 def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None) -> dict[str, Any]:
     return {FIELD: VERSION, **values, **({CORRELATION: correlation_id} if correlation_id else {})}
 
 
+def parse(message: str) -> Mapping[str, Any]:
+    """The content of a queue message, of a version that is supported."""
+    values = payload.parse_object(message, MESSAGE)
+    check(values)
+    return values
+
+
 def check(values: Mapping[str, Any]) -> None:
     """NewerMessage if the version isn't supported. A message without a version has the first."""
     version = values.get(FIELD, FIRST)
     if type(version) is not int or version < FIRST:
-        raise ValueError(f"{FIELD} must be a whole number from {FIRST}")
+        raise Malformed(FIELD, f"must be a whole number from {FIRST}")
     if version > VERSION:
         raise NewerMessage(version, supported=VERSION)
 
 
-def read(kind: Any, value: Any) -> Any:
-    """Creates a dataclass from JSON. The types of its fields restore enums, Decimals and tuples."""
+def read(kind: Any, value: Any, name: str = MESSAGE) -> Any:
+    """Creates a dataclass from JSON. The types of its fields restore enums, Decimals and tuples.
+
+    Malformed if a value has another type: found later, in the middle of recording, it would leave a half write.
+    """
     if isinstance(kind, types.UnionType):
         given_type = next(member for member in kind.__args__ if member is not type(None))
-        return None if value is None else read(given_type, value)
+        return None if value is None else read(given_type, value, name)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        names = [field.name for field in dataclasses.fields(kind) if field.name in value]
-        return kind(**{name: read(hints[name], value[name]) for name in names})  # type: ignore[operator]
+        return value if isinstance(value, kind) else _read_fields(kind, value, name)  # type: ignore[arg-type]
+    if typing.get_origin(kind) is tuple:
+        members = value if isinstance(value, list | tuple) else _refuse(name, "must be a list")
+        return tuple(read(typing.get_args(kind)[0], member, name) for member in members)
     if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
-        return kind(value)
-    return tuple(value) if typing.get_origin(kind) is tuple else value
+        return _converted(kind, value, name)
+    plain: Callable[[Any, str], Any] = _PLAIN.get(kind, _properties)
+    return plain(value, name)
+
+
+def _read_fields(kind: Any, value: Any, name: str) -> Any:
+    if not isinstance(value, dict):
+        _refuse(name, "must be an object")
+    hints = typing.get_type_hints(kind)
+    found = {}
+    for field in dataclasses.fields(kind):
+        if field.name in value:
+            found[field.name] = read(hints[field.name], value[field.name], field.name)
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            _refuse(field.name, "is missing")
+    return kind(**found)
+
+
+def _text(value: Any, name: str) -> str:
+    found = payload.required_text({name: value}, name, longest=LONGEST_TEXT)
+    if (name == "at" or name.endswith("_at")) and payload.instant({name: found}, name) != found:
+        _refuse(name, f"must be a time such as {times.EXAMPLE}")
+    if name == "repo_full_name":
+        return payload.repository_name({name: found}, name)
+    return found
+
+
+def _whole(value: Any, name: str) -> int:
+    return payload.identifier({name: value}, name)
+
+
+def _flag(value: Any, name: str) -> bool:
+    return value if isinstance(value, bool) else _refuse(name, "must be true or false")
+
+
+def _converted(kind: type[StrEnum] | type[Decimal], value: Any, name: str) -> StrEnum | Decimal:
+    try:
+        converted = kind(value)
+        if isinstance(converted, Decimal) and not converted.is_finite():
+            raise InvalidOperation
+    except (ValueError, TypeError, InvalidOperation):
+        _refuse(name, "is not a number" if kind is Decimal else f"must be one of {', '.join(kind)}")  # type: ignore[arg-type]
+    return converted
+
+
+def _properties(value: Any, name: str) -> Mapping[str, Any]:
+    """A repository's custom properties: texts or lists of texts."""
+    if not isinstance(value, dict):
+        _refuse(name, "must be an object")
+    return {
+        _text(key, name): [_text(each, name) for each in found] if isinstance(found, list) else _text(found, name)
+        for key, found in value.items()
+    }
+
+
+def _refuse(name: str, problem: str) -> typing.NoReturn:
+    raise Malformed(name, problem)
+
+
+_PLAIN: Mapping[Any, Callable[[Any, str], Any]] = {str: _text, int: _whole, bool: _flag}

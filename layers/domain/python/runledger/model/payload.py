@@ -21,16 +21,20 @@ Json = Mapping[str, Any]
 
 
 def parse(body: bytes) -> Json:
+    return parse_object(body, "body", "is not JSON: the webhook's content type must be application/json")
+
+
+def parse_object(body: bytes | str, name: str, not_json: str = "is not JSON") -> Json:
     try:
         payload = json.loads(body)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Malformed("body", "is not JSON: the webhook's content type must be application/json") from error
+        raise Malformed(name, not_json) from error
     except RecursionError as error:
-        raise Malformed("body", "is nested too deeply") from error
+        raise Malformed(name, "is nested too deeply") from error
     except ValueError as error:  # Python limits the length of numbers, because parsing long ones takes minutes
-        raise Malformed("body", "has a number with too many digits") from error
+        raise Malformed(name, "has a number with too many digits") from error
     if not isinstance(payload, dict):
-        raise Malformed("body", "must be a JSON object")
+        raise Malformed(name, "must be a JSON object")
     return payload
 
 
@@ -65,12 +69,12 @@ def identifier(values: Json, path: str, *, default: int | None = None) -> int:
     return int(found)
 
 
-def required_text(values: Json, path: str) -> str:
+def required_text(values: Json, path: str, *, longest: int = LONGEST_TEXT) -> str:
     found = values.get(_last(path))
     if found is None:
         raise Malformed(path, "is missing")
-    if not isinstance(found, str) or not 0 < len(found) <= LONGEST_TEXT:
-        raise Malformed(path, f"must be a string of 1 to {LONGEST_TEXT} characters")
+    if not isinstance(found, str) or not 0 < len(found) <= longest:
+        raise Malformed(path, f"must be a string of 1 to {longest} characters")
     return _clean(found)
 
 
@@ -148,7 +152,7 @@ def properties(values: Json, name: str) -> dict[str, str | list[str]] | None:
 
 def _required(found: str | None, path: str) -> str:
     if found is None:
-        raise Malformed(path, "must be a time such as 2025-01-15T10:00:00Z")
+        raise Malformed(path, f"must be a time such as {times.EXAMPLE}")
     return found
 
 

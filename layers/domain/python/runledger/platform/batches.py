@@ -5,15 +5,15 @@ messages that are already recorded. Messages that were not started go back to th
 for them. So only functions that call no service except DynamoDB get batches; the others get one message at a time.
 """
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from runledger.model import times
+from runledger.model import payload, times
 from runledger.model.errors import NewerMessage, Refusal
+from runledger.model.payload import Json
 from runledger.platform import logs, retries
 
 # What one message may take: two calls of DynamoDB that hang, each tried twice, and what follows them.
@@ -29,11 +29,11 @@ def each(event: dict[str, Any], context: Any, process: Callable[[str], None]) ->
     return _each(event, context, lambda message: process(message.body))
 
 
-def each_event(event: dict[str, Any], context: Any, process: Callable[[dict[str, Any], str | None], None]) -> Any:
+def each_event(event: dict[str, Any], context: Any, process: Callable[[Json, str | None], None]) -> Any:
     """The same for events of EventBridge, each with the time at which it was put on the queue."""
 
     def process_message(message: SQSRecord) -> None:
-        sent = json.loads(message.body)
+        sent = payload.parse_object(message.body, "message")
         logs.follow(str(sent.get("id")))
         process(sent, _sent_at(message))
 

@@ -102,5 +102,8 @@ def from_result(values: Mapping[str, Any]) -> Result:
     """During an upgrade, a newer version may return an unknown outcome: it counts as not executed."""
     if values["outcome"] not in list(RequestOutcome):
         return Result(outcome=RequestOutcome.UNAVAILABLE, message=f"unknown outcome {values['outcome']}")
-    result: Result = message_format.read(Result, values)
-    return result
+    return Result(
+        outcome=RequestOutcome(values["outcome"]),
+        message=str(values.get("message") or ""),
+        delivery_id=values.get("delivery_id"),
+    )

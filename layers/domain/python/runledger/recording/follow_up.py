@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import message_format
+from runledger.model.errors import Malformed
 from runledger.model.follow_ups import RerunCheck, RunnerLookup
 from runledger.model.instance import RunnerKind
 from runledger.model.job import Job
@@ -75,6 +76,8 @@ def to_message(task: RunnerLookup | RerunCheck, *, correlation_id: str | None = 
 
 def lookup_from(message: str) -> RunnerLookup:
     lookup: RunnerLookup = _read(RunnerLookup, message)
+    if lookup.kind not in list(RunnerKind):
+        raise Malformed("kind", f"must be one of {', '.join(RunnerKind)}")
     return lookup
 
 
@@ -84,6 +87,4 @@ def rerun_check_from(message: str) -> RerunCheck:
 
 
 def _read(kind: type[RunnerLookup | RerunCheck], message: str) -> Any:
-    values = json.loads(message)
-    message_format.check(values)
-    return message_format.read(kind, values)
+    return message_format.read(kind, message_format.parse(message))

@@ -46,7 +46,7 @@ class LauncherEvents:
         """
         detail_type = payload.required_text(event, "detail-type")
         detail = payload.section(event, "detail")
-        if detail.get("version") != VERSION:
+        if detail.get("version") != VERSION or detail["version"] is True:
             raise Malformed("detail.version", f"must be {VERSION}")
         installation_id = payload.identifier(detail, "detail.installation_id")
         publisher = self._publisher(event, installation_id)

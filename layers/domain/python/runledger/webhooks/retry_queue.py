@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+import re
 from typing import TYPE_CHECKING, get_args
 
-from runledger.model import message_format
+from runledger.model import message_format, payload
+from runledger.model.errors import Malformed
 from runledger.model.inputs import Receipt
-from runledger.model.reports import Report, Review
+from runledger.model.reports import GateJob, Report, Review
 from runledger.platform import logs
 from runledger.platform.availability import translate_errors
 from runledger.recording import approvals
@@ -19,6 +21,7 @@ ENTRY = "entry"
 # The first release reads only this name. It is still written, because during an upgrade and after a rollback an older
 # function reads the messages of this one. A later release, which reads both names as this one does, can write ENTRY.
 FIRST_NAME_OF_ENTRY = "said"
+_is_digest = re.compile("[0-9a-f]{64}").fullmatch
 
 
 class RetryQueue:
@@ -43,13 +46,27 @@ def to_message(entry: Receipt | Report, *, correlation_id: str | None = None) ->
 
 
 def from_message(message: str) -> Receipt | Report:
-    values = json.loads(message)
-    message_format.check(values)
-    content = values[ENTRY] if ENTRY in values else values[FIRST_NAME_OF_ENTRY]
-    if KINDS[values["kind"]] is Review and content.get("jobs") is not None:
-        content["jobs"] = approvals.from_texts(content["jobs"])
-    entry: Receipt | Report = message_format.read(KINDS[values["kind"]], content)
+    """Malformed if it isn't one that `to_message` writes."""
+    values = message_format.parse(message)
+    kind = KINDS.get(str(values.get("kind")))
+    if kind is None:
+        raise Malformed("kind", f"must be one of {', '.join(KINDS)}")
+    content = {**payload.section(values, ENTRY if ENTRY in values else FIRST_NAME_OF_ENTRY)}
+    if kind is Review and content.get("jobs") is not None:
+        content["jobs"] = _jobs(content["jobs"])
+    entry: Receipt | Report = message_format.read(kind, content)
+    digest = getattr(entry, "body_digest", None)
+    if digest is not None and not _is_digest(digest):
+        raise Malformed("body_digest", "must be a SHA-256 in hexadecimal digits")
     return entry
+
+
+def _jobs(texts: object) -> tuple[GateJob, ...]:
+    try:
+        jobs = approvals.from_texts(message_format.read(tuple[str, ...], texts, "jobs"))
+        return tuple(message_format.read(GateJob, dataclasses.asdict(job), "jobs") for job in jobs)
+    except (ValueError, TypeError) as error:
+        raise Malformed("jobs", "must be a list of jobs at a gate") from error
 
 
 def source_of(entry: Receipt | Report) -> str:
