@@ -131,11 +131,20 @@ def _series(facts: Sequence[Fact], since: datetime, until: datetime, step: timed
         yield {
             "jobs": sum(begin <= fact.created < end for fact in facts),
             "completed": len(done),
+            **_point_percentiles("queue", [queue_seconds(fact) for fact in done if fact.started]),
+            **_point_percentiles("duration", [duration_seconds(fact) for fact in done if fact.started]),
             "succeeded": sum(fact.conclusion == "success" for fact in done),
             "failed": sum(fact.conclusion in FAILED for fact in done),
             **{name: value for name, value in spend(facts, begin, end).items() if name != "usage_in_seconds"},
         }
         at += step
+
+
+def runners(facts: Iterable[Fact]) -> dict[str, Any]:
+    """No machine was reported as ended, except those that died."""
+    alive = [fact for fact in facts if not fact.machine_died]
+    busy = sum(bool(fact.started and not fact.completed) for fact in alive)
+    return {"busy": busy, "runners_active": len(alive), "utilisation": busy / len(alive) if alive else None}
 
 
 def pools(facts: Sequence[Fact], since: datetime, until: datetime) -> dict[str, dict[str, Any]]:
@@ -152,9 +161,49 @@ def pools(facts: Sequence[Fact], since: datetime, until: datetime) -> dict[str, 
             "seconds_used": used.pop("usage_in_seconds"),
             **used,
             "spot_share": spot_share(done),
-            "busy": sum(bool(fact.started and not fact.completed) for fact in members),
+            **runners(members),
         }
     return found
+
+
+def _point_percentiles(name: str, values: Sequence[Any]) -> dict[str, float | None]:
+    return {f"{name}_p50": percentile(values, 0.5), f"{name}_p90": percentile(values, 0.9)}
+
+
+def status(fact: Fact) -> str:
+    if fact.completed:
+        return "completed"
+    if fact.started:
+        return "in_progress"
+    if fact.scheduled:
+        return "scheduled"
+    return "waiting" if fact.requested and not fact.approved else "queued"
+
+
+def stuck_since(fact: Fact) -> datetime | None:
+    """With the settings of the tests: 10 minutes, 6 hours for a running job and 24 for an approval."""
+    longest = {"queued": timedelta(minutes=10), "scheduled": timedelta(minutes=10), "in_progress": timedelta(hours=6)}
+    since = {
+        # The last webhook `queued` is the first one, or the one two seconds after an approval.
+        "queued": fact.approved + timedelta(seconds=2) if fact.approved else fact.received,
+        "scheduled": fact.scheduled,
+        "in_progress": fact.machine_died or fact.started,
+        "waiting": fact.requested,
+    }.get(status(fact))
+    patience = timedelta(minutes=10) if fact.machine_died else longest.get(status(fact), timedelta(hours=24))
+    return since if since and since <= NOW - patience else None
+
+
+def repositories(facts: Iterable[Fact], since: datetime) -> dict[str, int]:
+    return dict(Counter(fact.repo for fact in facts if fact.created >= since))
+
+
+def p90s_by_name(facts: Iterable[Fact], since: datetime, until: datetime) -> dict[tuple[str, str], float]:
+    durations: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for fact in completed_in(facts, since, until):
+        if fact.started:
+            durations[fact.repo, fact.name].append(duration_seconds(fact))
+    return {name: found for name, values in durations.items() if (found := percentile(values, 0.9)) is not None}
 
 
 def costs_by_name(facts: Iterable[Fact], since: datetime, until: datetime) -> Counter[tuple[str, str]]:

@@ -20,6 +20,7 @@ BEGIN, NOW = datetime(2025, 1, 1, tzinfo=UTC), datetime(2025, 1, 31, 12, tzinfo=
 REPOSITORIES = ("lineville/web", "lineville/api", "lineville/tools")
 CONCLUSIONS = ("success", "success", "success", "success", "failure", "timed_out", "cancelled")
 ENVIRONMENT = "production"
+SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +69,24 @@ class Fact:
 
 
 def facts(seed: int, number: int) -> list[Fact]:
+    """The last ones have been open for long, one in each status, and one waited for weeks."""
     dice = random.Random(seed)  # noqa: S311
-    return [_fact(dice, 1 + 10 * each) for each in range(number)]
+    return [*(_fact(dice, 1 + 10 * each) for each in range(number)), *_long_lives(1 + 10 * number)]
+
+
+def _long_lives(first_id: int) -> Iterator[Fact]:
+    created = NOW - timedelta(days=2)
+    known: dict[str, Any] = {"repo": REPOSITORIES[1], "name": "long", "created": created, "received": created + SECOND}
+    scheduled = {"machine": MACHINES[0], "scheduled": created + timedelta(minutes=1)}
+    requested = created + timedelta(minutes=2)
+    yield Fact(job_id=first_id, **known)
+    yield Fact(job_id=first_id + 10, **known, requested=requested)
+    yield Fact(job_id=first_id + 20, **known, **scheduled)
+    yield Fact(job_id=first_id + 30, **known, **scheduled, started=created + timedelta(minutes=3))
+    early = {"created": BEGIN + timedelta(days=1), "received": BEGIN + timedelta(days=1, seconds=1)}
+    approved = {"requested": BEGIN + timedelta(days=1, seconds=6), "approved": BEGIN + timedelta(days=25)}
+    done = {"started": BEGIN + timedelta(days=25, minutes=1), "completed": BEGIN + timedelta(days=25, minutes=5)}
+    yield Fact(job_id=first_id + 40, **known | early, **approved, **done, conclusion="success")
 
 
 def _fact(dice: random.Random, job_id: int) -> Fact:
