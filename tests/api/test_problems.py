@@ -79,7 +79,7 @@ SHOULD_BE = {
 
 
 @pytest.mark.parametrize(("path", "query", "detail"), SHOULD_BE.values(), ids=SHOULD_BE)
-def test_an_error_says_what_a_valid_value_is(api: Client, live: Live, path: str, query: Any, detail: str) -> None:
+def test_an_error_describes_a_valid_value(api: Client, live: Live, path: str, query: Any, detail: str) -> None:
     live(JOB, until="queued")
     assert api.get(f"{HERE}/{path}", **query).body["detail"] == detail
 
@@ -87,7 +87,7 @@ def test_an_error_says_what_a_valid_value_is(api: Client, live: Live, path: str,
 # None is valid for every parameter, some of each are.
 BAD_VALUES = ("", "abc", "-1", "1.5", "9" * 23, "ä b(", "2025-99-99", "x" * 2100, "a/b/c", "1e3", "%00", "'")
 BAD_BODIES = ("{", "[]", '"x"', "1", '{"pass": "slow"}', '{"run_attempt": "x"}', '{"run_attempt": 1.5}')
-# What only a regular expression, a Python type or a validation library would say.
+# Text of a regular expression, of a type in Python or of a validation library.
 JARGON = re.compile(r"[\\^$*+|]|\[[A-Za-z]|pattern|dictionary|parse|Input|jSON|pydantic|string should|field required")
 
 

@@ -1,4 +1,4 @@
-"""Says which parameter or field of a request is wrong, and which values are valid.
+"""Names the parameter or field of a request that is wrong, and describes valid values.
 
 Pydantic's own messages contain regular expressions and the types of Python.
 """
