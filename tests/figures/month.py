@@ -77,15 +77,21 @@ def facts(seed: int, number: int) -> list[Fact]:
 def _long_lives(first_id: int) -> Iterator[Fact]:
     created = NOW - timedelta(days=2)
     known: dict[str, Any] = {"repo": REPOSITORIES[1], "name": "long", "created": created, "received": created + SECOND}
-    scheduled = {"machine": MACHINES[0], "scheduled": created + timedelta(minutes=1)}
+    scheduled: dict[str, Any] = {"machine": MACHINES[0], "scheduled": created + timedelta(minutes=1)}
     requested = created + timedelta(minutes=2)
     yield Fact(job_id=first_id, **known)
     yield Fact(job_id=first_id + 10, **known, requested=requested)
     yield Fact(job_id=first_id + 20, **known, **scheduled)
     yield Fact(job_id=first_id + 30, **known, **scheduled, started=created + timedelta(minutes=3))
-    early = {"created": BEGIN + timedelta(days=1), "received": BEGIN + timedelta(days=1, seconds=1)}
-    approved = {"requested": BEGIN + timedelta(days=1, seconds=6), "approved": BEGIN + timedelta(days=25)}
-    done = {"started": BEGIN + timedelta(days=25, minutes=1), "completed": BEGIN + timedelta(days=25, minutes=5)}
+    early: dict[str, Any] = {"created": BEGIN + timedelta(days=1), "received": BEGIN + timedelta(days=1, seconds=1)}
+    approved: dict[str, Any] = {
+        "requested": BEGIN + timedelta(days=1, seconds=6),
+        "approved": BEGIN + timedelta(days=25),
+    }
+    done: dict[str, Any] = {
+        "started": BEGIN + timedelta(days=25, minutes=1),
+        "completed": BEGIN + timedelta(days=25, minutes=5),
+    }
     yield Fact(job_id=first_id + 40, **known | early, **approved, **done, conclusion="success")
 
 

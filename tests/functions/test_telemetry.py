@@ -63,12 +63,15 @@ def test_a_job_that_a_partial_rerun_carried_over_is_in_no_metric(
 def test_the_duration_of_a_job_ends_with_the_job_and_not_with_its_machine(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runner = {"runner_name": INSTANCE}
     world.invoke("scheduling_events", batch(launcher("runner_scheduled")))
-    world.invoke("webhook_intake", http_event(json.dumps(payload(IN_PROGRESS, **runner)).encode(), guid="started"))
+    world.invoke(
+        "webhook_intake", http_event(json.dumps(payload(IN_PROGRESS, runner_name=INSTANCE)).encode(), guid="started")
+    )
     world.invoke("instance_state", batch(instance_state("terminated", minute=5)))
     capsys.readouterr()
-    world.invoke("webhook_intake", http_event(json.dumps(payload(COMPLETED, **runner)).encode(), guid="completed"))
+    world.invoke(
+        "webhook_intake", http_event(json.dumps(payload(COMPLETED, runner_name=INSTANCE)).encode(), guid="completed")
+    )
     (line,) = [each for each in lines(capsys.readouterr().out) if each.get("event_type") == "webhook_completed"]
     assert (line["usage_in_seconds"], line["JobDuration"]) == (150, 615)
 

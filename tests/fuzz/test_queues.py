@@ -5,7 +5,8 @@ from random import Random
 from typing import Any
 
 import jsonschema
-from runledger.model.reports import RerunCheck, RunnerKind, RunnerLookup
+from runledger.model.follow_ups import RerunCheck, RunnerLookup
+from runledger.model.instance import RunnerKind
 from runledger.recording import follow_up
 from runledger.webhooks import retry_queue
 from runledger.webhooks.readers import webhooks

@@ -80,15 +80,13 @@ def count_by_repository(
         found, cut_off = jobs.every(jobs.in_status(installation_id, status), has_time=has_time)
         truncated |= cut_off
         counts.update(
-            job["repo_full_name"] for job in found if _counts(job.get("repo_full_name"), job["created_at"], since)
+            job["repo_full_name"] for job in found if "repo_full_name" in job and job["created_at"] >= (since or "")
         )
     for page in jobs.completed_jobs(installation_id, Span(since=since)):
-        counts.update(job.repo_full_name for job in page if _counts(job.repo_full_name, job.created_at, since))
+        counts.update(
+            job.repo_full_name for job in page if job.repo_full_name is not None and job.created_at >= (since or "")
+        )
         if not has_time():
             truncated = True
             break
     return dict(sorted(counts.items())), truncated
-
-
-def _counts(repo_full_name: str | None, created_at: str, since: str | None) -> bool:
-    return repo_full_name is not None and created_at >= (since or "")
