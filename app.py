@@ -6,7 +6,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-# The stacks read the tables' schema from the layer that the functions run, so that the two cannot drift apart.
+# The stacks and the functions use the same schema of the tables: the one in the layer.
 sys.path.insert(0, str(Path(__file__).parent / "layers" / "domain" / "python"))
 
 from stacks.api import ApiStack
@@ -22,7 +22,7 @@ def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
     """`main_region` is where `cdk` deploys to: it is needed only if there are runners in other regions."""
     settings = Settings.read(app.node.try_get_context)
     reject_unknown(app.node.get_all_context())
-    prefix = f"runledger-{settings.stage}"
+    prefix = settings.prefix
     cdk.Tags.of(app).add("application", "runledger")
     cdk.Tags.of(app).add("stage", settings.stage)
     data = DataStack(app, f"{prefix}-data", settings=settings)
@@ -33,7 +33,7 @@ def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
     )
     for region in settings.regions_beside(main_region):
         forwarder = RunnerRegionStack(app, settings=settings, region=region, main_region=str(main_region))
-        # Until the bus exists, what is forwarded is lost.
+        # Events that are forwarded before the bus exists are lost.
         forwarder.add_stack_dependency(events)
     for stack in (each for each in app.node.children if isinstance(each, cdk.Stack)):
         # Tags of the app reach resources, not stacks, and `make preflight` finds stacks by their tags.

@@ -1,4 +1,4 @@
-"""The HTTP API: it receives GitHub's webhooks, which are recorded or retried from a queue, and serves queries."""
+"""The HTTP API. It receives GitHub's webhooks, with a queue for retries, and serves the query and admin API."""
 
 import json
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from stacks.constructs.api_function import ApiFunction
 from stacks.constructs.function import LedgerFunction, access_log_name, log_group
 from stacks.constructs.layer import domain_layer
 from stacks.constructs.parts import export, queue_with_dead_letters, secret
-from stacks.constructs.tree import dead_letter_queues
+from stacks.constructs.tree import dead_letter_queues, resource_of
 from stacks.events import EventsStack
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
 API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
-# They need no token. The last one matches any other path: the function returns 404.
+# These need no token. The last one matches every other path, for which the function returns 404.
 PAGE_PATHS = ("/", "/docs", "/openapi.json", "/assets/{proxy+}", "/{proxy+}")
 # No headers and no query string: either may carry a secret.
 ACCESS_LOG = {
@@ -111,7 +111,7 @@ class ApiStack(cdk.Stack):
         api = apigateway.HttpApi(
             self,
             "HttpApi",
-            api_name=f"runledger-{self._settings.stage}",
+            api_name=self._settings.prefix,
             create_default_stage=False,
             description="Runledger",
         )
@@ -121,7 +121,7 @@ class ApiStack(cdk.Stack):
             methods=[apigateway.HttpMethod.POST],
             integration=HttpLambdaIntegration("WebhookIntegration", intake.live),
         )
-        _accept(webhooks, "GitHub cannot sign in: the function verifies its signature on every call.")
+        _accept(webhooks, "GitHub can't send a token: the function verifies the signature of every delivery.")
         integration = HttpLambdaIntegration("ApiIntegration", queries.live)
         # Every method, so that the API itself returns the 405.
         requests, pages = (
@@ -132,7 +132,7 @@ class ApiStack(cdk.Stack):
             ]
             for paths in (API_PATHS, PAGE_PATHS)
         )
-        _accept([*requests, *pages], "The function verifies a token, or a JWT, wherever there is something to read.")
+        _accept([*requests, *pages], "The function requires a token or a JWT on every path with data of the ledger.")
         settings = self._settings
         stage = self._stage(
             api,
@@ -145,9 +145,7 @@ class ApiStack(cdk.Stack):
         access_logs: logs.LogGroup = log_group(
             self, "AccessLogs", name=access_log_name(self._settings), settings=self._settings
         )
-        deployed = stage.node.default_child
-        assert isinstance(deployed, apigateway.CfnStage)
-        deployed.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+        resource_of(stage, apigateway.CfnStage).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             destination_arn=access_logs.log_group_arn, format=json.dumps(ACCESS_LOG)
         )
         for name, value in {
@@ -163,7 +161,7 @@ class ApiStack(cdk.Stack):
     def _stage(
         self, api: apigateway.HttpApi, limits: Sequence[tuple[Sequence[apigateway.HttpRoute], int, int]]
     ) -> apigateway.HttpStage:
-        """Each route is throttled by itself, so that a flood of one kind uses up nothing of another's limit."""
+        """Each route has its own limit, so that a flood of requests to one doesn't throttle the others."""
         stage = apigateway.HttpStage(
             self,
             "Stage",
@@ -175,8 +173,7 @@ class ApiStack(cdk.Stack):
                 rate_limit=self._settings.page_rate_limit, burst_limit=self._settings.page_burst_limit
             ),
         )
-        deployed = stage.node.default_child
-        assert isinstance(deployed, apigateway.CfnStage)
+        deployed = resource_of(stage, apigateway.CfnStage)
         deployed.route_settings = {
             _key(route): {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
             for routes, rate, burst in limits
@@ -190,9 +187,7 @@ class ApiStack(cdk.Stack):
 
 
 def _key(route: apigateway.HttpRoute) -> str:
-    deployed = route.node.default_child
-    assert isinstance(deployed, apigateway.CfnRoute)
-    return deployed.route_key
+    return resource_of(route, apigateway.CfnRoute).route_key
 
 
 def _accept(routes: Sequence[apigateway.HttpRoute], reason: str) -> None:

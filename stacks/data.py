@@ -1,4 +1,4 @@
-"""The tables, exactly as `runledger.tables.schema` describes them."""
+"""The tables, as `runledger.tables.schema` defines them."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks.constructs import compliance
-from stacks.constructs.parts import export
+from stacks.constructs.parts import camel_case, export
 from stacks.monitoring.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
 
@@ -24,8 +24,8 @@ class DataStack(cdk.Stack):
         watch_tables(self, self.tables, settings=settings)
 
     def _table(self, table: schema.TableSchema, settings: Settings) -> dynamodb.Table:
-        name = _camel(table.name)
-        # Otherwise CDK starts with 5 units, until auto-scaling raises them minutes later.
+        name = camel_case(table.name)
+        # By default, CDK starts with 5 units, and auto-scaling raises them minutes later.
         reads = settings.provisioned.read_min if settings.provisioned else None
         writes = settings.provisioned.write_min if settings.provisioned else None
         deployed = dynamodb.Table(
@@ -85,7 +85,3 @@ def _scale(deployed: dynamodb.Table, table: schema.TableSchema, capacity: Capaci
 
 def _text(name: str) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
-
-
-def _camel(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))

@@ -1,4 +1,4 @@
-"""What happens without a request: events of launchers and AWS, queues with work to do, and the reconciler."""
+"""The event bus, the functions for events of launchers and AWS and for queued tasks, and the reconciler."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from runledger.model.instance import ENDING, SPOT_INTERRUPTION, AwsEvent
 from runledger.runners import publishers
 
 from stacks.constructs import compliance
-from stacks.constructs.environment import machine_scope, runner_machines
+from stacks.constructs.environment import github_app, machine_scope, runner_machines
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import GitHubRequestsFunction
 from stacks.constructs.layer import domain_layer, github_layer
@@ -31,9 +31,11 @@ FROM_LAUNCHERS = (
     EventType.RUNNER_TERMINATED,
 )
 DESCRIBES_RUNNERS = (
-    *("ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory", "ecs:DescribeTasks", "pricing:GetProducts"),
+    "ec2:DescribeInstances",
+    "ec2:DescribeSpotPriceHistory",
+    "ecs:DescribeTasks",
+    "pricing:GetProducts",
 )
-TIMEOUT = FUNCTION_TIMEOUT
 # The most that one call to EC2, ECS or the price list takes, with its second attempt: see `runledger.platform.clients`.
 LOOKUP_CALL_SECONDS = 15
 # The list price and the spot price.
@@ -100,7 +102,7 @@ class EventsStack(cdk.Stack):
         watch(self, settings=settings)
 
     def _make_bus(self) -> events.EventBus:
-        bus = events.EventBus(self, "Bus", event_bus_name=f"runledger-{self._settings.stage}")
+        bus = events.EventBus(self, "Bus", event_bus_name=self._settings.prefix)
         for account in sorted({each.account for each in self._settings.event_publishers}):
             policy = events.CfnEventBusPolicy(
                 self,
@@ -120,9 +122,9 @@ class EventsStack(cdk.Stack):
 
     def _scheduling_events(self) -> None:
         timeout = lookup_timeout(self._settings)
-        waiting = queue_with_dead_letters(self, "SchedulingEvents", settings=self._settings, function_timeout=timeout)
+        queue = queue_with_dead_letters(self, "SchedulingEvents", settings=self._settings, function_timeout=timeout)
         launchers = events.EventPattern(detail_type=list(FROM_LAUNCHERS))
-        self._route(waiting, "FromLaunchers", launchers, bus=self._bus)
+        self._route(queue, "FromLaunchers", launchers, bus=self._bus)
         function = self.recorder.function(
             self,
             "scheduling_events",
@@ -135,29 +137,29 @@ class EventsStack(cdk.Stack):
             },
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
-        function.feed(waiting, batch_size=1)
+        function.feed(queue, batch_size=1)
 
     def _instance_events(self) -> None:
-        for name, words, patterns in (
+        for name, queue_name, patterns in (
             ("spot_interruption", "SpotInterruptions", {"SpotInterruptions": warnings()}),
             ("instance_state", "InstanceStates", {"InstanceStates": states(), "TaskStates": tasks(self._settings)}),
         ):
-            waiting = queue_with_dead_letters(self, words, settings=self._settings)
+            queue = queue_with_dead_letters(self, queue_name, settings=self._settings)
             for rule, pattern in patterns.items():
-                self._route(waiting, f"From{rule}", pattern)
+                self._route(queue, f"From{rule}", pattern)
                 if self._settings.runner_regions:
-                    # Other regions forward their events to our bus: on the default one, rules of others would see them.
+                    # Other regions forward their events to our bus. On the default bus, rules of others would match.
                     # EventBridge lets no publisher use a source that begins with `aws.`.
-                    self._route(waiting, f"Forwarded{rule}", pattern, bus=self._bus)
+                    self._route(queue, f"Forwarded{rule}", pattern, bus=self._bus)
             function = self.recorder.function(
                 self,
                 name,
                 layers=[self._domain],
-                timeout=TIMEOUT,
+                timeout=FUNCTION_TIMEOUT,
                 more=TRACKS_RUNNERS,
                 environment=machine_scope(self._settings),
             )
-            function.feed(waiting)
+            function.feed(queue)
 
     def _runner_lookup(self) -> None:
         function = self.recorder.function(
@@ -176,29 +178,26 @@ class EventsStack(cdk.Stack):
             self,
             "run_retry",
             layers=[self._domain, self._github],
-            timeout=TIMEOUT,
+            timeout=FUNCTION_TIMEOUT,
             more={"RUNS": ("dynamodb:GetItem",), "DEPLOYMENTS": ("dynamodb:Query",)},
             environment={
-                **self._asks_github(),
+                **github_app(self._settings, self.github_app),
                 "RERUNS_AT_MOST": str(self._settings.reruns_at_most),
             },
         )
         function.allow(self.github_app, "secretsmanager:GetSecretValue")
         function.feed(self.recorder.rerun_checks, batch_size=1)
 
-    def _asks_github(self) -> dict[str, str]:
-        return {"GITHUB_APP": self.github_app, "GITHUB_API_URL": self._settings.github_api_url}
-
     def _route(
-        self, waiting: sqs.Queue, name: str, pattern: events.EventPattern, *, bus: events.IEventBus | None = None
+        self, queue: sqs.Queue, name: str, pattern: events.EventPattern, *, bus: events.IEventBus | None = None
     ) -> None:
-        """Without a bus of ours it is the default one, on which AWS publishes."""
-        target = targets.SqsQueue(waiting, dead_letter_queue=self._undelivered)
+        """Without `bus`, the rule is on the default bus, where AWS publishes its events."""
+        target = targets.SqsQueue(queue, dead_letter_queue=self._undelivered)
         events.Rule(self, name, event_bus=bus, event_pattern=pattern, targets=[target])
 
 
 def lookup_timeout(settings: Settings) -> cdk.Duration:
-    """An instance is looked for in one region after the other, so the time grows with their number."""
+    """An instance is searched for in one region after another, so the time grows with the number of regions."""
     regions = len({cdk.Aws.REGION, *settings.runner_regions})
     return cdk.Duration.seconds(LOOKUP_CALL_SECONDS * (regions + PRICE_CALLS) + RECORDING_SECONDS)
 
@@ -220,7 +219,7 @@ def tasks(settings: Settings) -> events.EventPattern:
 
 
 def task_pattern(clusters: Sequence[str]) -> dict[str, Any]:
-    """Tasks that run or have stopped, and those that spot takes away; of these clusters, if any are named."""
+    """Tasks that are running, have stopped or are interrupted; if clusters are named, only in these."""
     of_interest = [
         {"lastStatus": ["STOPPED"]},
         {"lastStatus": ["RUNNING"], "desiredStatus": ["RUNNING"]},

@@ -7,9 +7,9 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
-from stacks.constructs.tree import find
+from stacks.constructs.tree import find, resource_of
 from stacks.monitoring import graphs, saved_queries
-from stacks.monitoring.alarms import Alarms, deployment_name
+from stacks.monitoring.alarms import Alarms
 from stacks.monitoring.ledger_alarms import watch_ledger
 from stacks.monitoring.topic import alarm_topic
 from stacks.monitoring.watched import Watched
@@ -29,7 +29,7 @@ class ObservabilityStack(cdk.Stack):
         stacks: Sequence[cdk.Stack],
     ) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
-        alarm_topic(self, settings=settings, prefix=deployment_name(settings))
+        alarm_topic(self, settings=settings, prefix=settings.prefix)
         watch_ledger(Alarms(self, settings=settings), settings=settings)
         watched = Watched.within(*stacks)
         graphs.dashboard(self, settings=settings, watched=watched, tables=tables, alarms=self._by_name(*stacks, self))
@@ -43,7 +43,6 @@ class ObservabilityStack(cdk.Stack):
 
 
 def _name(alarm: cloudwatch.Alarm) -> str:
-    deployed = alarm.node.default_child
-    assert isinstance(deployed, cloudwatch.CfnAlarm)
-    assert deployed.alarm_name
-    return deployed.alarm_name
+    name = resource_of(alarm, cloudwatch.CfnAlarm).alarm_name
+    assert name
+    return name

@@ -26,7 +26,7 @@ class RunnerRegionStack(cdk.Stack):
             service="events",
             region=main_region,
             resource="event-bus",
-            resource_name=f"runledger-{settings.stage}",
+            resource_name=settings.prefix,
         )
         # One role for the three rules. The target grants it to put events on this bus, and nothing else.
         role = iam.Role(self, "Forwarder", assumed_by=iam.ServicePrincipal("events.amazonaws.com"))
@@ -35,7 +35,7 @@ class RunnerRegionStack(cdk.Stack):
             "ForwardingDeadLetters",
             settings=settings,
             reason="It is itself the dead-letter queue of the rules' targets.",
-            # Once the region is not a region of runners, its events have no use.
+            # If the region is removed from runner_regions, its events have no use.
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         target = targets.EventBus(

@@ -26,7 +26,7 @@ REPLACED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """Bounds between which the auto-scaling of provisioned capacity moves, for every table and index alike."""
+    """The limits of auto-scaling with provisioned capacity. They apply to every table and index."""
 
     read_min: int
     read_max: int
@@ -81,6 +81,11 @@ class Settings:
     no_webhook_alarm_minutes: int
     queue_time_alarm_minutes: int
 
+    @property
+    def prefix(self) -> str:
+        """What the names of stacks, and of resources with fixed names, begin with."""
+        return f"runledger-{self.stage}"
+
     def regions_beside(self, main_region: str | None) -> tuple[str, ...]:
         """Regions with runners whose events must be forwarded to the main one."""
         if self.runner_regions and not main_region:
@@ -89,7 +94,7 @@ class Settings:
 
     def forwarder_stack(self, region: str, main_region: str) -> str:
         """With both regions, because deployments of one stage in two regions may share a region with runners."""
-        return f"runledger-{self.stage}-{region}-to-{main_region}"
+        return f"{self.prefix}-{region}-to-{main_region}"
 
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
@@ -196,7 +201,7 @@ class Settings:
 
 
 def reject_unknown(names: Iterable[str]) -> None:
-    """A misspelled setting would silently keep its default. Names that contain `:` or `/` are CDK's own."""
+    """Without this, a misspelled setting would have no effect. Names that contain `:` or `/` are CDK's own."""
     known: set[str] = set()
     Settings.read(known.add)  # `add` returns None, as for a setting that isn't given
     for name in names:

@@ -1,4 +1,4 @@
-"""The function behind the query and admin API. It is public, so it reads tables, requests passes and holds no key."""
+"""The function behind the query and admin API. It is public, so it can't read the App's key or change a job."""
 
 from collections.abc import Mapping
 
@@ -47,7 +47,7 @@ class ApiFunction(LedgerFunction):
         dead_letters: Mapping[str, sqs.IQueue],
         api_tokens: str,
     ) -> None:
-        """It invokes the two functions, and counts the dead letters."""
+        """The API invokes `reconciler` and `github_requests`, and counts the messages in `dead_letters`."""
         queues = {name: queue.queue_url for name, queue in dead_letters.items()}
         super().__init__(
             scope,
@@ -71,10 +71,10 @@ class ApiFunction(LedgerFunction):
                 "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(queues),
             },
         )
-        for word, actions in READS.items():
-            self.allow(tables[TABLES[word]].table_arn, *actions)
-        for word, index in INDEXES:
-            self.allow(f"{tables[TABLES[word]].table_arn}/index/{index.name}", "dynamodb:Query")
+        for table, actions in READS.items():
+            self.allow(tables[TABLES[table]].table_arn, *actions)
+        for table, index in INDEXES:
+            self.allow(f"{tables[TABLES[table]].table_arn}/index/{index.name}", "dynamodb:Query")
         self.allow(api_tokens, "secretsmanager:GetSecretValue")
         for queue in dead_letters.values():
             self.allow(queue.queue_arn, "sqs:GetQueueAttributes")
@@ -83,7 +83,7 @@ class ApiFunction(LedgerFunction):
         self._allow_pass_requests(tables[TABLES["RUNNERS"]].table_arn)
 
     def _allow_pass_requests(self, runners_arn: str) -> None:
-        """In the runners' table the API may write requests to the reconciler, and never a runner."""
+        """In the table of runners, the API may write requests for passes, but no runners."""
         self.function.add_to_role_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:UpdateItem"],

@@ -18,6 +18,11 @@ def stuck_thresholds(settings: Settings) -> dict[str, str]:
     }
 
 
+def github_app(settings: Settings, secret_arn: str) -> dict[str, str]:
+    """For functions that call GitHub. They also need the permission to read the secret."""
+    return {"GITHUB_APP": secret_arn, "GITHUB_API_URL": settings.github_api_url}
+
+
 def machine_scope(settings: Settings) -> dict[str, str]:
     """The account and the regions in which EC2 and ECS show whether a machine is gone."""
     return {"OWN_ACCOUNT": cdk.Aws.ACCOUNT_ID, "RUNNER_REGIONS": ",".join(settings.runner_regions)}

@@ -1,4 +1,4 @@
-"""One construct for every function: its own role with exact actions, its own log group, the layers it needs."""
+"""A Lambda function with its own role, which allows exact actions, and its own log group."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,11 +12,13 @@ from constructs import Construct
 
 from stacks.constructs import compliance
 from stacks.constructs.layer import ROOT, RUNTIME, architecture
+from stacks.constructs.parts import camel_case
+from stacks.constructs.tree import resource_of
 from stacks.settings import Settings
 
 
 class LedgerFunction(Construct):
-    """`name` is the file in functions/ that holds the handler; nothing else of that folder is deployed with it."""
+    """`name` is the file in functions/ with the handler. No other file of that folder is deployed with it."""
 
     def __init__(
         self,
@@ -31,7 +33,7 @@ class LedgerFunction(Construct):
         snap_start: bool = False,
         reserved_concurrency: int | None = None,
     ) -> None:
-        super().__init__(scope, "".join(word.capitalize() for word in name.split("_")))
+        super().__init__(scope, camel_case(name))
         self._settings = settings
         written = log_group(self, "Logs", name=log_group_name(settings, name), settings=settings)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
@@ -58,7 +60,7 @@ class LedgerFunction(Construct):
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
             reserved_concurrent_executions=reserved_concurrency,
         )
-        # With an export, the function couldn't be removed as long as a graph in another stack shows it.
+        # With an export, the function couldn't be removed while a graph in another stack shows it.
         cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)
         # The target of events and requests. SnapStart works for published versions only, not for $LATEST.
         self.live: lambda_.IFunction = (
@@ -73,15 +75,15 @@ class LedgerFunction(Construct):
         )
         cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
 
-    def feed(self, waiting: sqs.IQueue, *, batch_size: int = 10) -> None:
-        """Without a limit, one queue takes up to 1,000 instances, and webhooks need some of the account's.
+    def feed(self, queue: sqs.IQueue, *, batch_size: int = 10) -> None:
+        """Limits the concurrency: one queue could use 1,000 instances, and leave none of the account's for webhooks.
 
         A function that calls services other than DynamoDB takes one message at a time: a call that hangs would use up
         the time and the receives of the messages after it.
         """
         self.function.add_event_source(
             event_sources.SqsEventSource(
-                waiting,
+                queue,
                 batch_size=batch_size,
                 max_concurrency=self._settings.queue_max_concurrency,
                 report_batch_item_failures=True,
@@ -104,8 +106,6 @@ def access_log_name(settings: Settings) -> str:
 
 def log_group(scope: Construct, construct_id: str, *, name: str, settings: Settings) -> logs.LogGroup:
     group = logs.LogGroup(scope, construct_id, log_group_name=name, removal_policy=cdk.RemovalPolicy.DESTROY)
-    deployed = group.node.default_child
-    assert isinstance(deployed, logs.CfnLogGroup)
-    # CDK's enum would need a mapping from days.
-    deployed.retention_in_days = settings.log_retention_days
+    # CDK's own property takes an enum instead of a number of days.
+    resource_of(group, logs.CfnLogGroup).retention_in_days = settings.log_retention_days
     return group

@@ -1,4 +1,4 @@
-"""The function that calls GitHub for the API: it holds the App's key, and nothing but the API invokes it."""
+"""The function that calls GitHub for the API: it can read the App's key, and only the API invokes it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 from runledger.tables import schema
 
+from stacks.constructs import environment
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.settings import Settings
@@ -43,18 +44,17 @@ class GitHubRequestsFunction(LedgerFunction):
             timeout=TIMEOUT,
             environment={
                 **table_environment(settings, tables, {"JOBS", *REFRESHES}),
-                "GITHUB_APP": github_app,
-                "GITHUB_API_URL": settings.github_api_url,
+                **environment.github_app(settings, github_app),
                 "GITHUB_PATIENCE_SECONDS": str(GITHUB_PATIENCE_SECONDS),
             },
         )
-        for word, actions in REFRESHES.items():
-            self.allow(tables[TABLES[word]].table_arn, *actions)
+        for table, actions in REFRESHES.items():
+            self.allow(tables[TABLES[table]].table_arn, *actions)
         self.allow(github_app, "secretsmanager:GetSecretValue")
         self._allow_registry(tables[TABLES["JOBS"]].table_arn)
 
     def _allow_registry(self, jobs_arn: str) -> None:
-        """In the jobs' table it may read the accounts of installations, and never a job."""
+        """In the table of jobs, the function may read the accounts of installations, but no jobs."""
         self.function.add_to_role_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:GetItem"],

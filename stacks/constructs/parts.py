@@ -1,4 +1,4 @@
-"""Queues, secrets and outputs that several stacks make in the same way."""
+"""Queues, secrets, exports and names that several stacks create in the same way."""
 
 import json
 import math
@@ -10,10 +10,11 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from stacks.constructs import compliance
+from stacks.constructs.tree import resource_of
 from stacks.settings import Settings
 
 TRIES_BEFORE_DEAD_LETTER = 5
-# Of every function that a queue feeds, unless its queue is made with another one.
+# Of every function that reads from a queue, unless its queue is created with another one.
 FUNCTION_TIMEOUT = cdk.Duration.minutes(1)
 # AWS recommends six, so that Lambda can repeat a throttled call before SQS hands the messages out again.
 TIMEOUTS_UNTIL_VISIBLE = 6
@@ -35,7 +36,7 @@ def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) ->
 def queue_with_dead_letters(
     scope: Construct, name: str, *, settings: Settings, function_timeout: cdk.Duration = FUNCTION_TIMEOUT
 ) -> sqs.Queue:
-    """A message that fails is tried again after its visibility time-out, and is kept as a dead letter in the end."""
+    """A message that fails is retried after the visibility time-out, and becomes a dead letter after five attempts."""
     visible_after = math.ceil(TIMEOUTS_UNTIL_VISIBLE * function_timeout.to_seconds() / 60)
     return queue(
         scope,
@@ -49,7 +50,7 @@ def queue_with_dead_letters(
 
 
 def dead_letters(scope: Construct, name: str, *, settings: Settings, reason: str, **options: Any) -> sqs.Queue:
-    """For what could not be delivered to a target. `reason` is why it has no dead-letter queue of its own."""
+    """For events that could not be delivered to a target. `reason` is why it has no dead-letter queue of its own."""
     made = queue(scope, name, settings=settings, **options)
     compliance.accept(made, "AwsSolutions-SQS3", reason)
     return made
@@ -63,21 +64,24 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
         "AwsSolutions-SMG4",
         "GitHub or a person holds the other half: docs/operating.md explains how to rotate it without downtime.",
     )
-    deployed = made.node.default_child
-    assert isinstance(deployed, secretsmanager.CfnSecret)
-    return deployed.attr_id
+    return resource_of(made, secretsmanager.CfnSecret).attr_id
+
+
+def camel_case(name: str) -> str:
+    """`webhook_intake` → `WebhookIntake`, for logical ids."""
+    return "".join(word.capitalize() for word in name.split("_"))
 
 
 def removal_policy(settings: Settings) -> cdk.RemovalPolicy:
-    """Kept when the stack goes, except when the stack's first deployment fails: then it can be repeated."""
+    """Kept when the stack is deleted. Deleted if the stack's first deployment fails, so that it can be repeated."""
     return cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 
 
 def export(owner: Construct, *values: str) -> None:
-    """Exported whether or not another stack imports it.
+    """Exports values even if no other stack imports them.
 
-    An export that came and went with its uses would block the update in which the last use is removed: the exporting
-    stack is updated first, while the deployed version of the other stack still imports the value.
+    CDK removes an export with its last use. That update would fail: the exporting stack is updated first, while the
+    deployed version of the other stack still imports the value.
     """
     for value in values:
         cdk.Stack.of(owner).export_value(value)

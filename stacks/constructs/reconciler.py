@@ -1,4 +1,4 @@
-"""The reconciler: a function, its two schedules, and the right to stop what has a runner's tags, and nothing else."""
+"""The reconciler: a function, its two schedules, and the permission to stop machines with the tags of runners."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from runledger.model.ownership import KEEP_TAG
 from runledger.model.passes import INTERVAL_SECONDS, LONGEST_PASS_SECONDS, LONGEST_WAIT_SECONDS
 from runledger.tables import schema
 
-from stacks.constructs import compliance
+from stacks.constructs import compliance, environment
 from stacks.constructs.environment import runner_machines, stuck_thresholds, tag_list
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import dead_letters
@@ -52,8 +52,7 @@ class ReconcilerFunction(Construct):
             more=RECONCILES,
             environment={
                 **stuck_thresholds(settings),
-                "GITHUB_APP": github_app,
-                "GITHUB_API_URL": settings.github_api_url,
+                **environment.github_app(settings, github_app),
                 "EVENT_BUS": bus.event_bus_name,
                 **runner_machines(settings),
                 "ORPHANS": settings.orphans,
@@ -64,13 +63,13 @@ class ReconcilerFunction(Construct):
                 "GITHUB_BUDGET_FOR_OTHERS_PERCENT": str(settings.github_budget_for_others_percent),
             },
         )
-        for word, index in INDEXES.items():
-            table = recorder.tables[TABLES[word]].table_arn
+        for name, index in INDEXES.items():
+            table = recorder.tables[TABLES[name]].table_arn
             ledger_function.allow(f"{table}/index/{index.name}", "dynamodb:Query")
         ledger_function.allow(github_app, "secretsmanager:GetSecretValue")
         ledger_function.allow(bus.event_bus_arn, "events:PutEvents")
         self.function: lambda_.Function = ledger_function.function
-        # The next pass does what this one did not: Lambda must neither repeat a failed pass nor start one that is late.
+        # The next pass continues, so Lambda must neither repeat a failed pass nor start a late one.
         self.function.configure_async_invoke(retry_attempts=0, max_event_age=cdk.Duration.seconds(LONGEST_WAIT_SECONDS))
         _allow_describing(ledger_function)
         if settings.runner_tags:
@@ -86,7 +85,7 @@ class ReconcilerFunction(Construct):
                 reconciler.function,
                 event=events.RuleTargetInput.from_object({"pass": kind.value}),
                 dead_letter_queue=missed,
-                retry_attempts=0,  # the next pass does what this one did not
+                retry_attempts=0,  # the next pass continues
             )
             events.Rule(self, f"{kind.capitalize()}Pass", schedule=every, targets=[target])
 
@@ -120,7 +119,7 @@ def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
             conditions={
                 "StringLike": {f"aws:ResourceTag/{name}": value for name, value in settings.runner_tags.items()},
                 "StringNotLike": {f"aws:ResourceTag/{name}": value for name, value in settings.keep_tags.items()},
-                # As `must_stay` has it: every value but `false` keeps the machine.
+                # The same rule as in `must_stay`: every value except `false` protects the machine.
                 "StringEqualsIgnoreCaseIfExists": {f"aws:ResourceTag/{KEEP_TAG}": "false"},
             },
         )

@@ -1,4 +1,4 @@
-"""Functions that record in the ledger: whatever invokes them, they use the same tables and queues."""
+"""Functions that record in the ledger. All of them use the same tables and queues."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from runledger.tables import schema
 from stacks.constructs.function import LedgerFunction
 from stacks.settings import Settings
 
+# By the prefix of their environment variables: see `TableSettings` in `runledger.wiring.settings`.
 TABLES = {
     "JOBS": schema.WORKFLOW_JOBS.name,
     "JOB_EVENTS": schema.WORKFLOW_JOB_EVENTS.name,
@@ -33,7 +34,7 @@ TRACKS_RUNNERS = {**READS_RUNNERS, "JOB_EVENTS": ("dynamodb:Query",)}
 
 @dataclass(frozen=True, kw_only=True)
 class Recorder:
-    """What all such functions share, in whichever stack they are."""
+    """What all such functions share, in every stack."""
 
     settings: Settings
     tables: Mapping[str, dynamodb.Table]
@@ -70,16 +71,16 @@ class Recorder:
                 **(environment or {}),
             },
         )
-        for word, actions in (*RECORDS.items(), *(more or {}).items()):
-            function.allow(self.tables[TABLES[word]].table_arn, *actions)
+        for table, actions in (*RECORDS.items(), *(more or {}).items()):
+            function.allow(self.tables[TABLES[table]].table_arn, *actions)
         function.allow(self.runner_lookups.queue_arn, "sqs:SendMessage")
         function.allow(self.rerun_checks.queue_arn, "sqs:SendMessage")
         return function
 
 
-def table_environment(settings: Settings, tables: Mapping[str, dynamodb.Table], words: set[str]) -> dict[str, str]:
-    names = {word: TABLES[word] for word in sorted(words)}
+def table_environment(settings: Settings, tables: Mapping[str, dynamodb.Table], prefixes: set[str]) -> dict[str, str]:
+    names = {prefix: TABLES[prefix] for prefix in sorted(prefixes)}
     return {
-        **{f"{word}_TABLE": tables[name].table_name for word, name in names.items()},
-        **{f"{word}_RETENTION_DAYS": str(settings.retention_days[name]) for word, name in names.items()},
+        **{f"{prefix}_TABLE": tables[name].table_name for prefix, name in names.items()},
+        **{f"{prefix}_RETENTION_DAYS": str(settings.retention_days[name]) for prefix, name in names.items()},
     }

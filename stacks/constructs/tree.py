@@ -1,10 +1,11 @@
-"""Constructs found in the tree of stacks, so that a new resource is never left out."""
+"""Finds constructs in the tree of stacks, so that none is left out, and the resource of a construct."""
 
 from collections.abc import Iterator
 from typing import TypeVar
 
 import aws_cdk as cdk
 from aws_cdk import aws_sqs as sqs
+from constructs import Construct
 
 Found = TypeVar("Found")
 
@@ -14,6 +15,13 @@ def find(kind: type[Found], *stacks: cdk.Stack) -> Iterator[Found]:
         for construct in stack.node.find_all():
             if isinstance(construct, kind):
                 yield construct
+
+
+def resource_of(construct: Construct, kind: type[Found]) -> Found:
+    """The CloudFormation resource of a construct, for properties that CDK's own class doesn't have."""
+    resource = construct.node.default_child
+    assert isinstance(resource, kind)
+    return resource
 
 
 def work_queues(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:

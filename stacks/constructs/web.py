@@ -1,4 +1,4 @@
-"""Builds the dashboard and the page that shows the API's description, compressed once for all requests."""
+"""Builds the dashboard and the API reference. Files are compressed once, and not for each request."""
 
 import gzip
 import hashlib
@@ -22,7 +22,7 @@ HASH_DIGITS = 8
 
 
 def build(target: Path) -> None:
-    """Write the pages, and the assets that they name by their content; every file is a .gz."""
+    """Writes the pages and their assets, whose names contain a hash of the content. Every file is a .gz."""
     assets = target / "assets"
     names = ("--entry-names=[name]-[hash]", f"--outdir={assets}")
     subprocess.run((bundler(ROOT), *ENTRIES, *OPTIONS, *names), check=True)  # noqa: S603
@@ -36,12 +36,12 @@ def build(target: Path) -> None:
 
 
 def sources() -> list[Path]:
-    """What the result follows from."""
+    """The files that determine the result."""
     return [*sorted(file for file in WEB.rglob("*") if file.is_file()), ROOT / "package-lock.json", Path(__file__)]
 
 
 def bundler(root: Path) -> Path:
-    """Return esbuild, installed first where `cdk deploy` runs without `make install`."""
+    """Returns esbuild, and installs it first if `cdk deploy` runs without `make install`."""
     if not (root / ESBUILD).exists():
         subprocess.run(INSTALL, cwd=root, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
     return root / ESBUILD

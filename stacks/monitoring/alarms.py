@@ -1,4 +1,4 @@
-"""How every alarm is made; what to do about each is in docs/operating.md.
+"""Creates alarms. docs/operating.md describes what to do about each of them.
 
 An alarm is in the stack of the resource that it watches, so that it needs no reference to another stack: CloudFormation
 resolves each reference with a call of its own, and two hundred of them exceed its rate limit.
@@ -19,11 +19,6 @@ from stacks.settings import Settings
 MINUTES_PER_HOUR = 60
 
 
-def deployment_name(settings: Settings) -> str:
-    """What the names of alarms and of their topic begin with, in the deployment's own region."""
-    return f"runledger-{settings.stage}"
-
-
 def topic_name(prefix: str) -> str:
     """Fixed before deployment, so that alarms in every stack can send to it."""
     return f"{prefix}-alarms"
@@ -35,7 +30,7 @@ class Alarms(Construct):
     def __init__(self, scope: Construct, *, settings: Settings, prefix: str | None = None) -> None:
         super().__init__(scope, "Alarms")
         self.own = OwnMetrics(stage=settings.stage)
-        self._prefix = prefix or deployment_name(settings)
+        self._prefix = prefix or settings.prefix
         arn = cdk.Stack.of(self).format_arn(service="sns", resource=topic_name(self._prefix))
         self._topic = sns.Topic.from_topic_arn(self, "Topic", arn)
 
@@ -51,7 +46,7 @@ class Alarms(Construct):
         at_least: int | None = None,
         missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
-        """No message when it is over: every alarm of a first deployment would send one."""
+        """Sends no message when the alarm ends: every alarm would send one during the first deployment."""
         alarm = cloudwatch.Alarm(
             self,
             name,

@@ -14,6 +14,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 from runledger.model.stuck import OPEN
 
+from stacks.constructs.tree import resource_of
 from stacks.monitoring.own_metrics import OwnMetrics
 from stacks.monitoring.watched import Watched, recording_operations, throttled
 from stacks.settings import Settings
@@ -58,7 +59,7 @@ def dashboard(
         scope,
         "Dashboard",
         # The names of dashboards are shared by all regions of an account.
-        dashboard_name=f"runledger-{settings.stage}-{cdk.Aws.REGION}",
+        dashboard_name=f"{settings.prefix}-{cdk.Aws.REGION}",
         default_interval=cdk.Duration.hours(12),
         widgets=[
             [cloudwatch.AlarmStatusWidget(title="Alarms", alarms=list(alarms), width=FULL_WIDTH, height=5)],
@@ -72,8 +73,7 @@ def dashboard(
             _tables(shown),
         ],
     )
-    deployed = made.node.default_child
-    assert isinstance(deployed, cloudwatch.CfnDashboard)
+    deployed = resource_of(made, cloudwatch.CfnDashboard)
     body = _as_template(cdk.Stack.of(made).resolve(deployed.dashboard_body))
     deployed.dashboard_body = cdk.Fn.sub(body, names.references)
     return made

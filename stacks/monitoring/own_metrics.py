@@ -1,4 +1,4 @@
-"""The metrics that `runledger.platform.emf` writes, as alarms and dashboard name them."""
+"""The metrics that `runledger.platform.emf` writes, for alarms and graphs."""
 
 from dataclasses import dataclass
 

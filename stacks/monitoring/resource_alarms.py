@@ -10,6 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
 from stacks.constructs.parts import TRIES_BEFORE_DEAD_LETTER
+from stacks.constructs.tree import resource_of
 from stacks.monitoring.alarms import MINUTES_PER_HOUR, Alarms
 from stacks.monitoring.watched import Watched, throttled_requests
 from stacks.settings import Settings
@@ -129,6 +130,5 @@ def _no_pass(alarms: Alarms, reconciler: lambda_.Function) -> None:
 
 def _time_of_tries(watched: Watched) -> cdk.Duration:
     """How long the message that waits longest between its tries takes to become a dead letter."""
-    deployed = [queue.node.default_child for queue in watched.queues.values()]
-    longest = max(each.visibility_timeout or 0 for each in deployed if isinstance(each, sqs.CfnQueue))
+    longest = max(resource_of(each, sqs.CfnQueue).visibility_timeout or 0 for each in watched.queues.values())
     return cdk.Duration.seconds(TRIES_BEFORE_DEAD_LETTER * longest)

@@ -100,7 +100,7 @@ def save(scope: Construct, *, settings: Settings, functions: Iterable[str]) -> N
             logs.CfnQueryDefinition(
                 scope,
                 name.title().replace(" ", ""),
-                name=f"runledger-{settings.stage}/{name}",
+                name=f"{settings.prefix}/{name}",
                 query_string="\n".join(line.strip() for line in query.strip().splitlines()),
                 log_group_names=groups,
             )

@@ -1,4 +1,4 @@
-"""Everything deployed that may fail."""
+"""The functions, queues and APIs that alarms and graphs watch."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
 from stacks.constructs.recorder import READS_RUNNERS, RECORDS, TABLES
-from stacks.constructs.tree import dead_letter_queues, find, work_queues
+from stacks.constructs.tree import dead_letter_queues, find, resource_of, work_queues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Watched:
 
 
 def throttled_requests(tables: Mapping[str, dynamodb.Table]) -> Mapping[tuple[str, str], cloudwatch.Metric]:
-    """For each table and operation that recording needs: it counts also when an index is the cause."""
+    """For each table and operation that recording needs. Throttling of an index is included."""
     return {
         (table, operation): throttled(tables[table].table_name, operation)
         for table, operation in recording_operations()
@@ -56,15 +56,13 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
 
 
 def recording_operations() -> Iterator[tuple[str, str]]:
-    for word, actions in {**RECORDS, **READS_RUNNERS}.items():
+    for table, actions in {**RECORDS, **READS_RUNNERS}.items():
         for action in actions:
-            yield TABLES[word], action.removeprefix("dynamodb:")
+            yield TABLES[table], action.removeprefix("dynamodb:")
 
 
 def _file(function: lambda_.Function) -> str:
-    deployed = function.node.default_child
-    assert isinstance(deployed, lambda_.CfnFunction)
-    return str(deployed.handler).removesuffix(".handler")
+    return str(resource_of(function, lambda_.CfnFunction).handler).removesuffix(".handler")
 
 
 def _is_fed(function: lambda_.Function) -> bool:
