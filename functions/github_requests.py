@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from runledger.model import message_format
 from runledger.model.errors import NewerMessage
 from runledger.platform import logs
 from runledger.queries import github_requests
@@ -12,11 +13,11 @@ from runledger_github import wiring
 # Kept for the last call to GitHub.
 RESERVED_MS = 5000
 
-wiring.requests()  # made before the first request
+wiring.requests()  # created before the first request
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    logs.follow(str(event.get("correlation_id") or context.aws_request_id))
+    logs.follow(str(event.get(message_format.CORRELATION) or context.aws_request_id))
     try:
         request = github_requests.from_event(event)
     except NewerMessage as newer:

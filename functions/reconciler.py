@@ -1,23 +1,21 @@
 """On a schedule or on demand: a pass over open jobs, runners and lost webhooks, or the cleanup of one orphan."""
 
-import time
 from typing import Any
 
 from runledger.model import message_format, times
 from runledger.model.errors import NewerMessage
 from runledger.model.passes import PassKind
 from runledger.platform import logs
-from runledger.queries.pass_requests import new_pass_id
 from runledger.reconciliation import metrics
 from runledger.reconciliation.summary import PassReport
 from runledger_github import reconciler_wiring
 
-reconciler_wiring.reconciler()  # made before the first pass
+reconciler_wiring.reconciler()  # created before the first pass
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """`pass` is quick or full, or `clean` names a runner. The result is stored under `id`."""
-    logs.follow(context.aws_request_id)
+    logs.follow(str(event.get(message_format.CORRELATION) or context.aws_request_id))
     try:
         message_format.check(event)
     except NewerMessage as newer:
@@ -30,15 +28,17 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
             metrics.crashed()
         raise
     metrics.finished(report)
-    answer = {"id": report.id, "outcome": report.outcome, "summary": dict(report.summary), "text": report.text()}
-    return answer | ({"result": report.result} if report.result else {})
+    response = {"id": report.id, "outcome": report.outcome, "summary": dict(report.summary), "text": report.text()}
+    return response | ({"result": report.result} if report.result else {})
 
 
 def _run(event: dict[str, Any], context: Any) -> PassReport:
     reconciler = reconciler_wiring.reconciler()
-    pass_id = event.get("id") or new_pass_id(times.from_epoch_ms(round(time.time() * times.MS_PER_SECOND)))
-    requested_by = event.get("requested_by")
-    seconds_left = lambda: context.get_remaining_time_in_millis() / times.MS_PER_SECOND  # noqa: E731
+    pass_id, requested_by = event.get("id"), event.get("requested_by")
+
+    def seconds_left() -> float:
+        return float(context.get_remaining_time_in_millis() / times.MS_PER_SECOND)
+
     if runner_id := event.get("clean"):
         limits = event.get("installations")
         return reconciler.clean(

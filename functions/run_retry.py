@@ -1,4 +1,4 @@
-"""Re-run checks of the ledger: a run is over and some of its jobs were interrupted. Decides whether to re-run them."""
+"""Queued re-run checks: a run has completed, and some of its jobs may have to be re-run."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from runledger.platform import batches, logs
 from runledger.recording import follow_up, telemetry
 from runledger_github import wiring
 
-wiring.reruns()  # made before the first message
+wiring.reruns()  # created before the first message
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:

@@ -1,13 +1,13 @@
-"""Lookups of the ledger: a job runs on a machine that no launcher has reported. EC2 or ECS describes it."""
+"""Queued lookups: a job runs on a machine that no launcher has reported, and EC2 or ECS describes the machine."""
 
 from typing import Any
 
 from runledger.platform import batches, logs
 from runledger.recording import follow_up
 from runledger.runners import lookups
-from runledger.wiring import runners as wiring
+from runledger.wiring import runners
 
-runners, fleet, find_price = wiring.runners(), wiring.fleet(), wiring.find_price()
+tracker, fleet, find_price = runners.tracker(), runners.fleet(), runners.find_price()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -17,4 +17,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _look_up(message: str) -> None:
     lookup = follow_up.lookup_from(message)
     logs.follow_message(message)
-    lookups.look_up(lookup, runners, fleet.find, find_price)
+    lookups.look_up(lookup, tracker, fleet.find, find_price)

@@ -6,7 +6,7 @@ from runledger.platform import batches
 from runledger.runners import aws_events
 from runledger.wiring import runners
 
-tracker = runners.runners()
+tracker = runners.tracker()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:

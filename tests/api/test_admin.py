@@ -155,8 +155,8 @@ def test_a_cleanup_is_requested_and_can_be_followed(
     answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
     assert answer.status == 202
     limits = {"clean": runner_id, "installations": None}
-    request = {"version": 1, **limits, "id": answer.body["id"], "requested_by": "token:olga"}
-    assert pass_requests == [request]
+    sent = {"requested_by": "token:olga", "correlation_id": answer.headers["X-Request-Id"]}
+    assert pass_requests == [{"version": 1, **limits, "id": answer.body["id"], **sent}]
     followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "token:olga")
     assert (followed["summary"], followed["findings"], followed["text"]) == ({}, [], "")
@@ -173,7 +173,8 @@ def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTab
 def test_a_pass_is_requested(api: Client, pass_requests: list[Any], body: object, kind: str) -> None:
     answer = api.post("/admin/reconciliation/run", body)
     assert answer.status == 202
-    assert pass_requests == [{"version": 1, "pass": kind, "id": answer.body["id"], "requested_by": "token:olga"}]
+    sent = {"requested_by": "token:olga", "correlation_id": answer.headers["X-Request-Id"]}
+    assert pass_requests == [{"version": 1, "pass": kind, "id": answer.body["id"], **sent}]
     found = api.get(f"/admin/reconciliation/{answer.body['id']}").body
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 

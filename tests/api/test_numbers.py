@@ -2,7 +2,7 @@
 
 import pytest
 from runledger.recording.ledger import Ledger
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
 from tests.api.client import Client
@@ -96,7 +96,7 @@ def test_repositories_are_those_with_jobs_in_the_range(api: Client, live: Live) 
 
 def test_a_pool_shows_how_busy_it_is(api: Client, world: World, ledger: Ledger, live: Live) -> None:
     table = RunnersTable(world.dynamodb, RUNNERS, retention_days=14)
-    runners = Runners(table=table, record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=table, record=ledger.record, scope=SCOPE)
     for job_id in (1, 2, 3):
         runner_id = f"i-0000000000000000{job_id}"
         live(job_id, until=QUEUED)

@@ -9,7 +9,7 @@ from typing import Any
 
 from runledger.model.places import Place
 from runledger.recording.ledger import Ledger
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import webhooks
 
@@ -140,7 +140,7 @@ def _until_now(known: dict[str, Any]) -> Fact:
     return Fact(**known)
 
 
-def report(fact: Fact, ledger: Ledger, runners: Runners) -> None:
+def report(fact: Fact, ledger: Ledger, runners: RunnerTracker) -> None:
     """In order, as GitHub, a launcher and EC2 report it."""
     for at, event, message in sorted(_webhooks(fact), key=lambda each: each[0]):
         _deliver(ledger, event, message, at)
@@ -211,7 +211,7 @@ def _deliver(ledger: Ledger, event: str, message: dict[str, Any], at: datetime) 
         ledger.dispatch(each)
 
 
-def _schedule(fact: Fact, runners: Runners) -> None:
+def _schedule(fact: Fact, runners: RunnerTracker) -> None:
     assert fact.machine
     assert fact.scheduled
     machine = fact.machine

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from runledger.recording.ledger import Ledger
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 from runledger_api import app
 
@@ -41,7 +41,7 @@ RANGES = {
 def month(world: World, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[Fact]:
     monkeypatch.setattr(app, "READ_TIMEOUT_SECONDS", 600)
     table = RunnersTable(world.dynamodb, RUNNERS, retention_days=14)
-    runners = Runners(table=table, record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=table, record=ledger.record, scope=SCOPE)
     known = facts(seed=7, number=JOBS)
     for fact in known:
         report(fact, ledger, runners)

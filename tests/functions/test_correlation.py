@@ -68,6 +68,11 @@ def test_a_rerun_check_continues_the_webhook_that_ended_the_run(without_app: Wor
     assert correlation_ids(log.getvalue(), "re-run considered") == ["the run's end"]
 
 
+def test_a_requested_pass_continues_the_request_of_the_api(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    scene.reconcile(correlation_id="the request")
+    assert correlation_ids(capsys.readouterr().out, "reconciliation") == ["the request"]
+
+
 def test_a_retried_report_continues_its_webhook(
     world: World, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:

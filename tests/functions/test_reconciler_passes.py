@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.platform import logs
-from runledger.queries.pass_requests import new_pass_id
 from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.reconciler import Reconciler
-from runledger.tables.passes import PassesTable
+from runledger.tables.passes import PassesTable, new_pass_id
 from runledger_github.app import DeliveryPage, GitHubApp
-from runledger_github.errors import NoAnswerError
+from runledger_github.errors import NoResponseError
 from runledger_github.state import GitHubState
 
 from tests.functions.reconciling import Scene, ago, queued
@@ -124,7 +123,7 @@ def test_a_walk_that_github_interrupts_goes_on_where_it_was(scene: Scene) -> Non
     def interrupted(self: GitHubApp, cursor: str | None = None) -> Iterator[DeliveryPage]:
         for page in real(self, cursor):
             yield page
-            raise NoAnswerError("GET /app/hook/deliveries: 503", repeatable=True)
+            raise NoResponseError("GET /app/hook/deliveries: 503", repeatable=True)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(GitHubApp, "hook_deliveries", interrupted)

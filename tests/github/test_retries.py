@@ -5,7 +5,7 @@ import socket
 import pytest
 from runledger.model.errors import UnavailableError
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NoAnswerError, OutOfTime, RateLimited
+from runledger_github.errors import NoResponseError, OutOfTime, RateLimited
 from runledger_github.installation import Installation
 from runledger_github.retries import RetryLimits
 
@@ -48,7 +48,7 @@ def test_number_of_tries_is_bounded_also_while_there_is_no_token(
 
 def test_total_patience_is_bounded(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
     github.state.add_fault(kind="error", times=None)
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(NoResponseError):
         list(connect(limits=RetryLimits(tries=100, seconds=10)).installations())
     assert sum(naps) <= 10
     assert len(naps) < 10
@@ -60,7 +60,7 @@ def test_rerun_is_not_repeated_after_an_answer_that_leaves_open_whether_it_was_d
     acme: Installation, github: RecordedGitHub, naps: list[float], status: int
 ) -> None:
     github.state.add_fault(kind="error", status=status, path=RERUN)
-    with pytest.raises(NoAnswerError) as trouble:
+    with pytest.raises(NoResponseError) as trouble:
         acme.rerun_failed_jobs("acme/web", 1)
     assert not trouble.value.repeatable
     assert (github.asked, naps) == ([f"POST {RERUN}"], [])
@@ -70,7 +70,7 @@ def test_rerun_is_not_repeated_after_an_answer_that_leaves_open_whether_it_was_d
 def test_rerun_that_takes_too_long_is_done_once(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
     github.state.add_fault(kind="slow", seconds=3600, path=RERUN)
     acme = connect(read_seconds=0.1).installation(7)
-    with pytest.raises(NoAnswerError, match="timed out"):
+    with pytest.raises(NoResponseError, match="timed out"):
         acme.rerun_failed_jobs("acme/web", 1)
     assert acme.run("acme/web", 1)["run_attempt"] == 2
     assert naps == []
@@ -78,7 +78,7 @@ def test_rerun_that_takes_too_long_is_done_once(connect: Connect, github: Record
 
 def test_redelivery_is_not_repeated_either(app: GitHubApp, github: RecordedGitHub) -> None:
     github.state.add_fault(kind="error", method="POST")
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(NoResponseError):
         app.redeliver(1)
     assert github.statuses == [502]
 
@@ -102,7 +102,7 @@ def test_deletion_that_takes_too_long_is_repeated_and_finds_the_runner_gone(
 def test_refused_connection_is_tried_again_whatever_was_asked(connect: Connect, naps: list[float]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    with pytest.raises(NoAnswerError, match="refused"):
+    with pytest.raises(NoResponseError, match="refused"):
         connect(url, limits=RetryLimits(tries=3)).redeliver(1)
     assert len(naps) == 2
 
@@ -112,7 +112,7 @@ def test_connection_that_breaks_is_tried_again_only_where_twice_is_the_same_as_o
 ) -> None:
     with CannedServer(b"", b"", http("200 OK", b"[]")) as server:
         app = connect(server.url)
-        with pytest.raises(NoAnswerError):
+        with pytest.raises(NoResponseError):
             app.redeliver(1)
         assert naps == []
         assert list(app.installations()) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from runledger_github.app import GitHubApp
-from runledger_github.errors import BadCredentials, NoAnswerError, RateLimited, Refused
+from runledger_github.errors import BadCredentials, NoResponseError, RateLimited, Refused
 
 from tests.github.conftest import Connect
 from tests.github.recorded_github import RecordedGitHub
@@ -50,8 +50,8 @@ def test_representations_show_nothing(app: GitHubApp, github: RecordedGitHub) ->
     [
         ({"kind": "error", "status": 401}, BadCredentials),
         ({"kind": "error", "status": 422}, Refused),
-        ({"kind": "error", "status": 502}, NoAnswerError),
-        ({"kind": "slow", "seconds": 3600}, NoAnswerError),
+        ({"kind": "error", "status": 502}, NoResponseError),
+        ({"kind": "slow", "seconds": 3600}, NoResponseError),
         ({"kind": "secondary_limit", "seconds": 3600}, RateLimited),
     ],
 )

@@ -90,11 +90,11 @@ class Stranger:
         event |= {"account": ACCOUNT, "source": SOURCE, "time": self.world.clock.text()}
         mine = Publisher(account=ACCOUNT, source=SOURCE, installations=frozenset({STRANGER}))
         events = LauncherEvents(
-            runners=runners_on(self.dynamodb),
+            tracker=runners_on(self.dynamodb),
             publishers=Publishers(own_account=runner_events.ACCOUNT, entries=(mine,) if trusted else ()),
-            describe=self.victim.describe,
+            find_machine=self.victim.describe,
             find_price=lambda query: query.reported,
-            account=lambda _: STRANGERS_REPO.partition("/")[0],
+            github_account=lambda _: STRANGERS_REPO.partition("/")[0],
         )
         with contextlib.suppress(NotYours):
             events.record(event)

@@ -19,7 +19,7 @@ from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.tally import Tally
 from runledger.runners.fleet import Fleet
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.runners import RunnersTable
@@ -61,9 +61,9 @@ class Clock:
         return SystemClock(now=(self.at - timedelta(**earlier_by)).timestamp).text()
 
 
-def runners_on(client: "DynamoDBClient") -> Runners:
+def runners_on(client: "DynamoDBClient") -> RunnerTracker:
     table = RunnersTable(client, RUNNERS, retention_days=14)
-    return Runners(table=table, record=ledger_on(client).record, runner_tags=TAGS, scope=SCOPE)
+    return RunnerTracker(table=table, record=ledger_on(client).record, runner_tags=TAGS, scope=SCOPE)
 
 
 def cleanup_on(
@@ -85,7 +85,7 @@ def cleanup_on(
         repositories_without_app=lambda: registry.repositories(NO_INSTALLATION),
     )
     return Cleanup(
-        runners=runners_on(client),
+        tracker=runners_on(client),
         locks=CleanupLocks(client, RUNNERS),
         jobs=ledger_on(client).jobs,
         fleet=Fleet(

@@ -12,7 +12,7 @@ from runledger.queries.pools import Pools
 from runledger.recording import telemetry
 from runledger.recording.decision import Outcome
 from runledger.recording.ledger import Ledger
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.job_pages import JobPages
 from runledger.tables.jobs import MONEY
 from runledger.tables.pages import Span
@@ -39,7 +39,7 @@ _numbers = count(JOB)
 def completed(dynamodb: "DynamoDBClient", price: float, on_demand: float) -> tuple[Job, Job]:
     """A new job as the completion left it, and as the table returns it."""
     ledger = ledger_on(dynamodb)
-    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     job_id = next(_numbers)
     ledger.record(receipt(QUEUED, job_id=job_id))
     event = runner_events.launcher(
@@ -86,7 +86,7 @@ def test_the_money_of_a_job_is_its_prices_and_what_follows_from_them() -> None:
 def test_a_corrected_whole_price_corrects_the_cost(dynamodb: "DynamoDBClient") -> None:
     first, _ = completed(dynamodb, 2, 5)
     ledger = ledger_on(dynamodb)
-    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     event = runner_events.launcher("runner_rescheduled", job_id=first.job_id, minute=2, price_per_hour=3)
     runner_events.publish(event, runners)
     assert read(ledger, first.job_id).usage_in_dollars == cost(3)

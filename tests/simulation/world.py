@@ -9,7 +9,7 @@ from typing import Any
 from runledger.model.runner_names import TASK_ID
 from runledger.recording.follow_up import FollowUps
 from runledger.recording.ledger import Ledger
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 from runledger.webhooks.intake import Intake
 from runledger.webhooks.retry_queue import RetryQueue
@@ -112,9 +112,9 @@ class Process:
         return ledger_on(self.world.client("dynamodb"), follow_ups=follow_ups, pause=self._pause)
 
     @cached_property
-    def runners(self) -> Runners:
+    def runners(self) -> RunnerTracker:
         table = RunnersTable(self.world.client("dynamodb"), RUNNERS, retention_days=14)
-        return Runners(table=table, record=self.ledger.record, settled=self._settled, scope=SCOPE)
+        return RunnerTracker(table=table, record=self.ledger.record, finished=self._finished, scope=SCOPE)
 
     @cached_property
     def intake(self) -> Intake:
@@ -130,7 +130,7 @@ class Process:
             retries=RetryQueue(self.world.client("sqs"), SETTINGS["WEBHOOK_RETRIES_QUEUE"]),
         )
 
-    def _settled(self, job: tuple[int, int]) -> None:
+    def _finished(self, job: tuple[int, int]) -> None:
         if self._retries:
             self.ledger.take_back_leftovers(*job)
 

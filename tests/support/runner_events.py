@@ -7,7 +7,7 @@ from runledger.model.instance import Instance
 from runledger.model.places import Scope
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publishers
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 
 from tests.support.webhooks import INSTALLATION, JOB, REPO, RUN
 
@@ -79,14 +79,14 @@ def task_state(last_status: str, *, minute: int = 2, **more: Any) -> dict[str, A
     return envelope("ECS Task State Change", detail, source="aws.ecs", minute=minute, event_id=f"{last_status} {TASK}")
 
 
-def publish(event: dict[str, Any], runners: Runners, *, machine: Instance | None = None) -> None:
+def publish(event: dict[str, Any], runners: RunnerTracker, *, machine: Instance | None = None) -> None:
     """A launcher's event reaches the ledger; EC2 and ECS describe `machine`, and no price is known."""
     events = LauncherEvents(
-        runners=runners,
+        tracker=runners,
         publishers=Publishers(own_account=ACCOUNT),
-        describe=lambda *_: machine,
+        find_machine=lambda *_: machine,
         find_price=lambda query: query.reported,
-        account=lambda _: None,
+        github_account=lambda _: None,
     )
     events.record(event)
 

@@ -11,7 +11,7 @@ from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
 from runledger.model.prices import Price
 from runledger.runners import lookups
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
 from tests.support.beds import items
@@ -41,11 +41,11 @@ def machine(**tags: str) -> Instance:
     )
 
 
-def runners_on(dynamodb: "DynamoDBClient") -> Runners:
+def runners_on(dynamodb: "DynamoDBClient") -> RunnerTracker:
     ledger = ledger_on(dynamodb)
     ledger.dispatch(receipt(IN_PROGRESS, runner_name=INSTANCE))
     table = RunnersTable(dynamodb, RUNNERS, retention_days=14)
-    return Runners(table=table, record=ledger.record, scope=SCOPE, runner_tags={"runner": "yes"})
+    return RunnerTracker(table=table, record=ledger.record, scope=SCOPE, runner_tags={"runner": "yes"})
 
 
 def test_a_price_that_could_not_be_looked_up_is_added_by_the_next_try(dynamodb: "DynamoDBClient") -> None:

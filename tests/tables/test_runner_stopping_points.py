@@ -16,7 +16,7 @@ from runledger.model.reruns import RerunOutcome
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
 from local.github import SimulatedGitHub
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.walk
 
 __all__ = ["github"]  # a fixture
 
-Step = Callable[[Ledger, Runners], object]
+Step = Callable[[Ledger, RunnerTracker], object]
 FOUND = Instance(
     runner_id=INSTANCE,
     kind=RunnerKind.EC2,
@@ -61,7 +61,7 @@ def webhook(step: str, **more: Any) -> Step:
     return lambda ledger, _: ledger.record(receipt(step, **more))
 
 
-def lookup(_: Ledger, runners: Runners) -> None:
+def lookup(_: Ledger, runners: RunnerTracker) -> None:
     task = RunnerLookup(
         installation_id=INSTALLATION,
         job_id=JOB,
@@ -102,7 +102,7 @@ def dynamodb() -> Any:
 
 def play(client: Any, steps: list[Step]) -> None:
     ledger = ledger_on(client)
-    runners = Runners(table=RunnersTable(client, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=RunnersTable(client, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     for step in steps:
         step(ledger, runners)
 

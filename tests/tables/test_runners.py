@@ -18,7 +18,7 @@ from runledger.model.runner_names import INSTANCE_ID, TASK_ID
 from runledger.recording.follow_up import FollowUps, lookup_from
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.runners import RunnersTable
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 BOOKKEEPING = {"received_at", "last_updated_at", "version", "inputs", "ttl", "internal_queue_duration_in_ms"}
-Step = Callable[[Ledger, Runners], object]
+Step = Callable[[Ledger, RunnerTracker], object]
 
 
 def no_price(_: object) -> Price:
@@ -66,7 +66,7 @@ LIFE: dict[str, Step] = {
 
 def play(dynamodb: "DynamoDBClient", steps: list[Step]) -> dict[str, Any]:
     ledger = ledger_on(dynamodb)
-    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     for step in steps:
         step(ledger, runners)
     return job(dynamodb)
@@ -206,7 +206,7 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
         lifecycle=Lifecycle.SPOT,
         tags={"runs-on-pool": "a"},
     )
-    runners = Runners(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
+    runners = RunnerTracker(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
     asked: list[tuple[str, RunnerKind]] = []
 
     def describe(runner_id: str, kind: RunnerKind) -> Instance:
@@ -257,7 +257,7 @@ def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDB
 
 
 def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
-    def claimed(_: Ledger, runners: Runners) -> None:
+    def claimed(_: Ledger, runners: RunnerTracker) -> None:
         tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "another-owner"}
         machine = Instance(runner_id=INSTANCE, kind=RunnerKind.EC2, state="running", tags=tags)
         lookup = RunnerLookup(
@@ -277,7 +277,7 @@ def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamod
 def test_a_job_that_lost_its_runner_does_not_follow_an_older_plan(dynamodb: "DynamoDBClient") -> None:
     thief, older = JOB + 1, launcher("runner_scheduled", runner_id="i-0bbbbbbbbbbbbbbb0", minute=0)
 
-    def taken(_: Ledger, runners: Runners) -> None:
+    def taken(_: Ledger, runners: RunnerTracker) -> None:
         found = RunnerLookup(
             installation_id=INSTALLATION,
             job_id=thief,

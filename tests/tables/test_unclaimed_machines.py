@@ -7,7 +7,7 @@ from runledger.model import times
 from runledger.model.runner import RunnerStatus
 from runledger.model.suspicion import Cleared
 from runledger.runners import aws_events
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import UNCLAIMED_RETENTION_DAYS, RunnersTable
 
 from tests.support import runner_events
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def runners(dynamodb: "DynamoDBClient") -> Runners:
+def runners(dynamodb: "DynamoDBClient") -> RunnerTracker:
     table = RunnersTable(dynamodb, RUNNERS, retention_days=14)
-    return Runners(table=table, record=ledger_on(dynamodb).record, scope=SCOPE)
+    return RunnerTracker(table=table, record=ledger_on(dynamodb).record, scope=SCOPE)
 
 
 def only(client: "DynamoDBClient") -> dict[str, Any]:
@@ -32,7 +32,7 @@ def only(client: "DynamoDBClient") -> dict[str, Any]:
 
 
 def test_a_machine_of_the_account_is_not_active_and_is_forgotten_in_days(
-    dynamodb: "DynamoDBClient", runners: Runners
+    dynamodb: "DynamoDBClient", runners: RunnerTracker
 ) -> None:
     aws_events.record(instance_state("running", minute=2), runners)
     item = only(dynamodb)
@@ -44,7 +44,9 @@ def test_a_machine_of_the_account_is_not_active_and_is_forgotten_in_days(
     assert "status" not in only(dynamodb)
 
 
-def test_a_plan_that_follows_gets_the_events_that_came_before_it(dynamodb: "DynamoDBClient", runners: Runners) -> None:
+def test_a_plan_that_follows_gets_the_events_that_came_before_it(
+    dynamodb: "DynamoDBClient", runners: RunnerTracker
+) -> None:
     ledger_on(dynamodb).dispatch(receipt(IN_PROGRESS))
     aws_events.record(instance_state("running", minute=2), runners)
     aws_events.record(runner_events.interruption(minute=5), runners)
@@ -57,7 +59,7 @@ def test_a_plan_that_follows_gets_the_events_that_came_before_it(dynamodb: "Dyna
 
 
 def test_a_runner_without_a_job_is_suspected_though_only_events_were_known(
-    dynamodb: "DynamoDBClient", runners: Runners
+    dynamodb: "DynamoDBClient", runners: RunnerTracker
 ) -> None:
     aws_events.record(instance_state("running", minute=2), runners)
     at = "2025-01-15T11:00:00.000Z"
@@ -69,7 +71,7 @@ def test_a_runner_without_a_job_is_suspected_though_only_events_were_known(
     assert only(dynamodb)["status"] == "cleaned"
 
 
-def test_a_machine_that_has_ended_is_not_suspected(dynamodb: "DynamoDBClient", runners: Runners) -> None:
+def test_a_machine_that_has_ended_is_not_suspected(dynamodb: "DynamoDBClient", runners: RunnerTracker) -> None:
     aws_events.record(instance_state("terminated", minute=2), runners)
     assert runners.table.suspect(INSTANCE, at="2025-01-15T11:00:00.000Z", reason="no_job") is None
     assert "status" not in only(dynamodb)
@@ -77,7 +79,7 @@ def test_a_machine_that_has_ended_is_not_suspected(dynamodb: "DynamoDBClient", r
 
 @pytest.mark.parametrize("elsewhere", [{"account": "999999999999"}, {"region": "eu-west-1"}])
 def test_events_of_another_account_or_region_neither_confirm_nor_end_a_machine(
-    dynamodb: "DynamoDBClient", runners: Runners, elsewhere: dict[str, str]
+    dynamodb: "DynamoDBClient", runners: RunnerTracker, elsewhere: dict[str, str]
 ) -> None:
     runner_events.publish(runner_events.launcher("runner_scheduled", minute=1), runners)
     aws_events.record(instance_state("terminated", minute=9) | elsewhere, runners)
@@ -85,7 +87,9 @@ def test_events_of_another_account_or_region_neither_confirm_nor_end_a_machine(
     assert (item["status"], "terminated_at" in item, "confirmed_at" in item) == ("active", False, False)
 
 
-def test_a_machine_is_kept_with_the_place_where_aws_confirmed_it(dynamodb: "DynamoDBClient", runners: Runners) -> None:
+def test_a_machine_is_kept_with_the_place_where_aws_confirmed_it(
+    dynamodb: "DynamoDBClient", runners: RunnerTracker
+) -> None:
     scheduled = runner_events.launcher("runner_scheduled", minute=1, availability_zone="eu-west-1b")
     runner_events.publish(scheduled, runners)
     assert (only(dynamodb)["region"], "confirmed_at" in only(dynamodb)) == ("eu-west-1", False)
@@ -103,7 +107,7 @@ def test_a_machine_is_kept_with_the_place_where_aws_confirmed_it(dynamodb: "Dyna
     ],
 )
 def test_a_launchers_report_of_an_end_counts_only_for_a_machine_that_was_confirmed_in_scope(
-    dynamodb: "DynamoDBClient", runners: Runners, region: str, confirmed_at: str | None, ends: bool
+    dynamodb: "DynamoDBClient", runners: RunnerTracker, region: str, confirmed_at: str | None, ends: bool
 ) -> None:
     """The second region is no longer a region of runners. The last machine is only reported to be in scope."""
     at = "2025-01-15T10:02:00.000Z"

@@ -20,7 +20,7 @@ from runledger.platform import clients, emf, logs
 from runledger.platform.clock import SystemClock
 from runledger.queries import caches
 from runledger.runners.launcher_events import LauncherEvents
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.webhooks.intake import Intake
 from runledger.wiring import recording, runners
 from runledger_github import app as github_app
@@ -120,7 +120,7 @@ class Receiving:
 
     intake: Intake
     launcher_events: LauncherEvents
-    runners: Runners
+    runners: RunnerTracker
     describe: Callable[..., Any]
     find_price: Callable[..., Any]
 
@@ -130,7 +130,7 @@ class Receiving:
         return cls(
             recording.intake(),
             runners.launcher_events(),
-            runners.runners(),
+            runners.tracker(),
             runners.fleet().find,
             runners.find_price(),
         )

@@ -100,7 +100,7 @@ class GitHub:
         raise UnavailableError(f"GitHub request: {result.message or result.outcome}")
 
     def _invoke(self, request: GitHubRequest) -> Result:
-        event = to_event(request) | {"correlation_id": logs.logger.get_correlation_id()}
+        event = to_event(request, correlation_id=logs.correlation_id())
         try:
             response = self._lambdas().invoke(FunctionName=self._function, Payload=json.dumps(event).encode())
             body = response["Payload"].read()

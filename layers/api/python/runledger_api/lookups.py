@@ -14,7 +14,7 @@ Key = TypeVar("Key", RunKey, DeploymentKey)
 
 
 def look_up(cache: Cache[Key], key: Key, repo_full_name: str | None) -> dict[str, Any] | None:
-    """None if GitHub doesn't have it or can't be asked. UnavailableError if GitHub doesn't answer."""
+    """None if GitHub doesn't have it or can't be asked. UnavailableError if GitHub doesn't respond."""
     can_ask = key.installation_id != NO_INSTALLATION and wiring.github().may_refresh()
     if repo_full_name is None or not can_ask:
         return None

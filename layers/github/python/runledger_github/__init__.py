@@ -1,1 +1,1 @@
-"""The part of GitHub's REST API that Runledger asks, in a layer of its own so that intake stays light."""
+"""A client for the part of GitHub's REST API that Runledger uses. In a layer of its own, which intake doesn't load."""

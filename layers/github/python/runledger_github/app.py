@@ -108,7 +108,7 @@ class GitHubApp:
             yield DeliveryPage(deliveries=page.document, next_cursor=(page.next_query or {}).get("cursor"))
 
     def redeliver(self, delivery_id: int) -> None:
-        """After a NoAnswerError, check the log before a retry: GitHub may have sent it."""
+        """After a NoResponseError, check the log before a retry: GitHub may have sent it."""
         path = f"/app/hook/deliveries/{delivery_id}/attempts"
         self._session.json(Call(method="POST", path=path, repeatable=False))
 

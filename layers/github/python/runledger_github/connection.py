@@ -7,7 +7,7 @@ import urllib3
 from runledger.model.addresses import is_encrypted_or_local
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
-from runledger_github.errors import NoAnswerError, OutOfTime
+from runledger_github.errors import NoResponseError, OutOfTime
 from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline
 
@@ -51,7 +51,7 @@ class Connection:
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error
             never_sent = isinstance(reason, NewConnectionError | ConnectTimeoutError)
-            raise NoAnswerError(f"{call}: {reason}", repeatable=call.repeatable or never_sent) from error
+            raise NoResponseError(f"{call}: {reason}", repeatable=call.repeatable or never_sent) from error
         return Response(status=response.status, headers=response.headers, body=response.data)
 
 

@@ -1,7 +1,7 @@
 """Errors of the GitHub client.
 
 UnavailableError        (the domain's) temporary: retry later
-├── NoAnswerError       no connection, a timeout, a 5xx, or a response that isn't JSON
+├── NoResponseError       no connection, a timeout, a 5xx, or a response that isn't JSON
 ├── RateLimited         no calls are allowed before `until`
 └── OutOfTime           the caller's deadline has passed; GitHub wasn't called
 GitHubRefusal           permanent: a retry won't help
@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from runledger.model.errors import UnavailableError
 
 
-class NoAnswerError(UnavailableError):
+class NoResponseError(UnavailableError):
     """`repeatable` if GitHub can't have executed the call, or if the call is idempotent."""
 
     def __init__(self, problem: str, *, repeatable: bool) -> None:

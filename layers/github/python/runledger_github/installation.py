@@ -36,7 +36,7 @@ class Installation:
         return self._get(_repo(repo, "actions", "jobs", job_id))
 
     def rerun_failed_jobs(self, repo: str, run_id: int) -> None:
-        """Refused (403) until the whole run is finished. After a NoAnswerError, check its attempt number."""
+        """Refused (403) until the whole run is finished. After a NoResponseError, check its attempt number."""
         path = _repo(repo, "actions", "runs", run_id, "rerun-failed-jobs")
         self._session.json(Call(method="POST", path=path, repeatable=False))
 

@@ -30,9 +30,9 @@ from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.absences import Absences
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
-from runledger.wiring.recording import ledger, record
+from runledger.wiring.recording import ledger
 from runledger.wiring.runner_tables import passes
-from runledger.wiring.runners import fleet, runners
+from runledger.wiring.runners import fleet, tracker
 from runledger.wiring.settings import Settings, TableSettings
 from runledger.wiring.stuck import patience
 from runledger.wiring.tables import installations, jobs
@@ -61,21 +61,21 @@ def settings() -> ReconcilerSettings:
 
 @CachedPerApp
 def cleanup() -> Cleanup:
-    known = github_state()
-    registrations = _registrations(known) if known else None
+    github = github_state()
+    registrations = _registrations(github) if github else None
     owners = Owners(
-        accounts=known.accounts if known else dict,
+        accounts=github.accounts if github else dict,
         former_accounts=installations().named,
         repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
     )
     return Cleanup(
-        runners=runners(),
+        tracker=tracker(),
         locks=CleanupLocks(client("dynamodb"), TableSettings.of("RUNNERS").table),
         jobs=jobs(),
         fleet=fleet(),
         owners=owners,
         registrations=registrations,
-        awaited=AwaitedRunners(owners=owners, registrations=registrations, github=known),
+        awaited=AwaitedRunners(owners=owners, registrations=registrations, github=github),
         waits=Waits(
             grace_seconds=settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE,
             registration_seconds=settings().runner_registration_minutes * times.SECONDS_PER_MINUTE,
@@ -86,29 +86,29 @@ def cleanup() -> Cleanup:
 
 @CachedPerApp
 def reconciler() -> Reconciler:
-    known = github_state()
+    github = github_state()
     return Reconciler(
         installations=installations(),
         jobs=JobCheck(
             jobs=jobs(),
             runs=ledger().runs,
-            record=record,
+            record=ledger().record,
             report=ledger().dispatch,
-            requests=RunnerRequests(events=lazy_client("events"), bus=settings().event_bus, record=record),
+            requests=RunnerRequests(events=lazy_client("events"), bus=settings().event_bus, record=ledger().record),
             describe=fleet().describe,
             confirmed=_confirmed,
             absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
-            github=known,
+            github=github,
             patience=patience(),
         ),
         runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans is OrphanMode.ENFORCE),
         approvals=ApprovalCheck(find=_find_forgotten),
-        deliveries=_deliveries(known) if known else None,
-        confirmation=InstallationCheck(registry=installations(), github=known) if known else None,
-        uninstalled=_uninstalled() if known else None,
+        deliveries=_deliveries(github) if github else None,
+        confirmation=InstallationCheck(registry=installations(), github=github) if github else None,
+        uninstalled=_uninstalled() if github else None,
         passes=passes(),
-        share_left=known.share_left if known else _none_left,
-        finish_within=known.app.deadline.finish_within if known else _ignore_deadline,
+        share_left=github.share_left if github else _none_left,
+        finish_within=github.app.deadline.finish_within if github else _ignore_deadline,
         share_for_others=settings().github_budget_for_others_percent / 100,
         warn=metrics.failed,
         time=clock,
@@ -117,19 +117,19 @@ def reconciler() -> Reconciler:
 
 def _confirmed(runner_ids: Iterable[str]) -> list[str]:
     """Machines in scope that EC2 or ECS has reported before. If they aren't there now, they are gone."""
-    found = runners().table.among(runner_ids)
-    return [runner_id for runner_id, runner in found.items() if runners().is_in_scope(runner)]
+    found = tracker().table.among(runner_ids)
+    return [runner_id for runner_id, runner in found.items() if tracker().is_in_scope(runner)]
 
 
 def _uninstalled() -> UninstalledCheck:
     return UninstalledCheck(
-        registry=installations(), jobs=jobs(), runs=ledger().runs, record=record, report=ledger().dispatch
+        registry=installations(), jobs=jobs(), runs=ledger().runs, record=ledger().record, report=ledger().dispatch
     )
 
 
-def _deliveries(known: GitHubState) -> DeliveryCheck:
+def _deliveries(github: GitHubState) -> DeliveryCheck:
     lost = LostDeliveries(client("dynamodb"), TableSettings.of("RUNNERS").table)
-    return DeliveryCheck(log=known.app, lost=lost, at_most=settings().redeliveries_at_most)
+    return DeliveryCheck(log=github.app, lost=lost, at_most=settings().redeliveries_at_most)
 
 
 def _known_machines(machine_ids: set[str]) -> set[str]:
@@ -139,12 +139,12 @@ def _known_machines(machine_ids: set[str]) -> set[str]:
     taken for that machine.
     """
     described = fleet().describe(machine_ids) if machine_ids else {}
-    recorded = runners().table.among(machine_ids - described.keys())
+    recorded = tracker().table.among(machine_ids - described.keys())
     return {*described, *(each for each, runner in recorded.items() if is_known(runner))}
 
 
-def _registrations(known: GitHubState) -> Registrations:
-    return Registrations(app=known.app, known_machines=_known_machines, clock=clock.now)
+def _registrations(github: GitHubState) -> Registrations:
+    return Registrations(app=github.app, known_machines=_known_machines, clock=clock.now)
 
 
 def _find_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[ForgottenApproval]:

@@ -48,16 +48,16 @@ class Registrations:
     clock: Callable[[], float] = time.monotonic
 
     @cached_property
-    def _first(self) -> RunnerLists:
+    def _listed_in_pass(self) -> RunnerLists:
         return RunnerLists(app=self.app, clock=self.clock)
 
     @cached_property
-    def _second(self) -> RunnerLists:
+    def _listed_again(self) -> RunnerLists:
         return RunnerLists(app=self.app, clock=self.clock)
 
     def begin(self) -> None:
-        self._first.clear()
-        self._second.clear()
+        self._listed_in_pass.clear()
+        self._listed_again.clear()
 
     def search(self, installation_ids: Sequence[int], *, may_ask: MayAsk) -> None:
         """Lists all runners that these installations can see. UnavailableError unless all of them respond."""
@@ -86,10 +86,10 @@ class Registrations:
         UnavailableError unless all installations respond.
         """
         for installation_id in installation_ids:
-            self._second.scopes(installation_id, may_ask, age=FRESH_SECONDS)
+            self._listed_again.scopes(installation_id, may_ask, age=FRESH_SECONDS)
         _, far = self._to_list_again(runner, job, installation_ids, may_ask)
         for scope in _sorted(far):
-            self._second.runners(scope, may_ask, age=FRESH_SECONDS)
+            self._listed_again.runners(scope, may_ask, age=FRESH_SECONDS)
 
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: MayAsk) -> bool:
         """False while it is busy. A runner that has registered again has a new id, and is found by its name.
@@ -108,15 +108,15 @@ class Registrations:
         found_in = {scope for scope, _ in found}
         near, far = self._to_list_again(runner, job, installation_ids, may_ask)
         for scope in _sorted(far - found_in):
-            self._ensure_not_registered(runner, job, (scope, self._second.runners(scope, may_ask)), identified)
+            self._ensure_not_registered(runner, job, (scope, self._listed_again.runners(scope, may_ask)), identified)
         for scope in _sorted(near - found_in):
-            again = self._second.runners(scope, may_ask, age=NOW)
+            again = self._listed_again.runners(scope, may_ask, age=NOW)
             self._ensure_not_registered(runner, job, (scope, again), identified)
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
         removed = {each["id"] for _, each in found}
         for scope in found_in:
-            left = [each for each in self._second.runners(scope, may_ask, age=NOW) if each["id"] not in removed]
+            left = [each for each in self._listed_again.runners(scope, may_ask, age=NOW) if each["id"] not in removed]
             self._ensure_not_registered(runner, job, (scope, left), identified)
         return True
 
@@ -140,7 +140,7 @@ class Registrations:
         others: a machine may register with another repository for each job. Only a launcher's tag that names a
         repository limits it to that one.
         """
-        scopes = {scope for each in installation_ids for scope in self._second.scopes(each, may_ask)}
+        scopes = {scope for each in installation_ids for scope in self._listed_again.scopes(each, may_ask)}
         named = {runner.repo_full_name, runner.owner_name, job.repo_full_name if job else None}
         repositories = {name.lower() for name in named if name and "/" in name}
         near = {each for each in scopes if not each.is_repository or each.name.lower() in repositories}
@@ -149,8 +149,8 @@ class Registrations:
 
     def _listed(self, installation_ids: Sequence[int], may_ask: MayAsk) -> Iterator[tuple[RegistrationScope, Json]]:
         for installation_id in installation_ids:
-            for scope in self._first.scopes(installation_id, may_ask):
-                for each in self._first.runners(scope, may_ask):
+            for scope in self._listed_in_pass.scopes(installation_id, may_ask):
+                for each in self._listed_in_pass.runners(scope, may_ask):
                     yield scope, each
 
     def _ensure_no_other_may_be(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from runledger_github.errors import NoAnswerError, RateLimited
+from runledger_github.errors import NoResponseError, RateLimited
 
 T = TypeVar("T")
 
@@ -51,14 +51,14 @@ class Retries:
             tries += 1
             try:
                 return attempt()
-            except (NoAnswerError, RateLimited) as error:
+            except (NoResponseError, RateLimited) as error:
                 retry_at = self._earliest_retry(error) + _backoff(tries)
-                permanent = isinstance(error, NoAnswerError) and not error.repeatable
+                permanent = isinstance(error, NoResponseError) and not error.repeatable
                 if permanent or tries >= self._limits.tries or retry_at > deadline:
                     raise
             self._sleep(retry_at - self._clock())
 
-    def _earliest_retry(self, error: NoAnswerError | RateLimited) -> float:
+    def _earliest_retry(self, error: NoResponseError | RateLimited) -> float:
         now = self._clock()
         return max(error.until, now) if isinstance(error, RateLimited) else now
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from runledger_github.connection import Connection
-from runledger_github.errors import NoAnswerError, RateLimited
+from runledger_github.errors import NoResponseError, RateLimited
 from runledger_github.etags import CachedResponse, ETags
 from runledger_github.limits import Budget
 from runledger_github.messages import Call, Response
@@ -99,4 +99,4 @@ def _ensure_json(response: Response, call: Call) -> None:
     try:
         _ = response.document
     except ValueError as error:
-        raise NoAnswerError(f"{call}: the response isn't JSON", repeatable=call.repeatable) from error
+        raise NoResponseError(f"{call}: the response isn't JSON", repeatable=call.repeatable) from error

@@ -1,5 +1,6 @@
 """The current state of runs, jobs and deployments at GitHub, converted to the reports that webhooks produce."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,13 +23,14 @@ from runledger_github.messages import Json
 ACCOUNTS_FRESH_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class GitHubState:
     """Methods return None if GitHub has no such record, or if the installation has no App."""
 
     app: GitHubApp
     clock: Callable[[], float] = time.time
-    _accounts: list[tuple[float, dict[int, str]]] = field(default_factory=list)
+    _accounts: dict[int, str] = field(default_factory=dict)
+    _accounts_read_at: float = -math.inf
 
     def run(self, run: RunKey, repo_full_name: str) -> RunReport | None:
         """With NEWEST_ATTEMPT, the report is about that attempt."""
@@ -66,17 +68,17 @@ class GitHubState:
 
         Empty for an enterprise, which has no login: no machine's owner tag can name it.
         """
-        if not self._accounts or self._accounts[0][0] < self.clock() - ACCOUNTS_FRESH_SECONDS:
+        if self._accounts_read_at < self.clock() - ACCOUNTS_FRESH_SECONDS:
             try:
-                logins = {
+                self._accounts = {
                     int(listed["id"]): str(listed["account"].get("login") or "") for listed in self.app.installations()
                 }
             except GitHubRefusal as refusal:
                 raise UnavailableError(
                     f"GitHub rejects the request for the App's installations: {refusal}"
                 ) from refusal
-            self._accounts[:] = [(self.clock(), logins)]
-        return self._accounts[0][1]
+            self._accounts_read_at = self.clock()
+        return self._accounts
 
     def share_left(self, installation_id: int) -> float:
         """The unused share of the hourly rate limit: 1 before the first call, and on a server without rate limits."""

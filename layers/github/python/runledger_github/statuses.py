@@ -1,6 +1,6 @@
 """Maps the status of a response to an error."""
 
-from runledger_github.errors import BadCredentials, NoAnswerError, NotFound, RateLimited, Refused
+from runledger_github.errors import BadCredentials, NoResponseError, NotFound, RateLimited, Refused
 from runledger_github.limits import limited_until
 from runledger_github.messages import Call, Response
 
@@ -20,7 +20,7 @@ def raise_for_status(response: Response, call: Call, *, caller: str, now: float)
         raise RateLimited(caller, until=until)
     if response.status >= SERVER_ERROR:
         # A gateway may time out on a call that GitHub then completes.
-        raise NoAnswerError(f"{call}: {response.status} {response.message}", repeatable=call.repeatable)
+        raise NoResponseError(f"{call}: {response.status} {response.message}", repeatable=call.repeatable)
     if response.status == UNAUTHORIZED:
         raise BadCredentials(f"{call} as {caller}: {response.status} {response.message}")
     if response.status == NOT_FOUND:

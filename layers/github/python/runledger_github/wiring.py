@@ -1,4 +1,4 @@
-"""What the functions that call GitHub need. Only they have the layer with its client."""
+"""Composition of the functions that call GitHub, except for the reconciler."""
 
 import json
 import time
@@ -117,10 +117,10 @@ def github_state() -> GitHubState | None:
 @CachedPerApp
 def is_pending() -> Callable[[Job, bool], bool]:
     """Whether a waiting job still waits for an approval: on GitHub if it may be asked, else in the table."""
-    known = github_state()
+    github = github_state()
     cache = None
-    if known:
-        cache = deployment_cache(deployments(), Refresh(table=deployments(), fetch=known.deployment))
+    if github:
+        cache = deployment_cache(deployments(), Refresh(table=deployments(), fetch=github.deployment))
 
     def pending(job: Job, may_ask: bool) -> bool:
         if cache and may_ask and (found := _refreshed(job, cache)):
@@ -153,13 +153,13 @@ def reruns() -> Reruns | None:
     limits = RerunSettings.from_environment()
     claims = RerunClaims(client("dynamodb"), TableSettings.of("RUNS").table)
     recorder = ledger()
-    known = github_state()
-    if known is None:
+    github = github_state()
+    if github is None:
         return None
     return Reruns(
         claims=claims,
         record=recorder.record,
-        github=known.app.installation,
+        github=github.app.installation,
         refusals=(GitHubRefusal,),
         at_most=limits.reruns_at_most,
         has_gates=recorder.gates.exist,

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
+from runledger.model.inputs import Facts
 from runledger.model.keys import JobKey
 from runledger.model.times import BEFORE_ALL, NEVER
 
@@ -49,12 +51,22 @@ class MachineFacts:
     on_demand_price_per_hour: Decimal | None = None
     launched_at: str | None = None
 
+    @classmethod
+    def planned(cls, facts: Facts) -> "MachineFacts":
+        """From a launcher's report about a job."""
+        return cls(**{name: getattr(facts, name) for name in JOB_FIELDS})
+
+    def of_job(self) -> dict[str, Any]:
+        """The facts that a job has too, under the same names."""
+        return {name: getattr(self, name) for name in JOB_FIELDS}
+
     def filled_from(self, other: "MachineFacts") -> "MachineFacts":
         """Takes missing facts from `other`."""
         absent = {each.name for each in fields(self) if getattr(self, each.name) is None}
         return replace(self, **{name: getattr(other, name) for name in absent})
 
 
+JOB_FIELDS = tuple(each.name for each in fields(MachineFacts) if each.name != "launched_at")
 NO_FACTS = MachineFacts()
 
 

@@ -6,7 +6,9 @@
 import re
 from dataclasses import dataclass
 
-_TASK = re.compile(r"arn:aws[\w-]*:ecs:(?P<region>[\w-]+):(?P<account>\d{12}):task/")
+from runledger.model.runner_names import TASK_ARN
+
+_TASK = re.compile(TASK_ARN)
 # `us-west-2a`, and the local zone `us-west-2-lax-1a` of the same region.
 _ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d+")
 

@@ -8,6 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from runledger.model.inputs import Receipt
 from runledger.model.keys import DeploymentKey, RunKey
 
 WEBHOOK_PATH = "/webhooks/github"
@@ -147,3 +148,4 @@ class InstallationReport:
 
 
 Report = RunReport | DeploymentReport | Review | InstallationReport
+Input = Receipt | Report

@@ -134,7 +134,12 @@ class Runner:
         return replace(self._created_by(claim.since), claims=claims)._derived()
 
     def owned(self, **owner: object) -> "Runner":
+        """With these values, which may change its owner, and with what follows from them."""
         return replace(self, **owner)._derived()  # type: ignore[arg-type]
+
+    def contested(self, at: str, *, by: int) -> "Runner":
+        """A second installation claims the machine. A contested machine is not suspected."""
+        return self.owned(contested_at=at, contested_by=by, **NOT_SUSPECTED)
 
     @property
     def place(self) -> Place:

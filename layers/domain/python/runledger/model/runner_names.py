@@ -2,6 +2,8 @@
 
 import re
 
+INSTANCE = r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})"  # a whole id
+TASK_ARN = r"arn:aws[\w-]*:ecs:(?P<region>[\w-]+):(?P<account>\d{12}):task/"  # its start
 # A prefix may directly precede an id of 17 digits. An id of eight digits needs a boundary before it: `ci-1a2b3c4d` is
 # the prefix `ci-` and a random suffix.
 INSTANCE_ID = r"(?:i-[0-9a-f]{17}|(?<![0-9A-Za-z])i-[0-9a-f]{8})(?![0-9a-zA-Z])"

@@ -33,9 +33,9 @@ def each_event(event: dict[str, Any], context: Any, process: Callable[[Json, str
     """The same for events of EventBridge, each with the time at which it was put on the queue."""
 
     def process_message(message: SQSRecord) -> None:
-        sent = payload.parse_object(message.body, "message")
-        logs.follow(str(sent.get("id")))
-        process(sent, _sent_at(message))
+        published = payload.parse_object(message.body, "message")
+        logs.follow(str(published.get("id")))
+        process(published, _sent_at(message))
 
     return _each(event, context, process_message)
 
@@ -43,10 +43,10 @@ def each_event(event: dict[str, Any], context: Any, process: Callable[[Json, str
 def _each(event: dict[str, Any], context: Any, process: Callable[[SQSRecord], None]) -> Any:
     started = postponed = 0
 
-    def one(record: SQSRecord) -> None:
+    def handle(record: SQSRecord) -> None:
         nonlocal started, postponed
         # The first message is always started: otherwise it might never be processed.
-        if started and context.get_remaining_time_in_millis() < MESSAGE_SECONDS * 1000:
+        if started and context.get_remaining_time_in_millis() < MESSAGE_SECONDS * times.MS_PER_SECOND:
             postponed += 1
             raise _OutOfTime
         started += 1
@@ -65,9 +65,9 @@ def _each(event: dict[str, Any], context: Any, process: Callable[[SQSRecord], No
             logs.logger.exception("message failed", extra={"message_id": record.message_id})
             raise
 
-    # Made for each batch: it keeps what failed, and a warm function must not remember the last one.
+    # A new one for each batch: it stores the failed messages, and a warm function must not repeat those of the last.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    response = process_partial_response(event=event, record_handler=one, processor=processor, context=context)
+    response = process_partial_response(event=event, record_handler=handle, processor=processor, context=context)
     if postponed:
         logs.logger.warning("messages postponed", extra={"number": postponed})
     if failed := len(response["batchItemFailures"]) - postponed:

@@ -97,7 +97,7 @@ class Cache(Generic[Key]):
             if self.time.now() > deadline:
                 if stale := _if_cached(found):
                     return stale
-                raise UnavailableError("GitHub did not answer, and nothing is cached yet")
+                raise UnavailableError("GitHub did not respond, and nothing is cached yet")
             self.time.sleep(POLL_SECONDS)
 
     def _is_fresh(self, found: Item, repo_full_name: str) -> bool:

@@ -81,8 +81,9 @@ class Result:
     delivery_id: int | None = None
 
 
-def to_event(request: GitHubRequest) -> dict[str, Any]:
-    return message_format.stamp({"request": NAMES[type(request)], **asdict(request)})
+def to_event(request: GitHubRequest, *, correlation_id: str | None = None) -> dict[str, Any]:
+    values = {"request": NAMES[type(request)], **asdict(request)}
+    return message_format.stamp(values, correlation_id=correlation_id)
 
 
 def from_event(event: Mapping[str, Any]) -> GitHubRequest:

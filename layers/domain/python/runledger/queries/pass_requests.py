@@ -1,15 +1,15 @@
 """Requests for a pass of the reconciler. A pass runs asynchronously; its result is stored under the request's id."""
 
 import json
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import message_format
 from runledger.model.passes import PassKind, PassStatus
+from runledger.platform import logs
 from runledger.platform.availability import translate_errors
-from runledger.tables.passes import PassesTable
+from runledger.tables.passes import PassesTable, new_pass_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,10 @@ class PassRequests:
         pass_id = new_pass_id(at)
         record = {"pass": kind, "status": PassStatus.REQUESTED, "requested_by": requested_by, "requested_at": at}
         self.passes.note(pass_id, at=at, **record)
-        self._send(message_format.stamp({**options, "id": pass_id, "requested_by": requested_by}))
+        request = {**options, "id": pass_id, "requested_by": requested_by}
+        self._send(message_format.stamp(request, correlation_id=logs.correlation_id()))
         return pass_id
 
     @translate_errors("the reconciler")
     def _send(self, event: dict[str, Any]) -> None:
         self.lambdas.invoke(FunctionName=self.function, InvocationType="Event", Payload=json.dumps(event).encode())
-
-
-def new_pass_id(at: str) -> str:
-    """Sortable by time and safe in a URL."""
-    return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"

@@ -25,7 +25,7 @@ from runledger.reconciliation.orphans import Waits, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.runners.fleet import Fleet
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
 from runledger.tables.jobs import JobsTable
 
@@ -96,7 +96,7 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
-    runners: Runners
+    tracker: RunnerTracker
     locks: CleanupLocks
     jobs: JobsTable
     fleet: Fleet
@@ -116,7 +116,7 @@ class Cleanup:
 
         `installations` are those that a person is limited to.
         """
-        runner = self.runners.table.get(runner_id)
+        runner = self.tracker.table.get(runner_id)
         if runner is None or not _may_be_cleaned(runner) or not is_visible_to(runner, installations):
             return CleanupOutcome.NOT_SUSPECTED
         suspected_at = runner.suspected_at or NEVER_SUSPECTED
@@ -125,7 +125,7 @@ class Cleanup:
         at = self.now()
         found = self.check(runner, job, instance, current, now=at)
         if isinstance(found, Cleared) and runner.status is RunnerStatus.ACTIVE:
-            self.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=at, found=found)
+            self.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=at, found=found)
             return CleanupOutcome[found.name]
         reason = found if isinstance(found, Reason) else None
         searched: Sequence[int] | None = None
@@ -148,7 +148,7 @@ class Cleanup:
             self._release(runner_id, current, Cleared.IN_USE)
             return CleanupOutcome.IN_USE
         if not reason.is_alive:
-            self.runners.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
+            self.tracker.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
             return CleanupOutcome.GONE
         assert instance is not None
         assert searched is not None
@@ -158,7 +158,7 @@ class Cleanup:
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
     ) -> Reason | None:
-        if instance is None and (runner is None or not self.runners.is_in_scope(runner)):
+        if instance is None and (runner is None or not self.tracker.is_in_scope(runner)):
             return None  # out of scope: neither alive nor gone
         ours = instance is not None and self.fleet.is_ours(instance)
         return suspicion(runner, job, instance, ours=ours, now=now, waits=self.waits)
@@ -201,7 +201,7 @@ class Cleanup:
             self._release(runner_id, current, None)
             raise
         # Dated before the event in which EC2 or ECS reports the end, which then changes nothing.
-        self.runners.cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
+        self.tracker.cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
         if suspected_at := orphan.runner.suspected_at:
             latency = times.ms_between(suspected_at, self.now()) / times.MS_PER_SECOND
             current.tally.stopped.append((orphan.runner, latency))
@@ -215,7 +215,7 @@ class Cleanup:
 
     def _why_not_claimed(self, runner_id: str) -> CleanupOutcome:
         """A claim also fails if the runner got a job during the search, which clears the suspicion."""
-        found = self.runners.table.get(runner_id)
+        found = self.tracker.table.get(runner_id)
         if found is None or found.status is RunnerStatus.CLEANED:
             return CleanupOutcome.ALREADY_CLEANED
         cleaning = found.status is RunnerStatus.CLEANING
@@ -223,17 +223,16 @@ class Cleanup:
 
     def _contest(self, seen: Runner, *, by: int) -> None:
         at = self.now()
-        contested = {"contested_at": at, "contested_by": by, "suspected_at": None, "suspected_reason": None}
 
         def contest(runner: Runner) -> Runner:
             changed = runner.contested_at or runner.installation_id != seen.installation_id
-            return runner if changed else runner.owned(**contested)
+            return runner if changed else runner.contested(at, by=by)
 
-        self.runners.table.change(seen.runner_id, at=at, change=contest)
+        self.tracker.table.change(seen.runner_id, at=at, change=contest)
 
     def _is_unchanged(self, seen: Runner) -> bool:
         """During the search, which may take minutes, the machine may get a job or another owner, or be contested."""
-        found = self.runners.table.get(seen.runner_id)
+        found = self.tracker.table.get(seen.runner_id)
         if found is None or found.contested_at:
             return False
         return (found.installation_id, found.proven_by, found.job_id) == (

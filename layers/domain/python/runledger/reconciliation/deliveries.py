@@ -141,7 +141,7 @@ class DeliveryCheck:
         tally = current.tally
         every = [each for each in self.lost.all() if each.status_code not in REJECTED_PERMANENTLY]
         tally.add(Count.LOST, len(every))
-        due = in_turn(each for each in every if self._is_due(each, now=current.now))
+        due = in_turn_by_installation(each for each in every if self._is_due(each, now=current.now))
         # Requests that GitHub rejects take a call, too.
         tally.add(Count.POSTPONED, max(0, len(due) - REDELIVERED_AT_MOST))
         for lost in due[:REDELIVERED_AT_MOST]:
@@ -174,7 +174,7 @@ class DeliveryCheck:
             raise
 
 
-def in_turn(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
+def in_turn_by_installation(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
     """The first of each installation, then the second of each, and so on: a pass is shared among them.
 
     Within an installation, those with the fewest attempts come first, then the oldest.

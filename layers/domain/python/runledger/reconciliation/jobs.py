@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from runledger.model.inputs import Receipt, Status
 from runledger.model.instance import Instance
@@ -12,7 +12,15 @@ from runledger.model.reports import NO_INSTALLATION, REDELIVERY_DAYS, RunReport
 from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier
 from runledger.reconciliation import healing
-from runledger.reconciliation.open_runs import OpenRun, closed_jobs, gather, in_another_order, in_turn, keys_of
+from runledger.reconciliation.open_runs import (
+    OpenRun,
+    closed_jobs,
+    gather,
+    in_another_order,
+    in_turn,
+    key_of_item,
+    keys_of,
+)
 from runledger.reconciliation.orphans import lives
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.requests import RunnerRequests
@@ -68,7 +76,7 @@ class JobCheck:
         wanted = opened if current.is_full else suspects
         if current.is_full:
             runs = [item for each in installation_ids for item in self.runs.open(each)]
-            runs += self.runs.among(keys_of(opened) - {run_key_of(item) for item in runs})
+            runs += self.runs.among(keys_of(opened) - {key_of_item(item) for item in runs})
         else:
             runs = self.runs.among(keys_of(suspects))
         gathered, absent = gather(wanted, runs), self.absences.all()
@@ -146,7 +154,7 @@ class JobCheck:
         found = sweep.github.job(job.installation_id, job.repo_full_name or "", job.job_id)
         if found is not None:
             self._forget({job_key(job.installation_id, job.job_id)}, sweep)
-        self._settle(job, found, sweep)
+        self._resolve(job, found, sweep)
 
     def _compare(self, run: OpenRun, listed: list[GitHubJob] | None, sweep: "Sweep") -> bool:
         """False if the check of one of its jobs failed or was deferred."""
@@ -168,13 +176,13 @@ class JobCheck:
                     # The job may belong to an attempt other than the recorded one.
                     found = sweep.github.job(run.installation_id, run.repo_full_name, job_id)
                 if job is not None:
-                    self._settle(job, found, sweep)
+                    self._resolve(job, found, sweep)
                 elif found is not None and is_settled(found, now=sweep.now):
                     self._discover(run, found, sweep)
                 compared += 1
         return compared == len(keys)
 
-    def _settle(self, job: Job, found: GitHubJob | None, sweep: "Sweep") -> None:
+    def _resolve(self, job: Job, found: GitHubJob | None, sweep: "Sweep") -> None:
         now, tally = sweep.now, sweep.tally
         alive = sweep.alive.get(job.instance_id) if job.instance_id else None
         about = f"job {job.job_id} of {job.repo_full_name}"
@@ -288,7 +296,3 @@ class Sweep:
     @property
     def tally(self) -> Tally:
         return self.current.tally
-
-
-def run_key_of(item: Mapping[str, Any]) -> RunKey:
-    return RunKey(item["installation_id"], item["run_id"], item.get("run_attempt", 1))

@@ -37,37 +37,39 @@ class OpenRun:
         return RunKey(self.installation_id, self.run_id, self.run_attempt)
 
 
+def key_of(job: Job) -> RunKey | None:
+    """None without a run. The attempt is optional in scheduling events: then it is the first."""
+    return None if job.run_id is None else RunKey(job.installation_id, job.run_id, job.run_attempt or 1)
+
+
 def keys_of(jobs: Iterable[Job]) -> set[RunKey]:
-    return {RunKey(job.installation_id, job.run_id, job.run_attempt or 1) for job in jobs if job.run_id is not None}
+    return {key for job in jobs if (key := key_of(job))}
+
+
+def key_of_item(item: Mapping[str, Any]) -> RunKey:
+    return RunKey(item["installation_id"], item["run_id"], item.get("run_attempt", 1))
 
 
 def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
     """The run that was checked longest ago comes first, so the next pass continues where one ran out of time."""
-    found: dict[tuple[int, int, int], OpenRun] = {}
+    found: dict[RunKey, OpenRun] = {}
     for item in known:
         if item.get("repo_full_name"):
-            run = OpenRun(
-                installation_id=item["installation_id"],
-                run_id=item["run_id"],
-                run_attempt=item.get("run_attempt", 1),  # optional in scheduling events
+            key = key_of_item(item)
+            found[key] = OpenRun(
+                **key._asdict(),
                 repo_full_name=item["repo_full_name"],
                 checked_at=item.get("checked_at", ""),
                 conclusion=item.get("conclusion"),
             )
-            found[run.key] = run
     for job in suspects:
-        if job.run_id is None:
+        run = key_of(job)
+        if run is None:
             continue
-        key = RunKey(job.installation_id, job.run_id, job.run_attempt or 1)
-        if key not in found and job.repo_full_name is not None:
-            found[key] = OpenRun(
-                installation_id=job.installation_id,
-                run_id=job.run_id,
-                run_attempt=job.run_attempt or 1,
-                repo_full_name=job.repo_full_name,
-            )
-        if key in found:  # a job without a repository uses its run's
-            found[key].suspects[job.job_id] = job
+        if run not in found and job.repo_full_name is not None:
+            found[run] = OpenRun(**run._asdict(), repo_full_name=job.repo_full_name)
+        if run in found:  # a job without a repository uses its run's
+            found[run].suspects[job.job_id] = job
     return sorted(found.values(), key=lambda run: run.checked_at)
 
 

@@ -16,7 +16,7 @@ from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
 from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.installations import InstallationsRegistry
-from runledger.tables.passes import PassesTable
+from runledger.tables.passes import PassesTable, new_pass_id
 
 # Returns False if time ran out.
 Part = Callable[[Pass], bool]
@@ -43,7 +43,7 @@ class Reconciler:
     time: SystemClock
 
     def run(
-        self, kind: PassKind, *, pass_id: str, seconds_left: Callable[[], float], requested_by: str | None
+        self, kind: PassKind, *, pass_id: str | None, seconds_left: Callable[[], float], requested_by: str | None
     ) -> PassReport:
         """Starts with the part after the one in which the last pass ran out of time, so that every part runs."""
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
@@ -57,7 +57,7 @@ class Reconciler:
         self,
         runner_id: str,
         *,
-        pass_id: str,
+        pass_id: str | None,
         seconds_left: Callable[[], float],
         requested_by: str,
         installations: frozenset[int] | None = None,
@@ -78,8 +78,10 @@ class Reconciler:
         trouble = current.tally.findings[-1].removeprefix(f"runner {runner_id}: ")
         return self._finish(current, (), result=result or f"Not cleaned: {trouble}")
 
-    def _start(self, kind: PassKind, pass_id: str, bounds: Bounds, requested_by: str | None) -> Pass:
+    def _start(self, kind: PassKind, pass_id: str | None, bounds: Bounds, requested_by: str | None) -> Pass:
+        """A scheduled pass has no id yet. A requested one is already stored under its id."""
         now = self.time.text()
+        pass_id = pass_id or new_pass_id(now)
         about = {"pass": kind, "status": PassStatus.RUNNING, "started_at": now, "requested_by": requested_by}
         self.passes.note(pass_id, at=now, **about)
         self.finish_within(bounds.seconds_left() - SECONDS_TO_FINISH)

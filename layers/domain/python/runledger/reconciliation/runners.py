@@ -49,7 +49,7 @@ class RunnerCheck:
 
     def check(self, current: Pass) -> bool:
         """False if time ran out."""
-        table = self.cleanup.runners.table
+        table = self.cleanup.tracker.table
         self.cleanup.begin()
         runners = {each.runner_id: each for each in table.in_status(RunnerStatus.ACTIVE)}
         instances = self.cleanup.fleet.describe(runners)
@@ -57,9 +57,9 @@ class RunnerCheck:
             instances |= self.cleanup.fleet.ours()  # also machines that the ledger doesn't have
         jobs = self._jobs(runners)
         # In cleanup or cleaned: EC2 lists an instance for an hour after its end.
-        settled = table.among(instances.keys() - runners.keys())
+        inactive = table.among(instances.keys() - runners.keys())
         self._count(runners, instances, current.tally)
-        for runner_id in sorted({*runners, *instances} - settled.keys()):
+        for runner_id in sorted({*runners, *instances} - inactive.keys()):
             if current.out_of_time():
                 return False
             runner = runners.get(runner_id)
@@ -81,12 +81,12 @@ class RunnerCheck:
             claimants = f"installations {runner.installation_id} and {runner.contested_by}"
             current.tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
         if runner is not None and candidate.instance is not None and runner.confirmed_at is None:
-            self.cleanup.runners.confirmed(candidate.instance, at=now)
+            self.cleanup.tracker.confirmed(candidate.instance, at=now)
         reason = self.cleanup.check(runner, candidate.job, candidate.instance, current, now=now)
         suspected_at = runner.suspected_at if runner else None
         if isinstance(reason, Cleared):
             if suspected_at:
-                self.cleanup.runners.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=now, found=reason)
+                self.cleanup.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=now, found=reason)
             self._list_unknown_work(candidate, reason, current)
             return
         current.tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
@@ -116,13 +116,13 @@ class RunnerCheck:
     def _suspect(self, candidate: Candidate, reason: Reason, current: Pass) -> None:
         runner_id, instance, now = candidate.runner_id, candidate.instance, current.now
         about: dict[str, Any] = {}
-        table = self.cleanup.runners.table
+        table = self.cleanup.tracker.table
         if instance:
             about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now, "confirmed_at": now}
             about |= {"account_id": instance.account_id, "region": instance.region}
             if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
-                self.cleanup.runners.prove(runner_id, installation_id=owner, owner_name=name, at=now)
+                self.cleanup.tracker.prove(runner_id, installation_id=owner, owner_name=name, at=now)
         suspected = table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about)
         if suspected and reason.is_alive:
             current.tally.suspected.append(suspected)
@@ -134,7 +134,7 @@ class RunnerCheck:
 
     def _resume_cleanups(self, current: Pass) -> bool:
         """Finishes cleanups that crashed: their leases have expired."""
-        for runner in self.cleanup.runners.table.in_status(RunnerStatus.CLEANING):
+        for runner in self.cleanup.tracker.table.in_status(RunnerStatus.CLEANING):
             if current.out_of_time():
                 return False
             if (runner.cleaning_since or "") <= lease_expired_before(current.now):

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import EventType, Receipt
 from runledger.model.job import Job
-from runledger.model.reports import DeploymentReport, InstallationReport, Report, Review, RunReport, Waiting
+from runledger.model.reports import DeploymentReport, Input, InstallationReport, Review, RunReport, Waiting
 from runledger.model.reruns import RerunPolicy
 from runledger.recording import approvals
 from runledger.recording.decision import (
@@ -78,10 +78,10 @@ class Ledger:
     rerun: RerunPolicy = RerunPolicy.INTERRUPTED
     pause: Callable[[int], None] = pause
     defer: Callable[[Review], None] | None = None  # to a function that has more time
-    recorded: Callable[[Receipt | Report, Decision | None], None] = lambda _input, _decision: None
+    recorded: Callable[[Input, Decision | None], None] = lambda _input, _decision: None
     """Called once for each input, after it was recorded, wherever it came from."""
 
-    def dispatch(self, entry: Receipt | Report) -> Decision | None:
+    def dispatch(self, entry: Input) -> Decision | None:
         """A receipt is decided on; a report is one guarded write."""
         if isinstance(entry, Receipt):
             return self.record(entry)

@@ -6,9 +6,9 @@ from typing import Any
 
 from runledger.model import times
 from runledger.model.follow_ups import RerunCheck
-from runledger.model.inputs import EventType, Receipt, Status
+from runledger.model.inputs import EventType, Status
 from runledger.model.job import Job
-from runledger.model.reports import Report
+from runledger.model.reports import Input
 from runledger.model.reruns import RerunResult
 from runledger.platform.logs import count, logger
 from runledger.recording.decision import Decision, Outcome
@@ -41,7 +41,7 @@ DETAILS = (
 DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"}
 
 
-def recorded(entry: Receipt | Report, decision: Decision | None) -> None:
+def recorded(entry: Input, decision: Decision | None) -> None:
     """Reports are only logged: the metrics are about jobs."""
     if decision:
         _job_event(decision)
@@ -81,7 +81,7 @@ def _details(job: Job) -> dict[str, Any]:
     return {**present, **amounts, "was_interrupted": bool(job.was_interrupted)}
 
 
-def deferred(entry: Receipt | Report, error: Exception) -> None:
+def deferred(entry: Input, error: Exception) -> None:
     about = {"level": "WARNING", "reason": str(error)}
     count("recording deferred", _about(entry) | about, {"DeferredDeliveries": 1})
 
@@ -90,7 +90,7 @@ def considered(check: RerunCheck, result: RerunResult) -> None:
     logger.info("re-run considered", extra=asdict(check) | {"result": str(result)})
 
 
-def _about(entry: Receipt | Report) -> dict[str, Any]:
+def _about(entry: Input) -> dict[str, Any]:
     """The ids and the status that the input contains."""
     names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
     found = {name: getattr(entry, name, None) for name in names} | {"kind": type(entry).__name__}

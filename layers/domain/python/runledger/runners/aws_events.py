@@ -5,10 +5,10 @@ from runledger.model.errors import Malformed
 from runledger.model.instance import ENDING, SPOT_INTERRUPTION, AwsEvent
 from runledger.model.payload import Json
 from runledger.model.places import Place
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 
 
-def record(event: Json, runners: Runners) -> None:
+def record(event: Json, tracker: RunnerTracker) -> None:
     """Records one event of EventBridge. Warnings are best effort, so an end without a warning has the same effect.
 
     Events of accounts and regions out of scope are ignored, because EC2 and ECS can't be called there to confirm them.
@@ -17,39 +17,39 @@ def record(event: Json, runners: Runners) -> None:
     detail = payload.section(event, "detail")
     at = payload.required_instant(event, "time")
     place = Place(account_id=payload.text(event, "account"), region=payload.text(event, "region"))
-    if not runners.scope.covers(place):
+    if not tracker.scope.covers(place):
         return
     if kind == AwsEvent.WARNING:
-        runners.interrupted(_instance_id(detail), at=at, place=place)
+        tracker.interrupted(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.REBALANCE:
-        runners.rebalance_recommended(_instance_id(detail), at=at, place=place)
+        tracker.rebalance_recommended(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.INSTANCE_STATE:
-        _record_instance_state(detail, runners, at=at, place=place)
+        _record_instance_state(detail, tracker, at=at, place=place)
     elif kind == AwsEvent.TASK_STATE:
-        _record_task_state(detail, runners, at=at, place=place)
+        _record_task_state(detail, tracker, at=at, place=place)
     else:
         raise Malformed("detail-type", f"is {kind}, which is not an event of a runner")
 
 
-def _record_instance_state(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
+def _record_instance_state(detail: Json, tracker: RunnerTracker, *, at: str, place: Place) -> None:
     state = payload.required_text(detail, "detail.state")
     if state == "running":
-        runners.attached(_instance_id(detail), at=at, place=place)
+        tracker.attached(_instance_id(detail), at=at, place=place)
     elif state in ENDING:
-        runners.terminated(_instance_id(detail), at=at, place=place, reason=state)
+        tracker.terminated(_instance_id(detail), at=at, place=place, reason=state)
 
 
-def _record_task_state(detail: Json, runners: Runners, *, at: str, place: Place) -> None:
+def _record_task_state(detail: Json, tracker: RunnerTracker, *, at: str, place: Place) -> None:
     task = payload.required_text(detail, "detail.taskArn")
     stopping = payload.instant(detail, "stoppingAt") or at
     if detail.get("stopCode") == SPOT_INTERRUPTION:
-        runners.interrupted(task, at=stopping, place=place)
+        tracker.interrupted(task, at=stopping, place=place)
     if detail.get("lastStatus") == "STOPPED":
         reason = payload.text(detail, "stoppedReason")
         stopped = payload.instant(detail, "stoppedAt") or at
-        runners.terminated(task, at=stopped, place=place, reason=reason)
+        tracker.terminated(task, at=stopped, place=place, reason=reason)
     elif detail.get("lastStatus") == "RUNNING" and detail.get("desiredStatus") == "RUNNING":
-        runners.attached(task, at=payload.instant(detail, "startedAt") or at, place=place)
+        tracker.attached(task, at=payload.instant(detail, "startedAt") or at, place=place)
 
 
 def _instance_id(detail: Json) -> str:

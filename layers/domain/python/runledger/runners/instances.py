@@ -11,7 +11,7 @@ from runledger.model import times
 from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Condition, Instance, RunnerKind, instance_states
 from runledger.model.places import Place, place_of
-from runledger.model.runner_names import POOL_TAGS
+from runledger.model.runner_names import INSTANCE, POOL_TAGS, TASK_ARN
 from runledger.platform.availability import translate_errors
 
 # EC2 accepts a thousand, but then takes longer than a client waits.
@@ -22,9 +22,9 @@ NOT_GONE = instance_states(Condition.ALIVE, Condition.STOPPED)
 FLEET_TAGS = ("aws:ec2:fleet-id", "aws:ec2spot:fleet-request-id")
 
 # EC2 and ECS reject a whole batch if one id is malformed.
-_INSTANCE = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
+_INSTANCE = re.compile(INSTANCE)
 _TASK = re.compile(
-    r"(?:arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/(?:(?P<cluster>[\w-]+)/)?)?"
+    rf"(?:{TASK_ARN}(?:(?P<cluster>[\w-]+)/)?)?"
     r"(?P<id>[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )
 

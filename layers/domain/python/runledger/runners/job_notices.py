@@ -24,13 +24,13 @@ Record = Callable[[Receipt], Decision]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobNotices:
-    """`settled` is called for each job of a machine, after each input about the machine."""
+    """`finished` is called for each job of a machine, at the end of each input about the machine."""
 
     table: RunnersTable
     record: Record
-    settled: Callable[[JobKey], None]
+    finished: Callable[[JobKey], None]
 
-    def settle(self, runner: Runner, occurrence: Occurrence) -> None:
+    def notify_of_occurrence(self, runner: Runner, occurrence: Occurrence) -> None:
         """A start may show that an end belongs to a new life: then the jobs of that life get all messages.
 
         A late start or end may also show that two jobs ran in different lives: then neither took the other's machine.
@@ -46,7 +46,7 @@ class JobNotices:
                 self.notify(runner, job, frozenset())
         self.finish(runner)
 
-    def settle_assigned(self, runner: Runner, job: JobKey, *, news: bool) -> None:
+    def notify_of_assignment(self, runner: Runner, job: JobKey, *, news: bool) -> None:
         """The job gets all messages. Others in the same life lose the machine to it, or share its launcher's facts."""
         placed = placements(runner)
         life = placed[job].life if job in placed else None
@@ -60,7 +60,7 @@ class JobNotices:
     def finish(self, runner: Runner, *jobs: JobKey) -> None:
         """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
         for job in dict.fromkeys((*jobs, *(each.job for each in (*runner.assignments, *runner.claims)))):
-            self.settled(job)
+            self.finished(job)
 
     def describe(self, runner: Runner, jobs: Iterable[JobKey]) -> Runner:
         """Describes the machine to jobs that run on it. The runner may change meanwhile, so it is read again."""
@@ -91,4 +91,4 @@ class JobNotices:
         after = self.table.change(runner_id, at=fact.since, change=lambda runner: runner.assigned(fact))
         # Its assignment may be too old to be kept.
         if any(each.job == fact.job and not each.is_plan for each in after.assignments):
-            self.settle_assigned(after, fact.job, news=True)
+            self.notify_of_assignment(after, fact.job, news=True)

@@ -14,14 +14,15 @@ from runledger.model.payload import Json
 from runledger.model.places import Place, region_of
 from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.model.reports import NO_INSTALLATION
-from runledger.runners.lookups import Describe
+from runledger.model.runner_names import INSTANCE, TASK_ARN
+from runledger.runners.lookups import FindMachine
 from runledger.runners.publishers import Publisher, Publishers
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 
 VERSION = 1
 RUNNER_IDS = {
-    RunnerKind.EC2: re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
-    RunnerKind.ECS: re.compile(r"arn:aws[\w-]*:ecs:[\w-]+:\d{12}:task/\S+"),
+    RunnerKind.EC2: re.compile(INSTANCE),
+    RunnerKind.ECS: re.compile(rf"{TASK_ARN}\S+"),
 }
 # The largest error of a launcher's clock that is accepted: times decide which of two reports is newer.
 MAX_CLOCK_ERROR_MS = 24 * times.MS_PER_HOUR
@@ -30,13 +31,13 @@ MAX_PRICE_PER_HOUR = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LauncherEvents:
-    """`account` returns the account of an installation from GitHub's webhooks, or None before the first webhook."""
+    """`github_account` returns the account of an installation, or None before its first webhook."""
 
-    runners: Runners
+    tracker: RunnerTracker
     publishers: Publishers
-    describe: Describe
+    find_machine: FindMachine
     find_price: FindPrice
-    account: Callable[[int], str | None]
+    github_account: Callable[[int], str | None]
 
     def record(self, event: Json, *, sent_at: str | None = None) -> None:
         """Records one event of EventBridge. `sent_at` is when EventBridge put it on the queue.
@@ -59,13 +60,13 @@ class LauncherEvents:
             case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
                 receipt = _scheduled(event, detail, EventType(detail_type), at=at, find_price=self.find_price)
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
-                self.runners.launch(receipt, kind=kind, proof=proof, place=_place(event, detail))
+                self.tracker.launch(receipt, kind=kind, proof=proof, place=_place(event, detail))
             case EventType.RUNNER_ATTACHED:
-                self.runners.reported_attached(runner_id, installation_id=installation_id, at=at)
+                self.tracker.reported_attached(runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:
-                self.runners.reported_terminated(
+                self.tracker.reported_terminated(
                     runner_id,
-                    self.describe(runner_id, kind),
+                    self.find_machine(runner_id, kind),
                     installation_id=installation_id,
                     at=at,
                     reason=payload.text(detail, "reason"),
@@ -75,7 +76,7 @@ class LauncherEvents:
 
     def _ensure_not_tagged_for_another(self, runner_id: str, kind: RunnerKind, detail: Json) -> None:
         """A limited publisher can name any machine and repository: so far only the installation's id is checked."""
-        machine = self.describe(runner_id, kind)
+        machine = self.find_machine(runner_id, kind)
         owner = named_owner(machine.tags) if machine else None
         if owner is None:
             return
@@ -83,7 +84,7 @@ class LauncherEvents:
         if installation_id == NO_INSTALLATION:
             is_own = owns(owner, _repository(detail))
         else:
-            is_own = (self.account(installation_id) or "").lower() == account_of(owner)
+            is_own = (self.github_account(installation_id) or "").lower() == account_of(owner)
         if not is_own:
             raise NotYours(f"a tag of runner {runner_id} names an owner other than installation {installation_id}")
 

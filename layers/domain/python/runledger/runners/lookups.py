@@ -8,19 +8,19 @@ from runledger.model.follow_ups import RunnerLookup
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
 from runledger.model.prices import FindPrice, Price, PriceQuery
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 
-Describe = Callable[[str, RunnerKind], Instance | None]
+FindMachine = Callable[[str, RunnerKind], Instance | None]
 
 
-def look_up(lookup: RunnerLookup, runners: Runners, describe: Describe, find_price: FindPrice) -> Ruling:
+def look_up(lookup: RunnerLookup, tracker: RunnerTracker, find_machine: FindMachine, find_price: FindPrice) -> Ruling:
     """The name is a claim. The job gets the machine only if it is a runner and has no other owner.
 
     Raises UnavailableError if AWS does not respond with the machine or with its price. In the second case the job
     already has its machine, and the next try adds the price.
     """
     kind = RunnerKind(lookup.kind)
-    machine = describe(lookup.runner_id, kind)
+    machine = find_machine(lookup.runner_id, kind)
     price = find_price(_price_query(machine, lookup.at)) if machine else Price()
     runner_id = machine.runner_id if machine else lookup.runner_id
     fact = Assignment(
@@ -31,7 +31,7 @@ def look_up(lookup: RunnerLookup, runners: Runners, describe: Describe, find_pri
         repo_full_name=lookup.repo_full_name,
         machine=_described(machine, price) if machine else MachineFacts(),
     )
-    ruling = runners.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
+    ruling = tracker.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
     if price.trouble and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
         raise UnavailableError(f"the price of runner {runner_id}: {price.trouble}")
     return ruling

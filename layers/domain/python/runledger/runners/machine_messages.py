@@ -8,9 +8,8 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
-from runledger.model.assignments import Assignment, Life, MachineFacts, Occurrence, OccurrenceKind
+from runledger.model.assignments import Assignment, Life, Occurrence, OccurrenceKind
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.keys import JobKey
 from runledger.model.runner import Runner, machine_of, plan_before
@@ -91,7 +90,7 @@ def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, a
         repo_full_name=fact.repo_full_name,
         instance_id=runner.runner_id,
         scheduled_at=plan.since if plan else _scheduled(runner, fact, taken=before is not None),
-        **_facts_of(machine),
+        **machine.of_job(),
     )
     return Receipt(
         installation_id=fact.installation_id,
@@ -113,18 +112,6 @@ def _digest(facts: Facts) -> str:
     # DynamoDB removes trailing zeros of a number.
     values = {name: value.normalize() if isinstance(value, Decimal) else value for name, value in known.items()}
     return hashlib.sha256(repr(sorted(values.items())).encode()).hexdigest()[:DIGEST_LENGTH]
-
-
-def _facts_of(machine: MachineFacts) -> dict[str, Any]:
-    """The names of these facts in a job."""
-    return {
-        "instance_type": machine.instance_type,
-        "instance_lifecycle": machine.instance_lifecycle,
-        "fleet_id": machine.fleet_id,
-        "pool_name": machine.pool_name,
-        "price_per_hour": machine.price_per_hour,
-        "on_demand_price_per_hour": machine.on_demand_price_per_hour,
-    }
 
 
 def _scheduled(runner: Runner, fact: Assignment, *, taken: bool) -> str:
@@ -206,7 +193,7 @@ def _returned(runner: Runner, placement: Placement) -> Receipt | None:
     plan, others = placement.plan, _others_since(runner, placement)
     if plan is None or not others:
         return None
-    facts = Facts(instance_id=runner.runner_id, scheduled_at=plan.since, **_facts_of(plan.machine))
+    facts = Facts(instance_id=runner.runner_id, scheduled_at=plan.since, **plan.machine.of_job())
     at = others[0].since
     message = _message(runner, placement, EventType.RUNNER_ATTACHED, at, facts, action=RETURNED)
     return replace(message, delivery_id=f"{message.delivery_id} {_digest(facts)}", returns=runner.runner_id)

@@ -1,13 +1,13 @@
 """Records assignments and occurrences of a machine on its runner and on the jobs that it was assigned to.
 
-    assignment:  check the owner ── record on the job ── add to the runner ── settle
+    assignment:  check the owner ── record on the job ── add to the runner ── notify
                       ▲                                      │
                       └────────── the runner changed ◄───────┘
-    occurrence:  add to the runner ── settle
+    occurrence:  add to the runner ── notify
 
-To settle is to record on the jobs what happened to their machine: see `job_notices`. The job gets its assignment before
-the runner does. So if an assignment and an occurrence arrive together, the later write to the runner finds both and
-notifies the job.
+To notify is to record on the jobs what happened to their machine: see `job_notices`. The job gets its assignment
+before the runner does. So if an assignment and an occurrence arrive together, the later write to the runner finds both,
+and notifies the job.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ from runledger.tables.runners import RunnersTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runners:
+class RunnerTracker:
     """`runner_tags` are the tags of runners; if empty, those of well-known launchers count.
 
     `scope` is where EC2 and ECS are called. A machine elsewhere is recorded as launchers report it, and is never
@@ -47,7 +47,7 @@ class Runners:
 
     table: RunnersTable
     record: Record
-    settled: Callable[[JobKey], None] = lambda _job: None
+    finished: Callable[[JobKey], None] = lambda _job: None
     scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,10 +64,9 @@ class Runners:
             if seen is not None and not gives_way(seen, plan, proof):
                 if decision is not None:
                     self.record(_release(runner_id, plan))
-                if is_contest(seen, proof):
-                    contested = {"contested_at": plan.since, "contested_by": plan.installation_id}
-                    if not self.table.save(seen, seen.owned(**contested, suspected_at=None, suspected_reason=None)):
-                        continue
+                contested = seen.contested(plan.since, by=plan.installation_id)
+                if is_contest(seen, proof) and not self.table.save(seen, contested):
+                    continue
                 self._jobs.finish(seen, plan.job)
                 raise NotYours(f"runner {runner_id} doesn't belong to installation {plan.installation_id}")
             decision = decision or self.record(receipt)
@@ -75,7 +74,7 @@ class Runners:
             after = before.reported_in(place).owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
             if self.table.save(seen, after):
                 break
-        self._jobs.settle_assigned(after, plan.job, news=True)
+        self._jobs.notify_of_assignment(after, plan.job, news=True)
         self._jobs.finish(after, plan.job)
         return decision
 
@@ -102,14 +101,13 @@ class Runners:
                     self.record(_release(runner_id, fact))
                     recorded = False
                 if ruling is Ruling.CONTEST:
-                    contest = {"contested_at": at, "contested_by": claim.installation_id}
-                    after = before.owned(**contest, suspected_at=None, suspected_reason=None)
+                    after = before.contested(at, by=claim.installation_id)
                 elif is_kept(claim, seen, tags):
                     after = before.claimed(fact)
             if after is before or self.table.save(seen, after):
                 break
         if recorded:
-            self._jobs.settle_assigned(after, fact.job, news=news)
+            self._jobs.notify_of_assignment(after, fact.job, news=news)
         self._jobs.finish(after, fact.job)
         return ruling
 
@@ -151,7 +149,7 @@ class Runners:
         """A pass has found the end. The jobs are notified first, because no later pass looks at a cleaned runner."""
         end = Occurrence(at, OccurrenceKind.ENDED, reason)
         runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
-        self._jobs.settle(runner, end)
+        self._jobs.notify_of_occurrence(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
     def confirmed(self, machine: Instance, *, at: str) -> None:
@@ -178,7 +176,7 @@ class Runners:
         at = occurrence.at
         change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
         runner = self.table.change(runner_id, at=at, change=change)
-        self._jobs.settle(runner, occurrence)
+        self._jobs.notify_of_occurrence(runner, occurrence)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
         def reported(runner: Runner) -> Runner:
@@ -187,12 +185,12 @@ class Runners:
             return runner.after(occurrence)
 
         runner = self.table.change(runner_id, at=occurrence.at, change=reported)
-        self._jobs.settle(runner, occurrence)
+        self._jobs.notify_of_occurrence(runner, occurrence)
         return runner
 
     @property
     def _jobs(self) -> JobNotices:
-        return JobNotices(table=self.table, record=self.record, settled=self.settled)
+        return JobNotices(table=self.table, record=self.record, finished=self.finished)
 
 
 def _plan(receipt: Receipt) -> Assignment:
@@ -204,14 +202,7 @@ def _plan(receipt: Receipt) -> Assignment:
         since=facts.scheduled_at,
         is_plan=True,
         repo_full_name=facts.repo_full_name,
-        machine=MachineFacts(
-            instance_type=facts.instance_type,
-            instance_lifecycle=facts.instance_lifecycle,
-            fleet_id=facts.fleet_id,
-            pool_name=facts.pool_name,
-            price_per_hour=facts.price_per_hour,
-            on_demand_price_per_hour=facts.on_demand_price_per_hour,
-        ),
+        machine=MachineFacts.planned(facts),
     )
 
 

@@ -1,6 +1,7 @@
 """Requests and results of the reconciler's passes, stored in runners, sorted by time."""
 
 import json
+import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,11 @@ class PassesTable:
             self._table.update(_next_key(kind), put={"begin_with": part})
         else:
             self._table.delete(_next_key(kind))
+
+
+def new_pass_id(at: str) -> str:
+    """Sortable by time, and safe in a URL."""
+    return f"{at.translate(str.maketrans('', '', '-:.'))}-{secrets.token_hex(3)}"
 
 
 def _key(pass_id: str) -> dict[str, str]:

@@ -217,7 +217,7 @@ class RunsTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """What a run is after a change."""
+    """The state of a run after a change."""
 
     has_ended: bool
     has_failed: bool

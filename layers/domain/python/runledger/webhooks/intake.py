@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from runledger.model.errors import Malformed, OutOfScope, TooLarge, UnavailableError
 from runledger.model.inputs import Receipt
-from runledger.model.reports import InstallationReport, Report
+from runledger.model.reports import Input, InstallationReport
 from runledger.recording import telemetry
 from runledger.recording.ledger import Ledger
 from runledger.webhooks import hosts
@@ -55,7 +55,7 @@ class Intake:
         if not self.secrets.verify(delivery.body, signature, max_age=REREAD_SECONDS).cover(origins):
             raise OutOfScope(_explain(delivery.event, origins[0]))
 
-    def _record(self, entry: Receipt | Report) -> IntakeResult:
+    def _record(self, entry: Input) -> IntakeResult:
         try:
             decision = self.ledger.dispatch(entry)
         except UnavailableError as error:
@@ -65,7 +65,7 @@ class Intake:
         return IntakeResult(decision.outcome) if decision else IntakeResult.RECORDED
 
 
-def _origin(entry: Receipt | Report) -> Origin:
+def _origin(entry: Input) -> Origin:
     """Taken from the entry, not from the body: the check must cover the keys that are written."""
     match entry:
         case Receipt():

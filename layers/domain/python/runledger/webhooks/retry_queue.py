@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from runledger.model import message_format, payload
 from runledger.model.errors import Malformed
 from runledger.model.inputs import Receipt
-from runledger.model.reports import GateJob, Report, Review
+from runledger.model.reports import GateJob, Input, Report, Review
 from runledger.platform import logs
 from runledger.platform.availability import translate_errors
 from runledger.recording import approvals
@@ -16,7 +16,7 @@ from runledger.recording import approvals
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-KINDS: dict[str, type[Receipt | Report]] = {kind.__name__: kind for kind in (Receipt, *get_args(Report))}
+KINDS: dict[str, type[Input]] = {kind.__name__: kind for kind in (Receipt, *get_args(Report))}
 ENTRY = "entry"
 # The first release reads only this name. It is still written, because during an upgrade and after a rollback an older
 # function reads the messages of this one. A later release, which reads both names as this one does, can write ENTRY.
@@ -32,12 +32,12 @@ class RetryQueue:
         self._url = url
 
     @translate_errors("retry queue")
-    def put(self, entry: Receipt | Report) -> None:
+    def put(self, entry: Input) -> None:
         message = to_message(entry, correlation_id=logs.correlation_id())
         self._client.send_message(QueueUrl=self._url, MessageBody=message)
 
 
-def to_message(entry: Receipt | Report, *, correlation_id: str | None = None) -> str:
+def to_message(entry: Input, *, correlation_id: str | None = None) -> str:
     values = dataclasses.asdict(entry)
     if isinstance(entry, Review) and entry.jobs is not None:
         values["jobs"] = approvals.to_texts(entry.jobs)
@@ -45,7 +45,7 @@ def to_message(entry: Receipt | Report, *, correlation_id: str | None = None) ->
     return json.dumps(message_format.stamp(content, correlation_id=correlation_id), default=str)
 
 
-def from_message(message: str) -> Receipt | Report:
+def from_message(message: str) -> Input:
     """Malformed if it isn't one that `to_message` writes."""
     values = message_format.parse(message)
     kind = KINDS.get(str(values.get("kind")))
@@ -54,7 +54,7 @@ def from_message(message: str) -> Receipt | Report:
     content = {**payload.section(values, ENTRY if ENTRY in values else FIRST_NAME_OF_ENTRY)}
     if kind is Review and content.get("jobs") is not None:
         content["jobs"] = _jobs(content["jobs"])
-    entry: Receipt | Report = message_format.read(kind, content)
+    entry: Input = message_format.read(kind, content)
     digest = getattr(entry, "body_digest", None)
     if digest is not None and not _is_digest(digest):
         raise Malformed("body_digest", "must be a SHA-256 in hexadecimal digits")
@@ -69,6 +69,6 @@ def _jobs(texts: object) -> tuple[GateJob, ...]:
         raise Malformed("jobs", "must be a list of jobs at a gate") from error
 
 
-def source_of(entry: Receipt | Report) -> str:
+def source_of(entry: Input) -> str:
     """Identifies an entry in the log where its message carries no correlation id."""
     return str(getattr(entry, "delivery_id", f"{type(entry).__name__} of {entry.installation_id}"))

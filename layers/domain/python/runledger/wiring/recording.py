@@ -4,12 +4,10 @@ import time
 from dataclasses import replace
 from functools import cache
 
-from runledger.model.inputs import Receipt
 from runledger.model.runner_names import TASK_ID
 from runledger.platform import logs
 from runledger.platform.clients import client, lazy_client
 from runledger.recording import telemetry
-from runledger.recording.decision import Decision
 from runledger.recording.follow_up import FollowUps
 from runledger.recording.ledger import Ledger
 from runledger.tables.events import EventsTable
@@ -43,10 +41,6 @@ def ledger() -> Ledger:
         rerun=settings.rerun,
         recorded=telemetry.recorded,
     )
-
-
-def record(receipt: Receipt) -> Decision:
-    return ledger().record(receipt)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What several functions read from the runners table. Apart from `tables`, because intake loads that module."""
+"""The table of runners, for several functions. Not in `tables`, because intake loads that module."""
 
 from functools import cache
 

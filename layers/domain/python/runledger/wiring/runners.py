@@ -1,4 +1,4 @@
-"""What the functions that track machines need besides the ledger: EC2, ECS and prices."""
+"""What functions that track machines need in addition to the ledger: EC2, ECS and prices."""
 
 import time
 from functools import cache, partial
@@ -13,7 +13,7 @@ from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.prices import Prices
 from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
-from runledger.runners.tracker import Runners
+from runledger.runners.tracker import RunnerTracker
 from runledger.wiring.recording import ledger
 from runledger.wiring.runner_tables import runners_table
 from runledger.wiring.settings import FleetSettings, LauncherSettings, RunnerSettings
@@ -33,15 +33,15 @@ def scope() -> Scope:
 
 
 @cache
-def runners() -> Runners:
-    def settled(job: JobKey) -> None:
+def tracker() -> RunnerTracker:
+    def finished(job: JobKey) -> None:
         if retries.is_retry():
             ledger().take_back_leftovers(*job)
 
-    return Runners(
+    return RunnerTracker(
         table=runners_table(),
         record=ledger().record,
-        settled=settled,
+        finished=finished,
         runner_tags=settings().runner_tags,
         scope=scope(),
     )
@@ -66,11 +66,11 @@ def launcher_events() -> LauncherEvents:
     entries = parse_publishers(LauncherSettings.from_environment().event_publishers)
     publishers = Publishers(own_account=settings().own_account, entries=entries)
     return LauncherEvents(
-        runners=runners(),
+        tracker=tracker(),
         publishers=publishers,
-        describe=fleet().find,
+        find_machine=fleet().find,
         find_price=find_price(),
-        account=installations().account,
+        github_account=installations().account,
     )
 
 

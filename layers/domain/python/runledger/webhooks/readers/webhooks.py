@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
-from runledger.model.inputs import Receipt
 from runledger.model.payload import Json
-from runledger.model.reports import Report
+from runledger.model.reports import Input
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers.deployments import (
     read_deployment,
@@ -22,7 +21,7 @@ from runledger.webhooks.readers.installations import read_installation, read_tar
 from runledger.webhooks.readers.jobs import read_job
 from runledger.webhooks.readers.runs import read_run
 
-READERS: dict[str, Callable[[Json, Delivery], tuple[Receipt | Report, ...]]] = {
+READERS: dict[str, Callable[[Json, Delivery], tuple[Input, ...]]] = {
     "workflow_job": read_job,
     "workflow_run": read_run,
     "deployment": read_deployment,
@@ -37,7 +36,7 @@ READERS: dict[str, Callable[[Json, Delivery], tuple[Receipt | Report, ...]]] = {
 REVIEW_ONLY = {"workflow_job_run", "workflow_job_runs", "reviewers", "since"}
 
 
-def read(delivery: Delivery) -> tuple[Receipt | Report, ...]:
+def read(delivery: Delivery) -> tuple[Input, ...]:
     """The inputs in a delivery. Empty for an event or action that isn't recorded."""
     if delivery.event not in READERS:
         return ()
