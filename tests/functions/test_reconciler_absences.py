@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from runledger.reconciliation import jobs
-from runledger.tables.absences import Absences
+from runledger.tables.absences import Absence, Absences
 
 from tests.functions.reconciling import Scene, ago, queued
 from tests.functions.test_reconciler_jobs import a_while_passes, absences, ended, launched_without
@@ -68,9 +68,9 @@ def test_an_absence_that_another_pass_forgets_while_the_job_is_closed_is_complet
 ) -> None:
     real = Absences.close
 
-    def forgotten_meanwhile(self: Absences, key: str, **about: Any) -> None:
-        self.forget_open([key])
-        real(self, key, **about)
+    def forgotten_meanwhile(self: Absences, absence: Absence, *, at: str) -> None:
+        self.forget_open([absence.key])
+        real(self, absence, at=at)
 
     monkeypatch.setattr(Absences, "close", forgotten_meanwhile)
     close(scene, 1)
@@ -93,8 +93,8 @@ def test_an_absence_whose_job_another_pass_has_closed_meanwhile_is_kept(
     real = Absences.forget_open
 
     def closed_meanwhile(self: Absences, keys: Iterable[str]) -> None:
-        about = {"installation_id": INSTALLATION, "repo_full_name": REPO, "job_id": 1, "at": absence["first_at"]}
-        self.close(absence["SK"], **about)
+        at, key = absence["first_at"], absence["SK"]
+        self.close(Absence(key=key, installation_id=INSTALLATION, repo_full_name=REPO, first_at=at, job_id=1), at=at)
         real(self, keys)
 
     monkeypatch.setattr(Absences, "forget_open", closed_meanwhile)

@@ -26,7 +26,7 @@ from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.tally import STUCK, Count, Tally
 from runledger.recording.decision import Decision
-from runledger.tables.absences import Absence, Absences, job_key, run_key
+from runledger.tables.absences import Absence, Absences, key_of_job, key_of_run
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
 
@@ -136,7 +136,7 @@ class JobCheck:
         sweep.tally.add(Count.RUNS_ASKED)
         try:
             listed = sweep.github.jobs(run.key, run.repo_full_name)
-            if listed is None and not self._is_absent(run_key(run.key), run.installation_id, run.repo_full_name, sweep):
+            if listed is None and not self._is_absent(Absence.of_run(run.key, run.repo_full_name, at=sweep.now), sweep):
                 self.runs.note_checked(run.key, at=sweep.now)
                 return
             if not self._compare(run, listed, sweep):
@@ -153,7 +153,7 @@ class JobCheck:
         """The run is optional in scheduling events, so it may be unknown."""
         found = sweep.github.job(job.installation_id, job.repo_full_name or "", job.job_id)
         if found is not None:
-            self._forget({job_key(job.installation_id, job.job_id)}, sweep)
+            self._forget({key_of_job(job.installation_id, job.job_id)}, sweep)
         self._resolve(job, found, sweep)
 
     def _compare(self, run: OpenRun, listed: list[GitHubJob] | None, sweep: "Sweep") -> bool:
@@ -162,7 +162,7 @@ class JobCheck:
         keys = {job_id: (run.installation_id, job_id) for job_id in {*by_id, *run.suspects}}
         others = self.jobs.among(key for key in keys.values() if key not in sweep.read)
         if listed is not None:
-            self._forget({run_key(run.key), *(job_key(run.installation_id, each) for each in by_id)}, sweep)
+            self._forget({key_of_run(run.key), *(key_of_job(run.installation_id, each) for each in by_id)}, sweep)
         compared = 0
         for job_id, key in sorted(keys.items(), key=lambda each: (each[0] not in by_id, each)):
             job = sweep.read.get(key) or others.get(key)
@@ -204,13 +204,11 @@ class JobCheck:
                 pass
 
     def _close(self, job: Job, about: str, sweep: "Sweep") -> None:
-        key, repo = job_key(job.installation_id, job.job_id), job.repo_full_name or ""
-        if not self._is_absent(key, job.installation_id, repo, sweep, job_id=job.job_id):
+        absence = Absence.of_job(job, at=sweep.now)
+        if not self._is_absent(absence, sweep):
             return
         self.record(healing.closed_job(job, now=sweep.now))
-        self.absences.close(
-            key, installation_id=job.installation_id, repo_full_name=repo, job_id=job.job_id, at=sweep.now
-        )
+        self.absences.close(absence, at=sweep.now)
         finding = f"{about}: {job.status} in the ledger, {healing.UNKNOWN}; closed as cancelled"
         sweep.tally.find(Count.CLOSED, finding)
 
@@ -252,13 +250,10 @@ class JobCheck:
             report = sweep.github.run(run.key, run.repo_full_name)
         self.report(report or healing.closed_run(run, now=sweep.now))
 
-    def _is_absent(
-        self, key: str, installation_id: int, repo_full_name: str, sweep: "Sweep", *, job_id: int | None = None
-    ) -> bool:
+    def _is_absent(self, absence: Absence, sweep: "Sweep") -> bool:
         """Whether it has been missing on GitHub for long enough. One 404 proves nothing."""
-        about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
-        absence = sweep.absent.get(key) or self.absences.note(key, at=sweep.now, **about)  # type: ignore[arg-type]
-        return absence.first_at <= earlier(sweep.now, seconds=ABSENT_FOR_SECONDS)
+        first = sweep.absent.get(absence.key) or self.absences.note(absence)
+        return first.first_at <= earlier(sweep.now, seconds=ABSENT_FOR_SECONDS)
 
     def _forget(self, keys: set[str], sweep: "Sweep") -> None:
         """They are on GitHub again."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from runledger.model import payload, times
@@ -51,22 +51,32 @@ class LauncherEvents:
             raise Malformed("detail.version", f"must be {VERSION}")
         installation_id = payload.identifier(detail, "detail.installation_id")
         publisher = self._publisher(event, installation_id)
-        kind, runner_id = _kind(detail), _runner_id(detail)
+        machine = _machine(detail)
         if publisher.installations is not None:
-            self._ensure_not_tagged_for_another(runner_id, kind, detail)
-        event = _dated(event, sent_at)
-        at = _instant(event, detail, "at") or payload.required_instant(event, "time")
+            self._ensure_not_tagged_for_another(machine, installation_id, detail)
+        reported_at = _reported_at(event, sent_at)
+        at = _instant(detail, "at", reported_at) or reported_at
         match detail_type:
             case EventType.RUNNER_SCHEDULED | EventType.RUNNER_RESCHEDULED:
-                receipt = _scheduled(event, detail, EventType(detail_type), at=at, find_price=self.find_price)
+                plan = _plan(detail, machine, scheduled_at=_instant(detail, "scheduled_at", reported_at) or at)
+                receipt = Receipt(
+                    installation_id=installation_id,
+                    job_id=payload.identifier(detail, "detail.job_id"),
+                    delivery_id=payload.text(detail, "event_id") or payload.required_text(event, "id"),
+                    received_at=reported_at,
+                    event_type=EventType(detail_type),
+                    source=Source.INTERNAL,
+                    status=Status.SCHEDULED,
+                    facts=self._with_price(plan, availability_zone=payload.text(detail, "availability_zone")),
+                )
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
-                self.tracker.launch(receipt, kind=kind, proof=proof, place=_place(event, detail))
+                self.tracker.launch(receipt, kind=machine.kind, proof=proof, place=_place(event, detail))
             case EventType.RUNNER_ATTACHED:
-                self.tracker.reported_attached(runner_id, installation_id=installation_id, at=at)
+                self.tracker.reported_attached(machine.runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:
                 self.tracker.reported_terminated(
-                    runner_id,
-                    self.find_machine(runner_id, kind),
+                    machine.runner_id,
+                    self.find_machine(machine.runner_id, machine.kind),
                     installation_id=installation_id,
                     at=at,
                     reason=payload.text(detail, "reason"),
@@ -74,19 +84,34 @@ class LauncherEvents:
             case _:
                 raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
 
-    def _ensure_not_tagged_for_another(self, runner_id: str, kind: RunnerKind, detail: Json) -> None:
+    def _with_price(self, plan: Facts, *, availability_zone: str | None) -> Facts:
+        """Prices that the launcher doesn't report are looked up."""
+        assert plan.scheduled_at is not None
+        price = self.find_price(
+            PriceQuery(
+                instance_type=plan.instance_type,
+                instance_lifecycle=plan.instance_lifecycle,
+                availability_zone=availability_zone,
+                at=plan.scheduled_at,
+                reported=Price(per_hour=plan.price_per_hour, on_demand_per_hour=plan.on_demand_price_per_hour),
+            )
+        )
+        return replace(plan, price_per_hour=price.per_hour, on_demand_price_per_hour=price.on_demand_per_hour)
+
+    def _ensure_not_tagged_for_another(self, machine: "_Machine", installation_id: int, detail: Json) -> None:
         """A limited publisher can name any machine and repository: so far only the installation's id is checked."""
-        machine = self.find_machine(runner_id, kind)
-        owner = named_owner(machine.tags) if machine else None
+        found = self.find_machine(machine.runner_id, machine.kind)
+        owner = named_owner(found.tags) if found else None
         if owner is None:
             return
-        installation_id = payload.identifier(detail, "detail.installation_id")
         if installation_id == NO_INSTALLATION:
             is_own = owns(owner, _repository(detail))
         else:
             is_own = (self.github_account(installation_id) or "").lower() == account_of(owner)
         if not is_own:
-            raise NotYours(f"a tag of runner {runner_id} names an owner other than installation {installation_id}")
+            raise NotYours(
+                f"a tag of runner {machine.runner_id} names an owner other than installation {installation_id}"
+            )
 
     def _publisher(self, event: Json, installation_id: int) -> Publisher:
         account, source = str(event.get("account", "")), str(event.get("source", ""))
@@ -99,41 +124,36 @@ class LauncherEvents:
         return found
 
 
-def _scheduled(event: Json, detail: Json, event_type: EventType, *, at: str, find_price: FindPrice) -> Receipt:
-    scheduled_at = _instant(event, detail, "scheduled_at") or at
-    query = PriceQuery(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Machine:
+    kind: RunnerKind
+    runner_id: str
+
+
+def _machine(detail: Json) -> _Machine:
+    kind = _one_of(detail, "kind", tuple(RunnerKind))
+    if kind is None:
+        raise Malformed("detail.kind", "is missing")
+    runner_id = payload.required_text(detail, "detail.runner_id")
+    if not RUNNER_IDS[RunnerKind(kind)].fullmatch(runner_id):
+        raise Malformed("detail.runner_id", f"is not the id of an {kind} runner: an instance id or a task's ARN")
+    return _Machine(kind=RunnerKind(kind), runner_id=runner_id)
+
+
+def _plan(detail: Json, machine: _Machine, *, scheduled_at: str) -> Facts:
+    return Facts(
+        run_id=payload.whole(detail, "run_id"),
+        run_attempt=payload.whole(detail, "run_attempt"),
+        repo_full_name=_repository(detail),
+        runner_name=payload.text(detail, "runner_name"),
+        scheduled_at=scheduled_at,
+        instance_id=machine.runner_id,
         instance_type=payload.text(detail, "instance_type"),
         instance_lifecycle=_one_of(detail, "instance_lifecycle", tuple(Lifecycle)),
-        availability_zone=payload.text(detail, "availability_zone"),
-        at=scheduled_at,
-        reported=Price(
-            per_hour=_dollars(detail, "price_per_hour"),
-            on_demand_per_hour=_dollars(detail, "on_demand_price_per_hour"),
-        ),
-    )
-    price = find_price(query)
-    return Receipt(
-        installation_id=payload.identifier(detail, "detail.installation_id"),
-        job_id=payload.identifier(detail, "detail.job_id"),
-        delivery_id=payload.text(detail, "event_id") or payload.required_text(event, "id"),
-        received_at=payload.required_instant(event, "time"),
-        event_type=event_type,
-        source=Source.INTERNAL,
-        status=Status.SCHEDULED,
-        facts=Facts(
-            run_id=payload.whole(detail, "run_id"),
-            run_attempt=payload.whole(detail, "run_attempt"),
-            repo_full_name=_repository(detail),
-            runner_name=payload.text(detail, "runner_name"),
-            scheduled_at=scheduled_at,
-            instance_id=_runner_id(detail),
-            instance_type=query.instance_type,
-            instance_lifecycle=query.instance_lifecycle,
-            fleet_id=payload.text(detail, "fleet_id"),
-            pool_name=payload.text(detail, "pool_name"),
-            price_per_hour=price.per_hour,
-            on_demand_price_per_hour=price.on_demand_per_hour,
-        ),
+        fleet_id=payload.text(detail, "fleet_id"),
+        pool_name=payload.text(detail, "pool_name"),
+        price_per_hour=_dollars(detail, "price_per_hour"),
+        on_demand_price_per_hour=_dollars(detail, "on_demand_price_per_hour"),
     )
 
 
@@ -147,33 +167,17 @@ def _repository(detail: Json) -> str | None:
     return None if detail.get("repo_full_name") is None else payload.repository_name(detail, "detail.repo_full_name")
 
 
-def _kind(detail: Json) -> RunnerKind:
-    kind = _one_of(detail, "kind", tuple(RunnerKind))
-    if kind is None:
-        raise Malformed("detail.kind", "is missing")
-    return RunnerKind(kind)
-
-
-def _runner_id(detail: Json) -> str:
-    runner_id = payload.required_text(detail, "detail.runner_id")
-    if not RUNNER_IDS[_kind(detail)].fullmatch(runner_id):
-        raise Malformed(
-            "detail.runner_id", f"is not the id of an {_kind(detail)} runner: an instance id or a task's ARN"
-        )
-    return runner_id
-
-
-def _dated(event: Json, sent_at: str | None) -> Json:
-    """The publisher also chooses the envelope's time. It can't be later than `sent_at`."""
+def _reported_at(event: Json, sent_at: str | None) -> str:
+    """The publisher chooses the event's own time. It can't be later than `sent_at`."""
     time = payload.required_instant(event, "time")
-    return {**event, "time": min(time, sent_at or time)}
+    return min(time, sent_at or time)
 
 
-def _instant(event: Json, detail: Json, name: str) -> str | None:
+def _instant(detail: Json, name: str, reported_at: str) -> str | None:
     """At most the time of the event: a launcher reports nothing in advance."""
     if detail.get(name) is None:
         return None
-    instant, reported_at = payload.required_instant(detail, f"detail.{name}"), payload.required_instant(event, "time")
+    instant = payload.required_instant(detail, f"detail.{name}")
     if abs(times.ms_between(reported_at, instant)) > MAX_CLOCK_ERROR_MS:
         raise Malformed(f"detail.{name}", "must be within 24 hours of the event's own time")
     return min(instant, reported_at)

@@ -5,12 +5,13 @@ job is closed only if it is still missing later. Closed jobs are compared with G
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 from botocore.exceptions import ClientError
 
 from runledger.model import times
+from runledger.model.job import Job
 from runledger.model.keys import RunKey
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, is_condition_failure
@@ -39,6 +40,20 @@ class Absence:
     closed_at: str | None = None
     compared_at: str | None = None
 
+    @classmethod
+    def of_run(cls, run: RunKey, repo_full_name: str, *, at: str) -> Self:
+        return cls(key=key_of_run(run), installation_id=run.installation_id, repo_full_name=repo_full_name, first_at=at)
+
+    @classmethod
+    def of_job(cls, job: Job, *, at: str) -> Self:
+        return cls(
+            key=key_of_job(job.installation_id, job.job_id),
+            installation_id=job.installation_id,
+            repo_full_name=job.repo_full_name or "",
+            first_at=at,
+            job_id=job.job_id,
+        )
+
 
 FIELDS = ("installation_id", "repo_full_name", "first_at", "job_id", "closed_at", "compared_at")
 IS_CLOSED, NOT_CLOSED = "attribute_exists(#closed_at)", "attribute_not_exists(#closed_at)"
@@ -53,27 +68,19 @@ class Absences:
         items = map(from_attributes, self._table.items(Partition(value=ABSENCES)))
         return {item[schema.SORT]: _absence(item) for item in items if "first_at" in item}
 
-    def note(
-        self, key: str, *, installation_id: int, repo_full_name: str, at: str, job_id: int | None = None
-    ) -> Absence:
-        """Keeps the first time."""
-        about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
+    def note(self, absence: Absence) -> Absence:
+        """Keeps the first time, and returns it."""
         noted = self._table.update(
-            _key(key),
-            put={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
-            fill=about | {"first_at": at},
+            _key(absence.key),
+            put={schema.EXPIRY: times.expiry(absence.first_at, KEPT_DAYS)},
+            fill={name: getattr(absence, name) for name in FIELDS},
             returning="ALL_NEW",
         )
         return _absence(noted)
 
-    def close(self, key: str, *, installation_id: int, repo_full_name: str, job_id: int, at: str) -> None:
+    def close(self, absence: Absence, *, at: str) -> None:
         """Complete, because another pass may have deleted the item since it was read."""
-        about = {"installation_id": installation_id, "repo_full_name": repo_full_name, "job_id": job_id}
-        self._table.update(
-            _key(key),
-            put={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
-            fill=about | {"first_at": at, "closed_at": at},
-        )
+        self.note(replace(absence, first_at=at, closed_at=at))
 
     def note_compared(self, key: str, *, at: str) -> None:
         self._table.update_if(_key(key), put={"compared_at": at}, names=("closed_at",), condition=IS_CLOSED)
@@ -95,11 +102,11 @@ class Absences:
         self._table.delete(_key(key))
 
 
-def run_key(run: RunKey) -> str:
+def key_of_run(run: RunKey) -> str:
     return f"run {schema.run_key(run)}"
 
 
-def job_key(installation_id: int, job_id: int) -> str:
+def key_of_job(installation_id: int, job_id: int) -> str:
     return f"job {schema.job_key(installation_id, job_id)}"
 
 
