@@ -9,7 +9,7 @@ from runledger.model.keys import RunKey
 from runledger.platform.clock import SystemClock
 from runledger.queries import caches
 from runledger.recording.ledger import Ledger
-from runledger.tables import lookups
+from runledger.tables import github_lookups
 from runledger.webhooks.readers import webhooks
 
 from local.github import SimulatedGitHub
@@ -159,8 +159,8 @@ def test_invented_ids_cause_a_bounded_number_of_calls(
     api: Client, known: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in the table, so that it holds for all instances of the function together."""
-    monkeypatch.setattr(lookups, "MOST_PER_MINUTE", 3)
-    monkeypatch.setattr(lookups, "MINUTE", len("2025-01-15"))  # the test may run across the end of a minute
+    monkeypatch.setattr(github_lookups, "MOST_PER_MINUTE", 3)
+    monkeypatch.setattr(github_lookups, "MINUTE", len("2025-01-15"))  # the test may run across the end of a minute
     statuses = [api.get(f"{HERE}/runs/{10_000 + number}", repo=REPO).status for number in range(6)]
     assert statuses == [404, 404, 404, 429, 429, 429]
     assert api.get(f"{HERE}/deployments/{OTHER_DEPLOYMENT}", repo=REPO).status == 429

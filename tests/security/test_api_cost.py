@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runledger_api import pages
+from runledger_api import web_pages
 
 from stacks.constructs import web
 from tests.api.client import Answer, Client
@@ -32,7 +32,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def site(built: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Client:
     """The API with its pages, asked without a token."""
-    monkeypatch.setattr(pages.serve, "__defaults__", (built,))
+    monkeypatch.setattr(web_pages.serve, "__defaults__", (built,))
     client: Client = request.getfixturevalue("api")
     return client.with_token(None)
 

@@ -12,7 +12,7 @@ from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolv
 from runledger.model import times
 from runledger.platform import logs
 
-from runledger_api import openapi, pages, problems
+from runledger_api import openapi, problems, web_pages
 from runledger_api.authentication import Authenticator, Caller
 from runledger_api.errors import ApiError, InvalidParameter, NotFound
 from runledger_api.read_units import ReadUnitMeter
@@ -40,7 +40,7 @@ def build_resolver() -> APIGatewayHttpResolver:
         resolver.include_router(router)
     problems.register(resolver)
     openapi.serve(resolver)
-    pages.serve(resolver)
+    web_pages.serve(resolver)
     return resolver
 
 

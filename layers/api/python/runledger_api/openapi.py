@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from runledger_api import problems
 from runledger_api.assets import Asset
 from runledger_api.errors import MethodNotAllowed
-from runledger_api.pages import accepted_encoding
+from runledger_api.web_pages import accepted_encoding
 
 VERSION = "1"
 ABOUT = (

@@ -39,7 +39,7 @@ from runledger.wiring.tables import installations, jobs
 
 from runledger_github.registrations import Registrations
 from runledger_github.state import GitHubState
-from runledger_github.wiring import CachedPerApp, github_state, is_pending
+from runledger_github.wiring import CachedPerApp, github_state, pending_approvals
 
 clock = SystemClock()
 
@@ -152,7 +152,7 @@ def _find_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[
     before = clock.text(seconds_from_now=-patience().waiting_hours * times.SECONDS_PER_HOUR)
 
     def pending(job: Job) -> bool:
-        return is_pending()(job, current.may_ask(job.installation_id))
+        return pending_approvals().is_pending(job, may_ask=current.may_ask(job.installation_id))
 
     return forgotten_approvals.find(jobs(), installation_ids, waiting_since_before=before, is_pending=pending)
 

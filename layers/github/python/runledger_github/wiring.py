@@ -8,24 +8,20 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
-from runledger.model.errors import UnavailableError
-from runledger.model.job import Job
-from runledger.model.keys import DeploymentKey
-from runledger.model.reports import Approval
 from runledger.model.reruns import RerunPolicy
 from runledger.platform import logs
 from runledger.platform.clients import client
 from runledger.platform.clock import SystemClock
-from runledger.queries import forgotten_approvals
-from runledger.queries.caches import Cache, Refresh, deployment_cache
+from runledger.queries.caches import Refresh, deployment_cache
 from runledger.runners.reruns import Reruns
-from runledger.tables.lookups import LookupCounts
+from runledger.tables.github_lookups import LookupCounts
 from runledger.tables.rerun_claims import RerunClaims
 from runledger.wiring.recording import ledger
 from runledger.wiring.settings import Settings, TableSettings
 from runledger.wiring.tables import deployments, installations, runs
 
 from runledger_github.app import GitHubApp
+from runledger_github.approvals import PendingApprovals
 from runledger_github.errors import GitHubRefusal
 from runledger_github.lookups import Lookups
 from runledger_github.requests import Requests
@@ -115,29 +111,10 @@ def github_state() -> GitHubState | None:
 
 
 @CachedPerApp
-def is_pending() -> Callable[[Job, bool], bool]:
-    """Whether a waiting job still waits for an approval: on GitHub if it may be asked, else in the table."""
-    github = github_state()
-    cache = None
-    if github:
-        cache = deployment_cache(deployments(), Refresh(table=deployments(), fetch=github.deployment))
-
-    def pending(job: Job, may_ask: bool) -> bool:
-        if cache and may_ask and (found := _refreshed(job, cache)):
-            return found.get("status") == Approval.PENDING
-        return forgotten_approvals.is_pending(job, deployments())
-
-    return pending
-
-
-def _refreshed(job: Job, cache: Cache[DeploymentKey]) -> dict[str, Any] | None:
-    """None if GitHub doesn't respond: one approval that can't be asked about must not hide the others."""
-    if job.deployment_id is None or job.repo_full_name is None:
-        return None
-    try:
-        return cache.get(DeploymentKey(job.installation_id, job.deployment_id), job.repo_full_name)
-    except (GitHubRefusal, UnavailableError):
-        return None
+def pending_approvals() -> PendingApprovals:
+    github, table = github_state(), deployments()
+    cache = deployment_cache(table, Refresh(table=table, fetch=github.deployment)) if github else None
+    return PendingApprovals(deployments=table, cache=cache)
 
 
 @CachedPerApp

@@ -6,7 +6,7 @@ from runledger.model.reports import Approval
 
 from runledger_api import wiring
 from runledger_api.errors import NotFound
-from runledger_api.lookups import look_up
+from runledger_api.github_lookups import look_up
 from runledger_api.models.runs import Deployment
 from runledger_api.parameters import DeploymentId, InstallationId, LookupRepo
 from runledger_api.responses import checked

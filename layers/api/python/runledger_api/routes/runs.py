@@ -11,7 +11,7 @@ from runledger.tables.runs import with_derived_status
 
 from runledger_api import wiring
 from runledger_api.errors import Conflict, NotFound
-from runledger_api.lookups import look_up
+from runledger_api.github_lookups import look_up
 from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
 from runledger_api.parameters import Attempt, InstallationId, LookupRepo, RunId
 from runledger_api.request import current_request
