@@ -8,7 +8,7 @@ import pytest
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS
 from tests.functions.conftest import World
 from tests.support import insights
-from tests.support.runner_events import INSTANCE, batch, interruption, launcher
+from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, QUEUED, REPO, http_event, payload
 
 RUNNER = f"runner-{INSTANCE}"
@@ -97,6 +97,18 @@ def test_internal_queue_time_is_a_metric_of_jobs_that_a_launcher_scheduled(
     live(world, 2)
     assert scheduled["InternalQueueTime"] == 59_877
     assert "InternalQueueTime" not in line_of(emitted(capsys), "webhook_completed")
+
+
+def test_the_duration_of_an_interrupted_job_lasts_until_its_completion(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deliver(world, QUEUED)
+    world.invoke("scheduling_events", batch(launcher("runner_scheduled", **PRICES)))
+    deliver(world, IN_PROGRESS, runner_name=RUNNER)
+    world.invoke("instance_state", batch(instance_state("terminated", minute=5)))
+    deliver(world, COMPLETED, runner_name=RUNNER, conclusion="failure")
+    line = line_of(emitted(capsys), "webhook_completed")
+    assert (line["JobDuration"], line["usage_in_seconds"]) == (615, 150)
 
 
 def test_lines_before_the_start_stay_short(world: World, capsys: pytest.CaptureFixture[str]) -> None:
