@@ -15,14 +15,18 @@ from constructs import Construct
 from runledger.model.stuck import OPEN
 
 from stacks.constructs.tree import resource_of
+from stacks.constructs.function import log_group_name
 from stacks.monitoring.own_metrics import OwnMetrics
+from stacks.monitoring.saved_queries import OVER_FUNCTIONS, text_of
 from stacks.monitoring.watched import Watched, recording_operations, throttled
 from stacks.settings import Settings
 
 FULL_WIDTH = 24
 PERCENTILES = ("p50", "p90", "p99")
 
-Graph = tuple[str, Sequence[cloudwatch.IMetric]]
+Lines = Sequence[cloudwatch.IMetric]
+# The title, and what is drawn against the left axis, and against the right one in percent.
+Graph = tuple[str, Lines] | tuple[str, Lines, Lines]
 Row = list[cloudwatch.IWidget]
 
 
@@ -47,6 +51,7 @@ def dashboard(
     tables: Mapping[str, dynamodb.Table],
     alarms: Sequence[cloudwatch.IAlarm],
 ) -> cloudwatch.Dashboard:
+    log_groups = [log_group_name(settings, function) for function in watched.functions]
     names, own = Names(), OwnMetrics(stage=settings.stage)
     functions = names.variables("Function", {name: each.function_name for name, each in watched.functions.items()})
     queues = names.variables("Queue", {name: each.queue_name for name, each in watched.queues.items()})
@@ -70,6 +75,7 @@ def dashboard(
             _runners(own),
             _orphans(own),
             _passes(own),
+            [_orphans_by_repository(log_groups)],
             _tables(shown),
         ],
     )
@@ -192,7 +198,25 @@ def _orphans(own: OwnMetrics) -> Row:
     )
 
 
+def _orphans_by_repository(log_groups: Sequence[str]) -> cloudwatch.IWidget:
+    """From the log: as a dimension, each repository would be billed as a metric."""
+    return cloudwatch.LogQueryWidget(
+        title="Repositories by orphans",
+        log_group_names=list(log_groups),
+        query_string=text_of(OVER_FUNCTIONS["orphans by repository"]),
+        view=cloudwatch.LogQueryVisualizationType.TABLE,
+        width=FULL_WIDTH,
+    )
+
+
 def _passes(own: OwnMetrics) -> Row:
+    outcomes = ("PassesSucceeded", "PassesFailed")
+    succeeded = cloudwatch.MathExpression(
+        expression="100 * succeeded / (succeeded + failed)",
+        using_metrics=dict(zip(("succeeded", "failed"), own.sums(*outcomes, minutes=60), strict=True)),
+        period=cdk.Duration.hours(1),
+        label="succeeded (%)",
+    )
     return _row(
         (
             "Jobs healed, and long-running",
@@ -202,7 +226,7 @@ def _passes(own: OwnMetrics) -> Row:
             "Duration of a pass (ms)",
             [own.metric("ReconciliationDuration", at).with_(label=at) for at in ("Average", "Maximum")],
         ),
-        ("Passes", own.sums("PassesSucceeded", "PassesFailed", minutes=60)),
+        ("Passes, and the share that succeeds (%)", own.sums(*outcomes, minutes=60), [succeeded]),
         ("Errors of the reconciler", own.sums("ReconciliationErrors")),
     )
 
@@ -240,7 +264,9 @@ def _row(*graphs: Graph) -> Row:
             title=title,
             left=list(metrics),
             left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
+            right=list(percentages[0]) if percentages else None,
+            right_y_axis=cloudwatch.YAxisProps(min=0, max=100, show_units=False) if percentages else None,
             width=FULL_WIDTH // len(graphs),
         )
-        for title, metrics in graphs
+        for title, metrics, *percentages in graphs
     ]

@@ -101,6 +101,11 @@ def save(scope: Construct, *, settings: Settings, functions: Iterable[str]) -> N
                 scope,
                 name.title().replace(" ", ""),
                 name=f"{settings.prefix}/{name}",
-                query_string="\n".join(line.strip() for line in query.strip().splitlines()),
+                query_string=text_of(query),
                 log_group_names=groups,
             )
+
+
+def text_of(query: str) -> str:
+    """Without the indentation of this file."""
+    return "\n".join(line.strip() for line in query.strip().splitlines())

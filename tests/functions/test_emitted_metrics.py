@@ -40,7 +40,8 @@ def shown(templates: Templates) -> Emitted:
     (dashboard,) = of_type(templates["observability"], "AWS::CloudWatch::Dashboard").values()
     widgets = json.loads(dashboard["DashboardBody"]["Fn::Sub"][0])["widgets"]
     found = set()
-    for namespace, name, *rest in (line for each in widgets for line in each["properties"].get("metrics", [])):
+    drawn = [line for each in widgets for line in each["properties"].get("metrics", []) if len(line) > 1]
+    for namespace, name, *rest in drawn:
         if namespace == emf.NAMESPACE:
             found.add((name, frozenset(each for each in rest[::2] if isinstance(each, str))))
     return found

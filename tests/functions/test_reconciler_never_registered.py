@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import ORG, Scene, ago, queued
 from tests.support.webhooks import INSTALLATION, REPO
@@ -74,6 +75,26 @@ def test_a_just_in_time_registration_that_never_came_online_is_no_registration(s
     scene.reconcile()
     assert scene.state_of(unregistered) == "terminated"
     assert 9 not in scene.github.state.runners
+
+
+def test_a_just_in_time_registration_that_comes_online_during_the_cleanup_keeps_its_machine_alive(
+    scene: Scene, unregistered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registered(scene, unregistered, status="offline")
+    scene.reconcile()
+    search_again = Registrations.search_again
+
+    def search(self: Registrations, *arguments: Any, **options: Any) -> None:
+        search_again(self, *arguments, **options)
+        registered(scene, unregistered, status="online")
+
+    monkeypatch.setattr(Registrations, "search_again", search)
+    answer = scene.reconcile()
+    assert scene.state_of(unregistered) == "running"
+    assert 9 in scene.github.state.runners
+    assert f"{unregistered} has come online on GitHub" in answer["text"]
+    scene.reconcile()
+    assert scene.runner(unregistered)["suspicion_cleared_reason"] == "registered"
 
 
 def test_a_machine_that_registers_after_it_was_suspected_is_not_stopped(scene: Scene, unregistered: str) -> None:

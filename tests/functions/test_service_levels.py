@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 from runledger.model.passes import INTERVAL_SECONDS, PassKind
+from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.runners import OVERDUE_SECONDS
 
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS
-from tests.functions.reconciling import Scene, ago
+from tests.functions.reconciling import Scene, ago, queued
 from tests.functions.test_reconciler_runners import outlived
 from tests.support import insights
 from tests.support.documents import section
+from tests.support.ledgers import RUNNERS
 from tests.support.runner_events import batch, instance_state
-from tests.support.webhooks import QUEUED, REPO
+from tests.support.webhooks import COMPLETED, QUEUED, REPO
 
 Lines = list[dict[str, Any]]
 
@@ -37,14 +39,20 @@ def ended(scene: Scene, job_id: int) -> None:
     scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
 
 
+def suspected_earlier(scene: Scene, instance: str, **ago_: float) -> None:
+    scene.world.dynamodb.update_item(
+        TableName=RUNNERS,
+        Key={"PK": {"S": instance}, "SK": {"S": scene.runner(instance)["SK"]}},
+        UpdateExpression="SET suspected_at = :at",
+        ExpressionAttributeValues={":at": {"S": ago(**ago_).replace("Z", ".000Z")}},
+    )
+
+
 def test_cleanup_latency_lasts_from_the_suspicion_to_the_stop(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     instance = outlived(scene)
     scene.reconcile()
     assert values(logged(capsys), "CleanupLatency") == []
-    table, earlier = scene.world.dynamodb, ago(minutes=12).replace("Z", ".000Z")
-    key = {"PK": {"S": instance}, "SK": {"S": scene.runner(instance)["SK"]}}
-    update = {"UpdateExpression": "SET suspected_at = :at", "ExpressionAttributeValues": {":at": {"S": earlier}}}
-    table.update_item(TableName="runners", Key=key, **update)  # type: ignore[arg-type]
+    suspected_earlier(scene, instance, minutes=12)
     scene.reconcile("quick")
     (line,) = [line for line in logged(capsys) if line.get("message") == "orphan cleaned"]
     assert 720 <= line["CleanupLatency"] < 780
@@ -77,6 +85,60 @@ def test_an_orphan_counts_once_however_many_passes_find_it(
     for _ in range(3):
         scene.reconcile("quick")
     assert values(logged(capsys), "OrphanedRunnerRate") == [100]
+
+
+def test_an_orphan_that_two_overlapping_passes_find_counts_once(
+    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance, check, overlaps = outlived(scene), Cleanup.check, [True]
+
+    def overlapped(*arguments: Any, **more: Any) -> Any:
+        """Between the check of one pass and its suspicion, another pass runs from start to end."""
+        found = check(*arguments, **more)
+        if overlaps and overlaps.pop():
+            scene.reconcile("quick")
+        return found
+
+    monkeypatch.setattr(Cleanup, "check", overlapped)
+    scene.reconcile("quick")
+    assert "suspected_at" in scene.runner(instance)
+    lines = logged(capsys)
+    assert values(lines, "OrphanedRunnerRate") == [100]
+    assert sum(values(lines, "OrphanedRunnersDetected")) == 1
+
+
+def test_an_orphan_whose_reason_changes_counts_once_and_has_its_first_suspicion(
+    scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORPHANS", "report")
+    monkeypatch.setenv("RUNNER_REGISTRATION_MINUTES", "0")
+    instance = scene.start_instance()
+    queued(scene, 1)
+    scene.launch(1, instance)
+    scene.reconcile("quick")
+    first = scene.runner(instance)
+    scene.receive(COMPLETED, 1, conclusion="cancelled", completed_at=ago(minutes=1))
+    scene.reconcile("quick")
+    after = scene.runner(instance)
+    assert (first["suspected_reason"], after["suspected_reason"]) == ("never_registered", "job_completed")
+    assert after["suspected_at"] == first["suspected_at"]
+    lines = logged(capsys)
+    assert values(lines, "OrphanedRunnerRate") == [100]
+    assert sum(values(lines, "OrphanedRunnersDetected")) == 1
+
+
+def test_an_orphan_is_overdue_although_github_does_not_respond_to_its_check(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNNER_REGISTRATION_MINUTES", "0")
+    instance = scene.start_instance()
+    queued(scene, 1)
+    scene.launch(1, instance)
+    scene.reconcile("quick")
+    suspected_earlier(scene, instance, minutes=30)
+    scene.github.state.add_fault(kind="error", status=502, path="*/runners*", times=None)
+    summary = scene.reconcile("quick")["summary"]
+    assert (summary["orphans"], summary["orphans_overdue"], summary["postponed"]) == (1, 1, 1)
 
 
 def test_passes_that_succeed_and_fail_are_counted(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:

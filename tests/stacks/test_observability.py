@@ -241,9 +241,10 @@ def dashboard(template: Template) -> dict[str, Any]:
 
 
 def lines(templates: Templates) -> list[list[Any]]:
-    """What the graphs draw: namespace, metric, its dimensions, and how it is drawn."""
+    """The metrics that graphs draw or compute with: namespace, metric, its dimensions, and how it is drawn."""
     widgets = dashboard(templates["observability"])["widgets"]
-    return [line for widget in widgets for line in widget["properties"].get("metrics", [])]
+    drawn = [line for widget in widgets for line in widget["properties"].get("metrics", [])]
+    return [line for line in drawn if "expression" not in line[0]]
 
 
 def shown(templates: Templates) -> set[tuple[str, str]]:
@@ -253,6 +254,40 @@ def shown(templates: Templates) -> set[tuple[str, str]]:
 def test_the_dashboard_shows_every_metric_of_ours(templates: Templates) -> None:
     ours = {name for namespace, name in shown(templates) if namespace == "Runledger"}
     assert ours == names(section("operating.md", "Metrics"))
+
+
+def widget(templates: Templates, title: str) -> dict[str, Any]:
+    (found,) = [
+        each["properties"]
+        for each in dashboard(templates["observability"])["widgets"]
+        if each["properties"].get("title") == title
+    ]
+    return dict(found)
+
+
+def test_the_dashboard_has_a_graph_of_each_service_level(templates: Templates) -> None:
+    rate = widget(templates, "Runners that become orphans (%)")
+    latency = widget(templates, "Cleanup latency (s)")
+    passes = widget(templates, "Passes, and the share that succeeds (%)")
+    assert [line[1] for line in rate["metrics"]] == ["OrphanedRunnerRate"]
+    assert {line[1] for line in latency["metrics"]} == {"CleanupLatency"}
+    (expression,) = [line[0]["expression"] for line in passes["metrics"] if "expression" in line[0]]
+    assert expression == "100 * succeeded / (succeeded + failed)"
+    ids = {line[1]: line[-1]["id"] for line in passes["metrics"] if "id" in line[-1]}
+    assert ids == {"PassesSucceeded": "succeeded", "PassesFailed": "failed"}
+
+
+def test_the_dashboard_lists_the_repositories_with_most_orphans(templates: Templates) -> None:
+    (saved,) = [
+        each["QueryString"]
+        for each in of_type(templates["observability"], "AWS::Logs::QueryDefinition").values()
+        if each["Name"].endswith("/orphans by repository")
+    ]
+    shown = widget(templates, "Repositories by orphans")
+    sources, query = shown["query"].split("\n", 1)[0], shown["query"]
+    assert query.endswith(saved)
+    assert "reconciler" in sources
+    assert "instance_state" in sources
 
 
 def test_the_dashboard_shows_stuck_jobs_by_kind(templates: Templates) -> None:

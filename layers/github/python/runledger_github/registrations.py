@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
+from runledger.model.inputs import Status
 from runledger.model.job import Job
 from runledger.model.ownership import account_of
 from runledger.model.reports import NO_INSTALLATION
@@ -29,6 +30,7 @@ from runledger_github.runner_lists import MayAsk, RegistrationScope, RunnerLists
 
 BUSY = 422
 OFFLINE = "offline"
+AWAITING = (Status.QUEUED, Status.SCHEDULED)
 # How long a second list of a scope serves all machines that are stopped meanwhile. A list for each machine would take a
 # call for each repository: of 100 orphans in 300 repositories, 9 were stopped in an hour.
 FRESH_SECONDS = 120
@@ -112,6 +114,8 @@ class Registrations:
         for scope in _sorted(near - found_in):
             again = self._listed_again.runners(scope, may_ask, age=NOW)
             self._ensure_not_registered(runner, job, (scope, again), identified)
+        if job is not None and job.status in AWAITING:
+            self._ensure_still_offline(runner, job, found, may_ask)
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
         removed = {each["id"] for _, each in found}
@@ -119,6 +123,18 @@ class Registrations:
             left = [each for each in self._listed_again.runners(scope, may_ask, age=NOW) if each["id"] not in removed]
             self._ensure_not_registered(runner, job, (scope, left), identified)
         return True
+
+    def _ensure_still_offline(
+        self, runner: Runner, job: Job, found: Sequence[tuple[RegistrationScope, Json]], may_ask: MayAsk
+    ) -> None:
+        """UnavailableError if the machine has come online since the search: then it can take the job that awaits it.
+
+        GitHub would remove it, because it isn't busy yet.
+        """
+        for scope in _sorted({scope for scope, each in found if each.get("status") == OFFLINE}):
+            listed = self._second.runners(scope, may_ask, age=NOW)
+            if any(_is(runner, job, scope, each) and each.get("status") != OFFLINE for each in listed):
+                raise UnavailableError(f"{runner.runner_id} has come online on GitHub")
 
     def _ensure_not_registered(
         self,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import times
+from runledger.model.errors import UnavailableError
 from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import named_owner
@@ -19,6 +20,7 @@ from runledger.tables.cleanups import lease_expired_before
 
 # After the end of the grace period.
 OVERDUE_SECONDS = 600
+STOPPED_FOR = [reason for reason in Reason if reason.is_alive]
 
 
 def report_outcome(about: str, outcome: CleanupOutcome, tally: Tally) -> None:
@@ -82,23 +84,36 @@ class RunnerCheck:
             current.tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
         if runner is not None and candidate.instance is not None and runner.confirmed_at is None:
             self.cleanup.tracker.confirmed(candidate.instance, at=now)
-        reason = self.cleanup.check(runner, candidate.job, candidate.instance, current, now=now)
+        reason = self._check(candidate, current)
         suspected_at = runner.suspected_at if runner else None
         if isinstance(reason, Cleared):
             if suspected_at:
                 self.cleanup.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=now, found=reason)
             self._list_unknown_work(candidate, reason, current)
             return
-        current.tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
+        self._count_orphan(runner, reason, current)
         if runner is None or suspected_at is None or runner.suspected_reason != reason:
             self._suspect(candidate, reason, current)
             return
-        overdue = times.earlier(now, seconds=self.cleanup.waits.grace_seconds + OVERDUE_SECONDS)
-        if reason.is_alive and suspected_at <= overdue:
-            current.tally.add(Count.OVERDUE)
         due = suspected_at <= times.earlier(now, seconds=self.cleanup.waits.grace_seconds)
         if due and (self.enforce or not reason.is_alive):
             self._clean(runner_id, reason, current)
+
+    def _check(self, candidate: Candidate, current: Pass) -> Reason | Cleared:
+        """If GitHub doesn't respond, a suspected runner stays suspected, and may be overdue."""
+        runner = candidate.runner
+        try:
+            return self.cleanup.check(runner, candidate.job, candidate.instance, current, now=current.now)
+        except UnavailableError:
+            if runner is not None and runner.suspected_reason in STOPPED_FOR:
+                self._count_orphan(runner, Reason(runner.suspected_reason), current)
+            raise
+
+    def _count_orphan(self, runner: Runner | None, reason: Reason, current: Pass) -> None:
+        current.tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
+        overdue = times.earlier(current.now, seconds=self.cleanup.waits.grace_seconds + OVERDUE_SECONDS)
+        if runner and runner.suspected_reason in STOPPED_FOR and (runner.suspected_at or current.now) <= overdue:
+            current.tally.add(Count.OVERDUE, int(reason.is_alive))
 
     def _list_unknown_work(self, candidate: Candidate, cleared: Cleared, current: Pass) -> None:
         """A runner that was busy on GitHub is listed until it is checked again, or its job is recorded."""
@@ -114,7 +129,7 @@ class RunnerCheck:
             current.tally.findings.append(f"{works}: busy on GitHub at {runner.suspicion_cleared_at}")
 
     def _suspect(self, candidate: Candidate, reason: Reason, current: Pass) -> None:
-        runner_id, instance, now = candidate.runner_id, candidate.instance, current.now
+        runner_id, runner, instance, now = candidate.runner_id, candidate.runner, candidate.instance, current.now
         about: dict[str, Any] = {}
         table = self.cleanup.tracker.table
         if instance:
@@ -123,6 +138,9 @@ class RunnerCheck:
             if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
                 self.cleanup.tracker.prove(runner_id, installation_id=owner, owner_name=name, at=now)
+        if reason.is_alive and runner and runner.suspected_reason in STOPPED_FOR:
+            # It is still the same orphan: only the reason has changed, for example because its job was cancelled.
+            about["since"] = runner.suspected_at
         suspected = table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about)
         if suspected and reason.is_alive:
             current.tally.suspected.append(suspected)

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 SUSPICION = ("suspected_at", "suspected_reason")
 CLEARING = ("suspicion_cleared_at", "suspicion_cleared_reason")
-# Either it is not a known runner and has not ended, or it is active and not suspected for another reason.
-SUSPECTED_FOR_THIS = (
-    "(attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR (#status = :active AND "
-    "(attribute_not_exists(#suspected_at) OR #suspected_reason = :suspected_reason))"
+# Either it is not a known runner and has not ended, or it is active and not suspected.
+NOT_YET_SUSPECTED = (
+    "(attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR "
+    "(#status = :active AND attribute_not_exists(#suspected_at))"
 )
+SUSPECTED_FOR_ANOTHER = "#status = :active AND #suspected_reason <> :suspected_reason"
 UNCHANGED_SINCE_READ = "#version = :version_read"
 CHANGED = {"version": 1}
 # A confirmed machine stays active until EC2 or ECS reports its end, or a pass finds that it is gone.
@@ -83,35 +84,37 @@ class RunnersTable:
         found = self._table.by_key([(each, schema.ONLY) for each in runner_ids])
         return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
-    def suspect(self, runner_id: str, *, at: str, reason: str, **new: Any) -> Runner | None:
-        """None if the runner is being cleaned or is gone. The first suspicion counts, unless it had another reason."""
+    def suspect(self, runner_id: str, *, at: str, reason: str, since: str | None = None, **new: Any) -> Runner | None:
+        """The runner if this call made it a suspect. None if it was one before, is being cleaned or is gone.
+
+        So of several passes that find the same orphan, one counts it. If it was suspected for another reason, the
+        reason changes, and the suspicion dates from `since`, or else from now.
+        """
         new = {"runner_id": runner_id, "created_at": at, **new}
         # If it was not a known runner before, its item would expire after a few days.
         kept = self._expiry(at, days=max(ACTIVE_RETENTION_DAYS, self._retention_days))
-        same = self._table.update_if(
+        suspected = self._table.update_if(
             _key(runner_id),
             fill=new | {"status": RunnerStatus.ACTIVE, "suspected_at": at},
             put={"suspected_reason": reason, **kept},
             remove=CLEARING,
             add=CHANGED,
-            condition=SUSPECTED_FOR_THIS,
+            condition=NOT_YET_SUSPECTED,
             given={"active": RunnerStatus.ACTIVE},
             names=("terminated_at",),
             returning="ALL_NEW",
         )
-        if same is not None:
-            return _runner(same)
-        changed = self._table.update_if(
+        if suspected is not None:
+            return _runner(suspected)
+        self._table.update_if(
             _key(runner_id),
-            put={"suspected_at": at, "suspected_reason": reason},
-            remove=CLEARING,
+            put={"suspected_at": since or at, "suspected_reason": reason},
             add=CHANGED,
-            condition="#status = :active",
+            condition=SUSPECTED_FOR_ANOTHER,
             given={"active": RunnerStatus.ACTIVE},
             names=("status",),
-            returning="ALL_NEW",
         )
-        return _runner(changed) if changed is not None else None
+        return None
 
     def clear_suspicion(self, runner_id: str, *, suspected_at: str, at: str, found: Cleared) -> None:
         """Only if it is still that suspicion: another pass may have added a newer one."""
