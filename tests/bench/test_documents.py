@@ -8,6 +8,7 @@ from bench import documents, prices
 from bench.bed import Bed
 from bench.counts import count
 from bench.report import Entry, lines
+from tests.support.documents import rows, section
 
 
 @pytest.mark.server
@@ -32,6 +33,20 @@ def test_the_documented_prices_are_those_of_the_computation() -> None:
     }
     assert documented == computed
     assert prices.AS_OF in text
+
+
+def test_the_savings_really_reached_stand_beside_those_that_were_estimated() -> None:
+    _, _, (_, *without), *others = rows(section("cost.md", "Compared with S3"))
+    s3 = [float(dollars) for dollars in without[:2]]
+    for kind, *cells in others:
+        left = [before - float(after) for before, after in zip(s3, cells, strict=False)]
+        shares = sorted({round(100 * each / before) for each, before in zip(left, s3, strict=True)})
+        a_month = sorted({round(10 * each) for each in left})
+        assert cells[2] == f"{' to '.join(map(str, shares))} %", kind
+        assert cells[3] == " to ".join(map(str, a_month)), kind
+    kinds = [kind.partition(":")[0] for kind, *_ in others]
+    assert sum("estimated" in kind for kind in kinds) == 2
+    assert sum("reached" in kind for kind in kinds) == 4
 
 
 def test_an_entry_contains_its_ratio_and_how_it_was_measured() -> None:

@@ -3,12 +3,16 @@
 import ast
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from runledger.model.inputs import EventType
+from runledger.model.inputs import Event, EventType
+from runledger.model.job import Job
+from runledger.model.runner import Runner
 from runledger.platform import emf
 from runledger.recording import telemetry
+from runledger.tables import deployments, runs, schema
 
 from stacks.monitoring import saved_queries
 from tests.support.documents import DOCS, names, rows, section
@@ -48,6 +52,15 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_every_metric_is_documented_and_every_documented_metric_is_emitted() -> None:
     assert names(section("operating.md", "Metrics")) == emf.UNITS.keys()
     assert emf.UNITS.keys() <= named_in_code()
+
+
+def test_every_stored_attribute_and_event_type_is_documented() -> None:
+    stored = {each.name for entity in (Job, Event, Runner) for each in fields(entity)} - {"webhooks", "short_id"}
+    stored |= {"ttl", *(index.partition for index in schema.WORKFLOW_JOBS.indexes)}
+    stored |= {*runs._IDENTITY, *runs._COUNTERS, *deployments.DECISIONS, deployments.INFERRED}
+    text = section("tables.md", "Attributes")
+    assert stored <= {*names(text), "workflow_id"}
+    assert {f"`{each}`" for each in EventType} <= set(re.findall(r"`[a-z_]+`", text))
 
 
 def test_every_event_of_a_job_has_a_metric() -> None:
