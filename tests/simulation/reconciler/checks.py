@@ -122,14 +122,19 @@ class Checks:
         for machine in self.world.ec2.machines.values():
             ours = "runner" in machine.tags and "ghr:bypass-removal" not in machine.tags
             item = self.world.receiving.runners.table.get(machine.id)
-            if item is not None and (item.contested_at or self._is_open(item.job_id)):
+            if item is not None and (item.contested_at or self._is_awaited(machine, item.job_id)):
                 continue
             if ours and machine.alive and machine.job_id is None and not self._may_be_busy(machine):
                 yield f"{machine.id} is idle and was not stopped"
 
-    def _is_open(self, job_id: int | None) -> bool:
-        """Its launcher planned the machine for a job that has not ended."""
-        return job_id in self.state.jobs and self.state.jobs[job_id].status != "completed"
+    def of_reports(self) -> Iterator[str]:
+        for _, machine in self.world.stops:
+            yield f"{machine.id} was stopped, and orphans are only reported"
+
+    def _is_awaited(self, machine: Machine, job_id: int | None) -> bool:
+        """Its launcher planned it for a job that has not ended. It must register if the job still awaits a runner."""
+        status = self.state.jobs[job_id].status if job_id in self.state.jobs else "completed"
+        return "online" in machine.facts if status == "queued" else status != "completed"
 
     def _may_be_busy(self, machine: Machine) -> bool:
         """A stranger's runner bears its id, and is busy."""

@@ -135,8 +135,12 @@ class Lives(Webhooks):
                 partial(self.world.launcher_event, self._scheduled(machine, repository, job)), "runner_scheduled"
             )
         self._event(partial(self.world.ec2_event, machine, "running"), f"{machine.id} runs")
-        if dice.random() < 0.93:
+        if dice.random() < 0.1:
+            self._register(machine, status="offline")  # a just-in-time registration, before the machine has connected
+        if dice.random() < 0.85:
             self._in(dice.uniform(20, 4 * MINUTE), "", partial(self._register, machine))
+        elif dice.random() < 0.6:  # after it was suspected, or in the middle of its cleanup
+            self._in(dice.uniform(8, 40) * MINUTE, "", partial(self._register, machine))
 
     def _event(self, act: Callable[[], None], about: str) -> None:
         if self.dice.random() >= self.troubles.events_lost:
@@ -156,12 +160,18 @@ class Lives(Webhooks):
         identity = {"id": f"event-{self._number()}", "source": "my.launcher", "account": ACCOUNT}
         return identity | {"detail-type": "runner_scheduled", "time": self.github.time(), "detail": detail}
 
-    def _register(self, machine: Machine) -> None:
-        if machine.alive:
-            runner_id = self._number()
-            self.state.put("runners", runner_id, scope=machine.facts["scope"], name=machine.facts["name"])
-            self.by_runner[runner_id] = machine
-            self._match()
+    def _register(self, machine: Machine, status: str = "online") -> None:
+        """A runner that has connected gets its first job a moment later."""
+        if not machine.alive:
+            return
+        runner_id = self._runner_of(machine) or self._number()
+        about = {"scope": machine.facts["scope"], "name": machine.facts["name"], "status": status}
+        self.state.put("runners", runner_id, **about)
+        self.by_runner[runner_id] = machine
+        if status == "online":
+            machine.facts["online"] = self.world.now()
+            self.world.tell(f"GitHub: {machine.facts['name']} is online")
+            self._in(self.dice.choice((0, 1, 20)), "", self._match)
 
     def _match(self) -> None:
         """GitHub gives queued jobs to idle runners of their scope."""
@@ -195,7 +205,7 @@ class Lives(Webhooks):
         """After its job: an ephemeral runner leaves GitHub and its machine ends, unless something goes wrong."""
         runner_id = self._runner_of(machine)
         leaks = self.dice.random() < 0.3
-        if runner_id is not None and (not machine.facts["ephemeral"] or (leaks and self.dice.random() < 0.3)):
+        if runner_id is not None and (not machine.facts["ephemeral"] or (leaks and self.dice.random() < 0.6)):
             self.state.runners[runner_id] = replace(self.state.runners[runner_id], busy=False)
             self._match()
             return

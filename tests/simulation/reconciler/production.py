@@ -41,6 +41,7 @@ class World(Protocol):
     def ask_github(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response: ...
     def now(self) -> float: ...
     def sleep(self, seconds: float) -> None: ...
+    def emitted(self, metrics: Mapping[str, float], about: Mapping[str, Any]) -> None: ...
 
 
 class _Session:
@@ -88,7 +89,7 @@ def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iter
         patch.object(wiring, "GitHubState", partial(GitHubState, clock=world.now)),
         patch.object(wiring, "Refresh", partial(caches.Refresh, time=time)),
         patch.object(wiring, "deployment_cache", partial(caches.deployment_cache, time=time)),
-        patch.object(emf, "write", lambda *_, **__: None),
+        patch.object(emf, "write", lambda metrics, *, about, **_: world.emitted(metrics, about)),
     ]
     level = logs.logger.log_level
     for each in patches:

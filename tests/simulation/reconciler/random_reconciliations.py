@@ -1,6 +1,7 @@
 """Random worlds of the reconciler: what goes wrong, what happens and when passes run follow from seed and number."""
 
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +11,8 @@ from tests.simulation.choices import seeded
 from tests.simulation.reconciler import troubles
 from tests.simulation.reconciler.checks import Checks
 from tests.simulation.reconciler.lives import REPOSITORIES, Lives
-from tests.simulation.reconciler.production import wired_to
+from tests.simulation.reconciler.production import ENVIRONMENT, wired_to
+from tests.simulation.reconciler.suspicions import Suspicions
 from tests.simulation.reconciler.troubles import MINUTE
 from tests.simulation.reconciler.world import START, World
 
@@ -19,6 +21,7 @@ QUICK_SECONDS, FULL_SECONDS = 5 * MINUTE, 30 * MINUTE
 SETTLED_SECONDS, REDELIVERED_SECONDS = 90 * MINUTE, 210 * MINUTE
 # A runner whose suspicion was cleared just before the silence is not suspected again for half an hour.
 STOPPED_SECONDS = SETTLED_SECONDS + 30 * MINUTE
+REPORTING = 10  # in one of so many worlds, orphans are only reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Reconciled:
     stops: int
     requests: int
     healed: int
+    suspected: Mapping[str, int]
 
 
 def reconcile_world(seed: int, number: int) -> Reconciled:
@@ -38,21 +42,25 @@ def reconcile_world(seed: int, number: int) -> Reconciled:
     state = random.getstate()
     random.seed(name)  # pauses between the client's retries
     try:
-        return _play(name)
+        return _play(name, enforce=number % REPORTING != REPORTING - 1)
     finally:
         random.setstate(state)
 
 
-def _play(name: str) -> Reconciled:
+def _play(name: str, *, enforce: bool) -> Reconciled:
     dice = seeded(name)
     silent_at = START + dice.choice((45, 60, 90)) * MINUTE
     repositories = [each for names in REPOSITORIES.values() for each in names]
     world = World(troubles.draw(dice, name, start=START, silent_at=silent_at, repositories=repositories))
     lives = Lives(world, dice)
     checks = Checks(world, lives)
-    world.judge_stop = checks.of_a_stop
-    world.bus.requested = partial(_requested, world, lives, checks)
-    with wired_to(world):
+    suspicions = Suspicions(world, lives)
+    world.judge_stop = lambda machine: checks.of_a_stop(machine) + suspicions.of_a_stop(machine)
+    world.judge_line = suspicions.emitted
+    world.bus.requested = partial(
+        _requested, world, lives, lambda job_id: checks.of_a_request(job_id) + suspicions.of_a_request(job_id)
+    )
+    with wired_to(world, ENVIRONMENT | {"ORPHANS": "enforce" if enforce else "report"}):
         _ = world.receiving
         lives.begin(START)
         _schedule(world, dice, until=silent_at + REDELIVERED_SECONDS + MINUTE)
@@ -64,7 +72,7 @@ def _play(name: str) -> Reconciled:
         elif not violations:
             world.play(silent_at + STOPPED_SECONDS + MINUTE)
             violations = [*world.wrong]
-        violations += [*checks.of_requests(), *checks.of_orphans()]
+        violations += [*checks.of_requests(), *(checks.of_orphans() if enforce else checks.of_reports())]
     return Reconciled(
         name,
         world.story,
@@ -74,11 +82,12 @@ def _play(name: str) -> Reconciled:
         stops=len(world.stops),
         requests=len(world.bus.entries),
         healed=sum(each.result["summary"]["jobs_healed"] for each in world.passes if each.result),
+        suspected=suspicions.reasons,
     )
 
 
-def _requested(world: World, lives: Lives, checks: Checks, job_id: int) -> None:
-    world.wrong += checks.of_a_request(job_id)
+def _requested(world: World, lives: Lives, judge: Callable[[int], list[str]], job_id: int) -> None:
+    world.wrong += judge(job_id)
     lives.requested(job_id)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.simulation.reconciler import many
 from tests.simulation.reconciler.random_reconciliations import Reconciled, reconcile_world
+from tests.simulation.reconciler.suspicions import ALIVE
 from tests.simulation.reconciler.test_planted_bugs import tags_are_ignored
 
 WORLDS = 50
@@ -26,6 +27,7 @@ def test_the_worlds_are_eventful(played: list[Reconciled]) -> None:
     assert sum(each.stops for each in played) > WORLDS / 2
     assert sum(each.requests for each in played) > WORLDS / 2
     assert sum(each.healed for each in played) > WORLDS
+    assert all(sum(each.suspected[reason] for each in played) for reason in ALIVE)
     stories = "\n".join(line for each in played for line in each.story)
     for event in (
         "never sent:",

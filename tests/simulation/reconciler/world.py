@@ -75,6 +75,7 @@ class World:
         self.scheduler = Scheduler(self.clock, Choices(), Limits())
         self.stops: list[tuple[float, Machine]] = []
         self.judge_stop: Callable[[Machine], list[str]] = lambda _: []
+        self.judge_line: Callable[[Mapping[str, float], Mapping[str, Any]], None] = lambda *_: None
         self.wrong: list[str] = []
         self.story: list[str] = []
         self.passes: list[Pass] = []
@@ -96,6 +97,9 @@ class World:
 
     def sleep(self, seconds: float) -> None:
         self.scheduler.sleep(seconds)
+
+    def emitted(self, metrics: Mapping[str, float], about: Mapping[str, Any]) -> None:
+        self.judge_line(metrics, about)
 
     def ask_github(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
         call = f"{method} {target}"
