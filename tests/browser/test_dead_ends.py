@@ -186,3 +186,13 @@ def test_rankings_lead_to_their_repository(tab: Tab) -> None:
     link.click()
     expect(tab.settled().page.get_by_role("heading", level=1)).to_have_text(name)
     expect(page.locator("#choice-7d")).to_have_attribute("aria-current", "true")
+
+
+def test_the_success_rate_leads_to_the_failures_of_the_same_time(tab: Tab) -> None:
+    page = tab.show(ACME, "repository", repo="acme/payments", range="7d").page
+    page.get_by_role("link", name="View failures").click()
+    tab.settled()
+    assert page.url.partition("?")[2].split("&") == [
+        *("repo=acme%2Fpayments", "status=completed", "conclusion=failure", "range_of=completed", "since=7d"),
+    ]
+    assert set(page.locator("tbody .badge").all_inner_texts()) == {"Failure"}

@@ -59,7 +59,10 @@ def test_the_time_of_an_approval_is_a_phase_and_no_waiting_for_a_runner(open_tab
         "Running": "1 m",
     }
     assert (fact(page, "Queued for"), fact(page, "Awaiting approval")) == ("40 s", "1 h")
-    expect(page.get_by_role("link", name="Review on GitHub")).to_have_count(0)
+    expect(page.get_by_role("link", name="Review on GitHub", exact=True)).to_have_count(0)
+    phase = page.locator(".phases li", has_text="Awaiting approval")
+    expect(phase).to_contain_text("production")
+    expect(phase.get_by_role("link", name="View the review on GitHub")).to_have_attribute("href", RUN_URL)
 
 
 def test_a_job_that_awaits_an_approval_links_to_its_review(open_tab: Open) -> None:
@@ -69,7 +72,10 @@ def test_a_job_that_awaits_an_approval_links_to_its_review(open_tab: Open) -> No
     before = seconds(phases(page)["Awaiting approval so far"])
     assert before >= 60
     assert page.locator("dt", has_text="Queued for").count() == 0
-    expect(page.locator("dd", has_text="production").get_by_role("link")).to_have_attribute("href", RUN_URL)
+    phase = page.locator(".phases li", has_text="Awaiting approval so far")
+    expect(phase).to_contain_text("production")
+    expect(phase.get_by_role("link", name="Review on GitHub")).to_have_attribute("href", RUN_URL)
+    expect(page.locator(".summary").get_by_role("link", name="Review on GitHub")).to_have_attribute("href", RUN_URL)
     page.clock.run_for(30_000)
     assert phases(page)["Awaiting approval so far"] == fact(page, "Awaiting approval")
     assert seconds(fact(page, "Awaiting approval")) > before + 28

@@ -131,6 +131,9 @@ def test_a_runner_that_works_on_an_unknown_job_is_shown_as_such(tab: Tab, played
     panel = page.locator(".panel", has=page.get_by_role("heading", name="Orphans"))
     expect(panel).to_contain_text("check that Runledger receives the webhooks")
     assert "No orphans" not in panel.inner_text()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(row.locator(".narrow")).to_be_visible()  # the column with the reason isn't
+    page.set_viewport_size({"width": 1280, "height": 800})
     row.get_by_role("link").click()
     expect(page.locator(".timeline")).to_be_visible()
 

@@ -93,7 +93,8 @@ def expected(found: dict[str, Any], *, with_repository: bool) -> dict[str, Any]:
     tiles = {
         "Success rate": (
             percent(found["success_rate"]),
-            f"{found['succeeded']:,} of {decided:,} that succeeded or failed",
+            f"{found['succeeded']:,} of {decided:,} that succeeded or failed"
+            + (" · View failures" if found["failed"] else ""),
         ),
         "Queue p50": (duration(queue["p50"]), f"p90 {duration(queue['p90'])} · {jobs(queue['count'])} that ran"),
         "Duration p50": (duration(took["p50"]), f"p90 {duration(took['p90'])} · {jobs(took['count'])} that ran"),

@@ -1,10 +1,11 @@
 /* A job's phases as one bar: the time between its milestones. The last phase of an open job grows. */
 
-import { el, replace, svg } from "../dom.js";
+import { el, replace, svg, userText } from "../dom.js";
 import { duration, running, seconds, time } from "../format.js";
 import { everySecond } from "../ticker.js";
 import { awaitsApproval } from "./durations.js";
 import { milestones } from "./milestones.js";
+import { outward } from "./panel.js";
 
 const TO = {
   Received: ["Webhook delivery", "quiet"],
@@ -36,10 +37,10 @@ export function phases(job, events) {
   const draw = () => replace(drawing, bars(parts));
   draw();
   if (parts.some((part) => part.open)) everySecond(drawing, draw);
-  return [drawing, el("ol", { class: "phases" }, parts.map(item))];
+  return [drawing, el("ol", { class: "phases" }, parts.map((part) => item(part, job)))];
 }
 
-function item(part) {
+function item(part, job) {
   return el(
     "li",
     {},
@@ -47,7 +48,14 @@ function item(part) {
     el("span", {}, part.name),
     el("b", {}, part.open ? running(part.seconds) : duration(part.seconds())),
     el("small", {}, part.from, " ", time(part.at), " → ", part.until),
+    part.kind === "waiting" && environment(job),
   );
+}
+
+/** GitHub asks for an approval, and shows it later, on the page of the run. */
+function environment(job) {
+  const github = outward(job.github_run_url, awaitsApproval(job) ? "Review on GitHub" : "View the review on GitHub");
+  return el("small", {}, job.environment && [userText(job.environment), github && " · "], github);
 }
 
 function bars(parts) {

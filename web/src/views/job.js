@@ -95,7 +95,7 @@ function details(found, installation) {
   return facts([
     ["Created", time(found.created_at)],
     ["Last change", age(found.last_updated_at)],
-    ["Environment", found.environment && [userText(found.environment), " ", review(found)]],
+    ["Environment", found.environment],
     ["Approval requested", time(found.approval_requested_at)],
     ["Approved", time(found.approved_at)],
     ["Rejected", time(found.rejected_at)],

@@ -32,6 +32,7 @@ export function drawOrphans({ orphans }, context) {
       cell: (row) => [
         userText(shortRunner(row.runner_id), { title: row.runner_id, class: "mono" }),
         el("small", {}, userText([row.kind, row.pool_name, row.repo_full_name].filter(Boolean).join(" · "))),
+        el("small", { class: "narrow" }, userText(why(row), { title: null })),
       ],
     },
     { title: "Why", grow: true, wide: true, cell: (row) => userText(why(row), { title: null }) },

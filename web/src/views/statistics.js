@@ -34,13 +34,13 @@ export function drawStatistics(statistics, context) {
   const { query } = context;
   if (!statistics.jobs && !completed(statistics) && !statistics.usage_in_seconds)
     return [
-      tiles(statistics),
+      tiles(statistics, context),
       panel(
         null,
         empty("No jobs in this range", `No job was created or ran in the last ${RANGES[range(query)]}.`, wider(context)),
       ),
     ];
-  return [tiles(statistics), truncationNotice(statistics), charts(statistics), rankings(statistics, context)];
+  return [tiles(statistics, context), truncationNotice(statistics), charts(statistics), rankings(statistics, context)];
 }
 
 /** Where older jobs are, if there are any. */
@@ -60,12 +60,12 @@ function completed({ by_conclusion: conclusions }) {
   return Object.values(conclusions ?? {}).reduce((sum, each) => sum + each, 0);
 }
 
-function tiles(statistics) {
+function tiles(statistics, context) {
   const { queue_seconds: queue, duration_seconds: took, spot } = statistics;
   return el(
     "div",
     { class: "tiles" },
-    tile("Success rate", percent(statistics.success_rate), { note: denominator(statistics) }),
+    tile("Success rate", percent(statistics.success_rate), { note: [denominator(statistics), failures(statistics, context)] }),
     tile("Queue p50", duration(queue?.p50), { note: percentiles(queue) }),
     tile("Duration p50", duration(took?.p50), { note: percentiles(took) }),
     tile("Spend", dollars(statistics.usage_in_dollars), { note: machineTime(statistics) }),
@@ -76,6 +76,13 @@ function tiles(statistics) {
 
 function denominator({ succeeded = 0, failed = 0 }) {
   return `${count(succeeded)} of ${count(succeeded + failed)} that succeeded or failed`;
+}
+
+function failures({ failed }, { installation, query }) {
+  if (!failed) return null;
+  const since = range(query);
+  const filters = { repo: query.repo, status: "completed", conclusion: "failure", range_of: "completed", since };
+  return [" · ", el("a", { href: link(installation, "jobs", undefined, filters) }, "View failures")];
 }
 
 /** Percentiles are about jobs that completed in the range and had started. */
