@@ -74,7 +74,7 @@ def test_hostile_data_is_shown_as_text_and_breaks_no_layout(
 def test_every_character_of_a_name_and_a_label_can_be_read(open_tab: Open) -> None:
     page = open_tab().sign_in().show(INSTALLATION, "job", part=JOB).page
     expect(page.get_by_role("heading", level=1)).to_have_text(NAME, use_inner_text=False)
-    html, right_to_left, long = page.locator(".tags .tag").all_text_contents()
+    html, right_to_left, long = page.locator("dt:text-is('Labels') + dd .tag").all_text_contents()
     assert (html, right_to_left) == (HTML, RIGHT_TO_LEFT)
     assert LONG.startswith(long)  # the ledger cuts what is longer than a name can be
     assert len(long) > 200

@@ -118,6 +118,7 @@ function choose(context) {
 /** One that isn't in the list may be newer than it. */
 async function loadInstallations(wanted) {
   missing.add(wanted);
+  document.querySelector("main")?.setAttribute("aria-busy", "true");
   try {
     const { items } = await api.get("v1/installations");
     account = { ...account, installations: items };
