@@ -82,15 +82,15 @@ chromium:
 		echo "Installing Debian's Chromium, in which the dashboard is tested"; \
 		$(call quietly,apt-get update && apt-get install --yes --no-install-recommends chromium); }
 
-screenshots: install-dev chromium ## Make the pictures of docs/images from the demo
+screenshots: install-dev chromium ## Take the screenshots in docs/images from the demo
 	@.venv/bin/python -u -m local.screenshots
 
-test-fast: install-dev ## Run the tests that need no server and take no walk
+test-fast: install-dev ## Run the tests that need no server, without those that try every order or crash
 	@.venv/bin/pytest --numprocesses 2 -m "not server and not walk" $(foreach each,e2e browser upgrade local,--ignore tests/$(each))
 
 SECONDS ?= 60
 SEED ?= 1
-simulate: $(VENV_DEV) ## Play random worlds for SECONDS (60) from SEED (1), ORDERS or RACES of every scenario, or WORLDS with KIND=reconciler
+simulate: $(VENV_DEV) ## Simulate random orders, crashes and races for SECONDS=60; see tests/simulation/README.md for the options
 	@PYTHONPATH=$(PACKAGES) PYTHONHASHSEED=0 .venv/bin/python -u -m tests.simulation --seed $(SEED) \
 		$(if $(KIND),--kind $(KIND)) $(if $(WORLDS),--worlds $(WORLDS)) \
 		$(if $(ORDERS),--orders $(ORDERS),$(if $(RACES),--races $(RACES),--seconds $(SECONDS))) \
@@ -106,22 +106,22 @@ synth: install ## Write the CloudFormation templates of the production configura
 preflight: $(VENV) $(NODE) ## Check the AWS account before a deployment, and the deployment after it; ARGS="-c stage=..."
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m preflight $(ARGS)
 
-up: install-dev ## Deploy to an AWS on this machine and leave it running
+up: install-dev ## Deploy to a local AWS emulator and leave it running
 	@.venv/bin/python -u -m local up
 
 down: $(VENV_DEV) ## Stop what `up` started
 	@.venv/bin/python -u -m local down
 
-run: install-dev ## Deploy to an AWS on this machine, play a demo workload, and stay until Ctrl-C
+run: install-dev ## Deploy to a local AWS emulator, play a demo workload, and stay until Ctrl-C
 	@.venv/bin/python -u -m local run
 
-bench: install-dev ## Measure what it costs and how fast it is, compared with a baseline
+bench: install-dev ## Measure cost and speed, compared with a baseline
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench
 
 bench-docs: install-dev ## Put the counts of `bench` into docs/cost.md and docs/scaling.md
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench docs
 
-wheel: $(VENV_DEV) ## Build the command line as a wheel into dist
+wheel: $(VENV_DEV) ## Build the wheel of the CLI into dist
 	@rm -rf dist
 	@.venv/bin/python -m hatchling build --target wheel
 

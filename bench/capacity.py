@@ -153,7 +153,7 @@ def _examples(bed: Bed) -> list[Entry]:
         (life(bed, "normal", example).written(*SAME_WORK), literal_life(bed, example).written())
         for example in lives.examples()
     )
-    how = HOW + f"the life of each of GitHub's {len(found)} examples: jobs and history; baseline: read literally"
+    how = HOW + f"the life of each of GitHub's {len(found)} examples: jobs and history; baseline: the original schema"
     return [
         Entry(key=f"capacity.examples.{which}.units", value=ours, baseline=literal, unit="write units", how=how)
         for which, (ours, literal) in {"least": found[0], "most": found[-1]}.items()

@@ -15,7 +15,7 @@ from tests.support.webhooks import RAN_ON, http_event, payload
 Step = tuple[str, dict[str, Any]]
 
 TEN_O_CLOCK_MS = 1_736_935_200_123
-# Only organizations that define custom properties send them; they add to the size of an item.
+# Only organisations that define custom properties send them; they add to the size of an item.
 WITH_PROPERTIES = payload("queued")
 TYPICAL = copy.deepcopy(WITH_PROPERTIES) | {"repository": WITH_PROPERTIES["repository"] | {"custom_properties": {}}}
 SECONDS = {"queued": 1, "waiting": 5, "queued again": 9, "in_progress": 151, "completed": 766}

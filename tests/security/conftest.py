@@ -1,7 +1,16 @@
 """The real handlers in an AWS of moto's, and the tables and API of the other tests."""
 
+import pytest
+
 from tests.api.conftest import api, pass_requests
 from tests.functions.conftest import scene, world
+from tests.functions.reconciling import Scene
+from tests.security.stranger import Stranger
 from tests.tables.conftest import dynamodb, dynamodb_local
 
 __all__ = ["api", "dynamodb", "dynamodb_local", "pass_requests", "scene", "world"]  # fixtures
+
+
+@pytest.fixture
+def mallory(scene: Scene) -> Stranger:  # noqa: F811
+    return Stranger(scene)

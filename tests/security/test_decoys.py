@@ -3,8 +3,8 @@
 import pytest
 
 from tests.functions.reconciling import Scene
+from tests.security.machines import ownerless, reconcile
 from tests.security.stranger import Stranger
-from tests.security.test_machines import ownerless, reconcile
 from tests.support.webhooks import REPO
 
 

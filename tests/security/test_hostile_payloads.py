@@ -9,7 +9,6 @@ import copy
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -22,107 +21,24 @@ from runledger.webhooks.readers import webhooks
 from runledger.webhooks.readers.webhooks import READERS
 
 from local.github.examples import payloads
-from tests.api.client import Client
 from tests.functions.conftest import World
+from tests.security.hostile_values import (
+    HOSTILE,
+    NAMES,
+    TOO_DEEP,
+    TOO_MANY_DIGITS,
+    Case,
+    at,
+    paths,
+    put,
+    replaced,
+)
 from tests.support import messages, runner_events
 from tests.support.beds import dump
-from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, QUEUED_AGAIN, RUN, delivery, http_event
+from tests.support.webhooks import COMPLETED, JOB, QUEUED, QUEUED_AGAIN, delivery, http_event
 from tests.support.webhooks import payload as job_payload
 
-Path = tuple[str | int, ...]
-
-LONG, DEEP = 100_000, 500
-TOO_MANY_DIGITS, TOO_DEEP = "9" * 10_000, "[" * LONG + "]" * LONG
 LARGEST_ITEM_WE_STORE = 64 * 1024
-
-
-def nested(depth: int) -> list[Any]:
-    found: list[Any] = []
-    for _ in range(depth):
-        found = [found]
-    return found
-
-
-HOSTILE: dict[str, object] = {
-    "null": None,
-    "true": True,
-    "false": False,
-    "zero": 0,
-    "negative": -1,
-    "one": 1,
-    "fraction": 1.5,
-    "beyond every clock": 10**18,
-    "beyond 64 bits": 10**30,
-    "huge": 1e308,
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-    "-Infinity": float("-inf"),
-    "empty text": "",
-    "a word": "word",
-    "digits": "17",
-    "long text": "y" * LONG,
-    "NUL": "\0",
-    "half a character": "\ud83d",
-    "every kind of character": "\N{PILE OF POO}\u202e\u200f <script> ${jndi:x} '; --",
-    "dot segments": "../..",
-    "a year beyond reason": "9999-12-31T23:59:59-14:00",
-    "the first year": "0001-01-01T00:00:00+14:00",
-    "empty list": [],
-    "list of texts": ["word"],
-    "list of objects": [{"id": 1}, None, 7],
-    "long list": list(range(1000)),
-    "deep list": nested(DEEP),
-    "empty object": {},
-    "object": {"id": -1, "state": {}, "login": []},
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    event: str
-    message: dict[str, Any]
-    path: Path
-    value: object
-
-    def body(self, number: int) -> bytes:
-        """Of a job and a run of its own, so that neither grows with every case."""
-        message = replaced(self.message, self.path, self.value)
-        job = message.get("workflow_job")
-        for name, first in (("id", JOB), ("run_id", RUN)):
-            if isinstance(job, dict) and self.path not in (("workflow_job",), ("workflow_job", name)):
-                job[name] = first + number
-        return json.dumps(message).encode()
-
-
-def replaced(message: dict[str, Any], path: Path, value: object) -> dict[str, Any]:
-    changed = copy.deepcopy(message)
-    put(changed, path, value)
-    return changed
-
-
-def put(message: Any, path: Path, value: object) -> None:
-    for step in path[:-1]:
-        message = message[step]
-    message[path[-1]] = value
-
-
-def at(message: Any, path: Path) -> Any:
-    for step in path:
-        message = message[step]
-    return message
-
-
-def paths(value: object, before: Path = ()) -> Iterator[Path]:
-    """Of every object, list and value; of a list, those in its first entry."""
-    if before:
-        yield before
-    if isinstance(value, dict):
-        for name in value:
-            yield from paths(value[name], (*before, name))
-    elif isinstance(value, list) and value:
-        yield from paths(value[0], (*before, 0))
-
-
 TYPICAL: list[messages.Message] = [
     *(messages.run("completed"), messages.deployment(), messages.deployment_status("waiting", job_id=JOB)),
     *(messages.review("requested"), messages.review("approved"), messages.protection_rule()),
@@ -239,33 +155,6 @@ def test_a_number_of_any_length_after_the_point_is_no_id(world: World) -> None:
     assert not any(dump(world.dynamodb).values())
 
 
-NAMES = {
-    "owner/name": True,
-    "o/n": True,
-    "octo-org/.github": True,
-    "octo_corp/a.b_c-d": True,
-    "owner/..name": True,
-    "owner/...": True,
-    "owner/..": False,
-    "owner/.": False,
-    "../name": False,
-    "./name": False,
-    "..": False,
-    "owner": False,
-    "owner/": False,
-    "/name": False,
-    "owner/name/more": False,
-    "owner/na me": False,
-    "owner/name\n": False,
-    "owner/na#me": False,
-    "owner/na%2fme": False,
-    "ow.ner/name": False,
-    "owner/n\u00e4me": False,
-    "owner/\u0663": False,
-    "owner/name?x=1": False,
-}
-
-
 @pytest.mark.parametrize(("name", "allowed"), NAMES.items(), ids=NAMES)
 def test_repository_names_are_githubs(name: str, allowed: bool) -> None:
     assert payload.is_repository_name(name) is allowed
@@ -316,54 +205,3 @@ def _receipt() -> Receipt:
     (found,) = webhooks.read(delivery(job_payload(QUEUED), guid="g"))
     assert isinstance(found, Receipt)
     return found
-
-
-BODIES = [
-    (f'{{"pass": {TOO_MANY_DIGITS}}}', 400),
-    (f'{{"other": {TOO_MANY_DIGITS}}}', 400),
-    (f'{{"run_attempt": {TOO_MANY_DIGITS}}}', 400),
-    (TOO_MANY_DIGITS, 400),
-    (TOO_DEEP, 400),
-    ('{"pass": NaN}', 400),
-    ('{"pass": "\\ud800"}', 400),
-    ('{"pass": []}', 400),
-    ("{", 400),
-]
-
-
-@pytest.mark.parametrize(("body", "status"), BODIES, ids=[body[:30] for body, _ in BODIES])
-def test_a_hostile_body_of_an_order_is_refused(
-    api: Client, pass_requests: list[dict[str, Any]], body: str, status: int
-) -> None:
-    refusal = api.ask("POST", "/admin/reconciliation/run", body=body)
-    assert (refusal.status, refusal.body["status"]) == (status, status)
-    assert pass_requests == []
-
-
-def test_a_rerun_with_too_many_digits_is_refused(world: World, api: Client) -> None:
-    answer(world, "workflow_job", json.dumps(job_payload(QUEUED)).encode())
-    path = f"/v1/installations/{INSTALLATION}/runs/{RUN}/rerun"
-    for number, status in ((TOO_MANY_DIGITS, 400), ("1e400", 400), ("NaN", 400), ("9" * 4000, 409)):
-        assert api.ask("POST", path, body=f'{{"run_attempt": {number}}}').status == status
-
-
-@pytest.mark.parametrize("repo", [name for name, allowed in NAMES.items() if not allowed])
-def test_a_parameter_that_is_no_repository_is_refused(api: Client, world: World, repo: str) -> None:
-    answer(world, "workflow_job", json.dumps(job_payload(QUEUED)).encode())
-    for path in ("jobs", "statistics"):
-        assert api.get(f"/v1/installations/{INSTALLATION}/{path}", repo=repo).status == 400
-
-
-def test_hostile_numbers_in_paths_and_queries_are_refused(api: Client, world: World) -> None:
-    answer(world, "workflow_job", json.dumps(job_payload(QUEUED)).encode())
-    jobs = f"/v1/installations/{INSTALLATION}/jobs"
-    for number in (TOO_MANY_DIGITS, f"-{TOO_MANY_DIGITS}", "NaN", "1e5", "\u0663", str(2**63), "0x10"):
-        assert api.get(f"/v1/installations/{number}/jobs", status="queued").status in (400, 404)
-        assert api.get(f"{jobs}/{number}").status in (400, 404)
-        assert api.get(jobs, run_id=number).status == 400
-        assert api.get(jobs, status="queued", limit=number).status == 400
-
-
-def test_an_address_that_names_no_repository_is_refused(api: Client) -> None:
-    for path in ("../b/actions/runs/1", "a/../actions/runs/1", "a/b/actions/runs/" + TOO_MANY_DIGITS):
-        assert api.get("/v1/jobs/lookup", url=f"https://github.com/{path}").status == 400

@@ -6,8 +6,8 @@ import pytest
 from runledger_github.registrations import Registrations
 
 from tests.functions.reconciling import TAGGED, Scene, ago
+from tests.security.machines import busy_machine, ownerless, reconcile
 from tests.security.stranger import Stranger
-from tests.security.test_machines import busy_machine, ownerless, reconcile
 from tests.support.webhooks import COMPLETED, REPO
 
 OWNER = REPO.partition("/")[0]

@@ -6,9 +6,9 @@ import pytest
 from runledger.runners.fleet import Fleet
 
 from tests.functions.reconciling import TAGGED, Scene, ago
+from tests.security.machines import look_up, ownerless, reconcile
 from tests.security.stranger import INSTALLATION as STRANGER
 from tests.security.stranger import Stranger
-from tests.security.test_machines import look_up, ownerless, reconcile
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS
 from tests.support.runner_events import ACCOUNT, batch, instance_state

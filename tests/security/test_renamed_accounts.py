@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.functions.reconciling import TAGGED, Scene, ago
+from tests.security.machines import ownerless, reconcile
 from tests.security.stranger import INSTALLATION as TENANT
 from tests.security.stranger import Stranger
-from tests.security.test_machines import ownerless, reconcile
 from tests.support.beds import items
 from tests.support.ledgers import JOBS
 from tests.support.runner_events import ACCOUNT

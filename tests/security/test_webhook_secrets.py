@@ -1,63 +1,13 @@
 """A webhook secret is valid for the installations and repositories that its entry names, and for nothing else."""
 
-import io
-import json
 from typing import Any
 
 import pytest
-from runledger.platform import logs
 
 from tests.functions.conftest import World
-from tests.functions.test_telemetry import lines, metrics
+from tests.security.webhook_secrets import MINE, OTHER_INSTALLATION, OWNER, REFUSED, job, scoped, status, store
 from tests.support import messages
-from tests.support.beds import dump
-from tests.support.webhooks import INSTALLATION, QUEUED, REPO, http_event, payload, sign
-
-OWNER = REPO.partition("/")[0]
-OTHER_INSTALLATION = 7
-MINE = "the secret of my own hook"
-REFUSED = (400, 403)  # as malformed or as out of scope: nothing is stored either way
-
-
-def store(world: World, entries: object) -> None:
-    """Entries of Secrets Manager; the function starts afterwards and reads them at its first delivery."""
-    text = entries if isinstance(entries, str) else json.dumps(entries)
-    world.secrets.put_secret_value(SecretId=world.secret_arn, SecretString=text)
-    world.start("webhook_intake")
-
-
-def scoped(**limits: object) -> dict[str, object]:
-    return {"mine": {"secret": MINE, **limits}}
-
-
-def job(installation: int | None = INSTALLATION, repo: str = REPO) -> tuple[str, dict[str, Any]]:
-    """None is a hook that belongs to no App: it names no installation."""
-    message = payload(QUEUED)
-    message["repository"]["full_name"] = repo
-    message["installation"] = {"id": installation}
-    if installation is None:
-        del message["installation"]
-    return "workflow_job", message
-
-
-def deliver(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE) -> dict[str, Any]:
-    event, message = about
-    body = json.dumps(message).encode()
-    answer: dict[str, Any] = world.invoke(
-        "webhook_intake", http_event(body, event=event, signature=sign(body, secret), guid=f"guid of {event}")
-    )
-    return answer
-
-
-def status(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE) -> int:
-    """A rejected delivery stores nothing."""
-    before = dump(world.dynamodb)
-    code = int(deliver(world, about, secret)["statusCode"])
-    assert code == 202 or (dump(world.dynamodb) == before and not world.deferred())
-    return code
-
-
-# ---- plain entries
+from tests.support.webhooks import INSTALLATION, REPO
 
 
 def test_a_plain_secret_is_valid_for_everything(world: World) -> None:
@@ -72,9 +22,6 @@ def test_an_unknown_secret_stays_401_beside_scoped_ones(world: World) -> None:
     assert status(world, job(), "another") == 401
 
 
-# ---- installations
-
-
 def test_a_secret_is_valid_for_the_installations_that_it_lists(world: World) -> None:
     store(world, scoped(installations=[INSTALLATION]))
     assert status(world, job()) == 202
@@ -86,9 +33,6 @@ def test_installation_0_is_hooks_without_an_installation(world: World) -> None:
     store(world, scoped(installations=[0]))
     assert status(world, job(None)) == 202
     assert status(world, job()) == 403
-
-
-# ---- repositories
 
 
 @pytest.mark.parametrize("listed", [REPO, REPO.upper(), f"{OWNER}/*", f"{OWNER.upper()}/*"])
@@ -165,9 +109,6 @@ def test_every_event_is_checked_by_the_installation_and_repository_that_it_is_st
     assert status(world, (event, elsewhere)) == 403
 
 
-# ---- events about an installation name no repository
-
-
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
@@ -209,9 +150,6 @@ def test_hooks_without_an_installation_have_none_that_could_end(world: World, ac
     assert status(world, (event, message)) == 400
 
 
-# ---- the App's secret
-
-
 def test_once_an_apps_secret_is_marked_only_it_is_valid_for_installations(world: World) -> None:
     entries = {"app": {"secret": "the App's", "app": True}, "current": "plain"}
     store(world, entries | scoped(installations=[INSTALLATION, 0]))
@@ -234,17 +172,6 @@ def test_an_app_can_rotate_its_secret(world: World) -> None:
     assert status(world, messages.run("requested"), "new") == 202
 
 
-def test_a_malformed_entry_of_the_app_does_not_hand_its_installations_to_other_secrets(world: World) -> None:
-    store(world, {"current": MINE, "app": {"secret": "", "app": True}})
-    assert status(world, job()) == 403
-    store(world, {"current": MINE, "app": {"secret": "the App's", "app": "yes"}})
-    assert status(world, job()) == 403
-    assert status(world, job(), "the App's") == 401
-
-
-# ---- several entries, one secret
-
-
 def test_where_entries_share_a_secret_any_of_them_may_allow_a_delivery(world: World) -> None:
     store(world, {name: {"secret": MINE, "repositories": [f"{name}/web"]} for name in ("acme", "globex")})
     assert status(world, job(None, "acme/web")) == 202
@@ -255,132 +182,7 @@ def test_where_entries_share_a_secret_any_of_them_may_allow_a_delivery(world: Wo
     assert status(world, (event, message)) == 202
 
 
-# ---- what is not stored needs no scope
-
-
 def test_a_ping_gets_a_response_whatever_the_scope(world: World) -> None:
     store(world, scoped(repositories=["acme/web"]))
     assert status(world, ("ping", {"zen": "Keep it simple."})) == 200
     assert status(world, ("star", {})) == 200
-
-
-# ---- malformed entries
-
-MALFORMED = [
-    "",
-    "   ",
-    None,
-    17,
-    True,
-    [MINE],
-    {},
-    {"secret": MINE},
-    {"secret": MINE, "app": False},
-    {"secret": "", "app": True},
-    {"secret": None, "app": True},
-    {"secret": [MINE], "installations": [INSTALLATION]},
-    {"installations": [INSTALLATION]},
-    {"secret": MINE, "app": "true"},
-    {"secret": MINE, "app": 1},
-    {"secret": MINE, "app": None},
-    {"secret": MINE, "installations": []},
-    {"secret": MINE, "installations": None},
-    {"secret": MINE, "installations": INSTALLATION},
-    {"secret": MINE, "installations": [str(INSTALLATION)]},
-    {"secret": MINE, "installations": [INSTALLATION, True]},
-    {"secret": MINE, "installations": [INSTALLATION, -1]},
-    {"secret": MINE, "installations": "*"},
-    {"secret": MINE, "repositories": []},
-    {"secret": MINE, "repositories": None},
-    {"secret": MINE, "repositories": REPO},
-    {"secret": MINE, "repositories": ["*"]},
-    {"secret": MINE, "repositories": ["*/*"]},
-    {"secret": MINE, "repositories": [f"*/{REPO.partition('/')[2]}"]},
-    {"secret": MINE, "repositories": [REPO, 1]},
-    {"secret": MINE, "repositories": [f"{REPO}*"]},
-    {"secret": MINE, "repositories": [f" {REPO}"]},
-    {"secret": MINE, "repositories": [f"{REPO}\n"]},
-    {"secret": MINE, "installations": [INSTALLATION], "repositories": []},
-    {"secret": MINE, "repository": [REPO]},
-    {"secret": MINE, "installations": [INSTALLATION], "repos": [REPO]},
-]
-
-
-@pytest.mark.parametrize("entry", MALFORMED, ids=str)
-def test_a_malformed_entry_is_never_active_and_the_others_are(
-    world: World, entry: object, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store(world, {"mine": entry, "hooks": {"secret": "of the hooks", "installations": [0]}})
-    for installation in (INSTALLATION, None):
-        assert status(world, job(installation)) == 401
-    assert status(world, job(None), "of the hooks") == 202
-    logged = lines(capsys.readouterr().out)
-    (ignored,) = [line for line in logged if line["message"] == "webhook secret ignored"]
-    assert (ignored["level"], ignored["entry"], ignored["InvalidWebhookSecrets"]) == ("ERROR", "mine", 1)
-    assert MINE not in json.dumps(logged)
-
-
-@pytest.mark.parametrize("stored", ["{", "null", "[]", f'"{MINE}"', json.dumps([MINE])])
-def test_a_document_that_is_no_object_activates_no_secret(
-    world: World, stored: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store(world, stored)
-    assert status(world, job()) == 401
-    assert status(world, job(), "") == 401
-    logged = capsys.readouterr().out
-    assert metrics(lines(logged)) == {"InvalidWebhookSecrets": 1}
-    assert MINE not in logged
-
-
-# ---- what a rejection reveals
-
-
-def test_a_refusal_names_what_the_secret_is_not_valid_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    store(world, scoped(repositories=["acme/web"]))
-    answer = deliver(world, job())
-    problem = json.loads(answer["body"])
-    assert (answer["headers"]["content-type"], problem["status"]) == ("application/problem+json", 403)
-    assert f"workflow_job deliveries of repository {REPO} of installation {INSTALLATION}" in problem["detail"]
-    assert "acme" not in problem["detail"]
-    (line,) = lines(capsys.readouterr().out)
-    assert metrics([line]) == {"DeliveriesOutOfScope": 1}
-    assert (line["message"], line["level"], line["reason"]) == ("delivery refused", "WARNING", problem["detail"])
-    assert line["correlation_id"] == "guid of workflow_job"
-
-
-def test_other_refusals_are_not_counted_as_out_of_scope(
-    world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", log)
-    store(world, scoped(app=True))
-    assert status(world, job(), "unknown") == 401
-    assert metrics(lines(capsys.readouterr().out)) == {}
-    assert [line["message"] for line in lines(log.getvalue())] == ["delivery refused"]
-
-
-# ---- changes without a deployment
-
-
-def test_a_scope_that_was_just_widened_works_at_its_first_use(world: World) -> None:
-    now = 0.0
-    store(world, scoped(repositories=["acme/web"]))
-    world.start("webhook_intake").intake.secrets._clock = lambda: now
-    assert status(world, job(None)) == 403
-    limits = {"repositories": ["acme/web", REPO]}
-    world.secrets.put_secret_value(SecretId=world.secret_arn, SecretString=json.dumps(scoped(**limits)))
-    now = 9.0  # secrets are read every ten seconds at most
-    assert status(world, job(None)) == 403
-    now = 11.0
-    assert status(world, job(None)) == 202
-
-
-def test_a_secret_that_was_narrowed_is_refused_within_five_minutes(world: World) -> None:
-    now = 0.0
-    store(world, {"mine": MINE})
-    world.start("webhook_intake").intake.secrets._clock = lambda: now
-    assert status(world, job()) == 202
-    limits = {"repositories": ["acme/web"]}
-    world.secrets.put_secret_value(SecretId=world.secret_arn, SecretString=json.dumps(scoped(**limits)))
-    now = 301.0
-    assert status(world, messages.run("requested")) == 403

@@ -109,7 +109,7 @@ def redelivered(generator: Generator) -> Iterator[Delivery]:
 
 
 def sent_by_two_hooks(generator: Generator) -> Iterator[Delivery]:
-    """A repository hook and an organization hook: the same events under different ids."""
+    """A repository hook and an organisation hook: the same events under different ids."""
     job = generator.job(WEBSITE, "Pages", "check links", minutes_ago=45)
     runner = generator.runner(job)
     for hook in ("repository", "organisation"):
