@@ -12,12 +12,14 @@ os.environ.update(
 for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):
     os.environ.pop(name, None)
 
+import io
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from runledger.platform import logs
 
 from local.aws import dynamodb
 from local.github import SimulatedGitHub
@@ -62,7 +64,23 @@ def github(key_file: Path) -> Iterator[SimulatedGitHub]:
         yield simulated
 
 
+@pytest.fixture
+def finished_run(github: SimulatedGitHub) -> None:
+    """One job succeeded and one failed."""
+    github.state.put("runs", 1, repository="acme/web")
+    github.state.put("jobs", 11, run_id=1, name="lint", status="completed", conclusion="success")
+    github.state.put("jobs", 12, run_id=1, name="test", status="completed", conclusion="failure", runner_id=5)
+
+
 @pytest.fixture(scope="session")
 def dynamodb_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with dynamodb.running(tmp_path_factory.mktemp("dynamodb")) as url:
         yield url
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What the logger writes: it keeps the stream that was there when it was created."""
+    stream = io.StringIO()
+    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
+    return stream

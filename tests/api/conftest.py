@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from runledger.platform import clients, logs
+from runledger.platform import clients
 from runledger.recording.ledger import Ledger
 from runledger_api import wiring
 
@@ -86,14 +86,6 @@ def app(world: World, api: Client, github: SimulatedGitHub, monkeypatch: pytest.
 
 def calls(github: SimulatedGitHub, of: str) -> int:
     return sum(count for route, count in github.state.calls.items() if of in str(route))
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """The logger keeps the stream that was there when it was made."""
-    stream = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
-    return stream
 
 
 @pytest.fixture

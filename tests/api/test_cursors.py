@@ -42,12 +42,12 @@ def test_the_length_of_a_page_may_change_on_the_way(api: Client, cursor: str) ->
         {"repo": REPO, "since": "1d"},
     ],
 )
-def test_another_question_is_refused(api: Client, cursor: str, question: dict[str, str]) -> None:
+def test_a_cursor_of_another_request_is_rejected(api: Client, cursor: str, question: dict[str, str]) -> None:
     answer = api.get(JOBS, cursor=cursor, **question)
     assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "cursor")
 
 
-def test_another_installation_is_refused(api: Client, cursor: str) -> None:
+def test_a_cursor_of_another_installation_is_rejected(api: Client, cursor: str) -> None:
     assert api.get(JOBS.replace(str(INSTALLATION), str(ELSEWHERE)), repo=REPO, cursor=cursor).status == 400
 
 
@@ -72,7 +72,7 @@ def test_a_range_that_is_an_age_stays_where_it_was(api: Client, live: Live) -> N
     assert [job["job_id"] for job in rest] == [2, 1]
 
 
-def test_every_changed_letter_is_noticed() -> None:
+def test_a_cursor_with_any_changed_letter_is_rejected() -> None:
     cursor = CURSORS.write(POSITION, bound_to=["a"])
     assert CURSORS.read(cursor, bound_to=["a"]) == POSITION
     for at, letter in enumerate(cursor):
@@ -86,7 +86,7 @@ def test_every_changed_letter_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("key", [b"another key", b""])
-def test_with_another_key_it_ends(key: bytes) -> None:
+def test_a_cursor_is_invalid_after_the_key_has_changed(key: bytes) -> None:
     cursor = Cursors(lambda: key).write(POSITION, bound_to=["a"])
     with pytest.raises(InvalidParameter):
         CURSORS.read(cursor, bound_to=["a"])

@@ -62,7 +62,7 @@ def test_the_time_of_an_approval_is_not_queue_time(api: Client) -> None:
     assert (found["queue_seconds"]["count"], found["queue_seconds"]["max"]) == (1, 30)
 
 
-def test_an_approval_of_unknown_end_makes_the_queue_time_unknown(api: Client, live: Live) -> None:
+def test_an_approval_without_a_known_end_makes_the_queue_time_unknown(api: Client, live: Live) -> None:
     live(JOB)
     job = api.get(f"{HERE}/jobs/{JOB}").body
     assert job["approval_requested_at"] == job["created_at"]

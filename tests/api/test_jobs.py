@@ -88,7 +88,7 @@ def test_jobs_are_listed_by_status_repository_or_run(
     assert answer.body["next_cursor"] is None
 
 
-def test_newest_first_unless_the_oldest_are_wanted(api: Client, live: Live) -> None:
+def test_jobs_are_listed_newest_first_unless_order_is_oldest(api: Client, live: Live) -> None:
     for minute in (1, 2, 3):
         live(minute, until=QUEUED, created_at=f"2025-01-15T10:0{minute}:00Z")
     newest, oldest = (api.get(JOBS, repo=REPO, order=order).body["items"] for order in ("newest", "oldest"))
@@ -106,7 +106,9 @@ def test_newest_first_unless_the_oldest_are_wanted(api: Client, live: Live) -> N
         ({"since": "1d", "until": "117m"}, [1, 2]),
     ],
 )
-def test_from_since_on_and_before_until(api: Client, live: Live, span: dict[str, str], found: list[int]) -> None:
+def test_since_is_inclusive_and_until_is_exclusive(
+    api: Client, live: Live, span: dict[str, str], found: list[int]
+) -> None:
     for minute in (1, 2, 3):
         live(minute, until=QUEUED, created_at=f"2025-01-15T10:0{minute}:00Z")
     assert [job["job_id"] for job in api.get(JOBS, repo=REPO, order="oldest", **span).body["items"]] == found

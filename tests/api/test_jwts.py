@@ -68,7 +68,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("claims", REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(issuer: Issuer, jwts: Jwts, claims: dict[str, Any]) -> None:
+def test_a_jwt_with_a_missing_or_wrong_claim_is_rejected(issuer: Issuer, jwts: Jwts, claims: dict[str, Any]) -> None:
     assert jwts.caller(issuer.sign(**claims)) is None
 
 

@@ -151,7 +151,7 @@ def test_every_parameter_with_a_pattern_has_its_format_in_words(api: Client) -> 
     assert with_pattern == set(FORMATS)
 
 
-def test_an_id_that_is_none_is_named_too(api: Client) -> None:
+def test_an_invalid_id_in_the_path_is_named(api: Client) -> None:
     answer = api.get("/v1/installations/mine/counts")
     assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "installation_id")
 
@@ -183,7 +183,7 @@ def test_a_wrong_body_is_a_problem(api: Client, event: dict[str, Any], status: i
     assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
 
 
-def test_trouble_that_may_pass_is_503(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transient_error_is_503(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     throttled = ClientError({"Error": {"Code": "ThrottlingException", "Message": "slowly"}}, "Query")
 
     def query(**_: object) -> None:

@@ -1,4 +1,4 @@
-"""Prices whose AWS a test lays down beforehand."""
+"""Prices with canned responses of AWS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.aws.desk import Desk
+from tests.aws.canned_prices import Desk
 from tests.aws.stubs import Stubs
 
 

@@ -41,12 +41,12 @@ def test_calls_to_aws_name_the_caller() -> None:
     assert sent(TableName="jobs", Key={"PK": {"S": "1"}}).headers["User-Agent"].split()[0] == b"runledger"
 
 
-def test_what_is_asked_is_checked_by_aws_alone() -> None:
+def test_parameters_are_validated_by_aws_alone() -> None:
     """A request that names no table: it is sent, and refused there."""
     assert json.loads(sent(Key={"PK": {"S": "1"}}).body) == {"Key": {"PK": {"S": "1"}}}
 
 
-def test_what_is_made_to_stay_is_not_looked_at_again_and_garbage_still_is() -> None:
+def test_frozen_objects_are_not_scanned_again_and_garbage_still_is() -> None:
     before = gc.get_freeze_count()
     clients.client("dynamodb", "us-east-1")
     assert gc.get_freeze_count() > before

@@ -63,7 +63,7 @@ def aws() -> Iterator[None]:
         ({}, False),
     ],
 )
-def test_ours_is_what_has_every_tag(tags: dict[str, str], ours: bool) -> None:
+def test_a_machine_is_ours_if_it_has_every_tag(tags: dict[str, str], ours: bool) -> None:
     assert fleet(team="ci", runner="*").is_ours(machine(INSTANCE, HERE, **tags)) is ours
 
 

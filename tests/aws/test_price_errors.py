@@ -1,4 +1,4 @@
-"""AWS is asked seldom; what it refuses is never the reason why a job is not recorded."""
+"""Prices are requested rarely, and an error of AWS never keeps a job from being recorded."""
 
 from decimal import Decimal
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from runledger.model.errors import UnavailableError
 from runledger.model.prices import Price, PriceQuery
 from runledger.runners.prices import TROUBLE_FRESH_SECONDS, Prices
 
-from tests.aws.desk import AT, HOUR, TYPE, Ask, Desk, on_demand, spot
+from tests.aws.canned_prices import AT, HOUR, TYPE, Ask, Desk, on_demand, spot
 from tests.aws.price_lists import product
 
 DAY_SECONDS = 86_400.0
@@ -47,7 +47,7 @@ def test_an_unknown_price_is_asked_for_again_soon_but_not_at_once(desk: Desk) ->
 
 @pytest.mark.parametrize(("ask", "service", "call"), CALLS)
 @pytest.mark.parametrize("code", ["AccessDeniedException", "UnauthorizedOperation", "InvalidParameterValue"])
-def test_a_refusal_for_good_is_warned_of_once_and_unknown(
+def test_a_permanent_error_is_logged_once_and_the_price_is_unknown(
     desk: Desk, ask: Ask, service: str, call: str, code: str
 ) -> None:
     desk.stubs.refuse(service, call, code)
@@ -69,7 +69,7 @@ def test_a_temporary_error_is_recognised_and_cached_for_a_minute_only(
     assert ask(desk.prices) is None
 
 
-def test_a_price_service_that_cannot_be_reached_is_trouble_that_may_pass() -> None:
+def test_an_unreachable_price_service_is_a_transient_error() -> None:
     class Unreachable:
         def get_paginator(self, _: str) -> None:
             raise EndpointConnectionError(endpoint_url="https://api.pricing")
@@ -90,7 +90,7 @@ def test_a_job_is_recorded_without_a_price_rather_than_later(desk: Desk) -> None
     assert "ThrottlingException" in desk.warnings[0]
 
 
-def test_after_trouble_other_jobs_do_not_wait_for_the_same_time_out_but_later_ones_ask_again(desk: Desk) -> None:
+def test_after_a_time_out_other_jobs_do_not_wait_for_a_minute_and_later_ones_ask_again(desk: Desk) -> None:
     wanted = PriceQuery(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT)
     desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
     assert desk.prices.find(wanted).trouble

@@ -10,7 +10,7 @@ from moto import mock_aws
 from runledger.model.prices import Price, PriceQuery
 from runledger.runners.prices import Prices
 
-from tests.aws.desk import AT, HOUR, TYPE, ZONE, Desk, on_demand, spot
+from tests.aws.canned_prices import AT, HOUR, TYPE, ZONE, Desk, on_demand, spot
 from tests.aws.price_lists import product, with_terms
 from tests.support.beds import KEEP_SESSION
 

@@ -65,7 +65,7 @@ def test_a_task_has_every_attribute_of_ecs(stubs: Stubs) -> None:
         ({"launchType": "EC2", "capacityProviderName": "my-group"}, None),
     ],
 )
-def test_a_task_on_somebodys_instance_does_not_tell_how_that_is_paid(
+def test_the_lifecycle_of_a_task_is_known_on_fargate_only(
     stubs: Stubs, reported: dict[str, str], lifecycle: Lifecycle | None
 ) -> None:
     stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID, **reported)]})

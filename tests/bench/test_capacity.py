@@ -38,7 +38,7 @@ def test_a_life_costs_no_more_than_it_did(bed: Bed, name: str) -> None:
     assert usage.read() <= MOST_READ_UNITS[name]
 
 
-def test_jobs_and_history_cost_less_than_three_fifths_of_the_decision_record_read_literally(bed: Bed) -> None:
+def test_jobs_and_history_cost_less_than_three_fifths_of_the_original_schema(bed: Bed) -> None:
     ours, literal = capacity.life(bed, "normal"), capacity.literal_life(bed)
     assert (literal.written(), literal.read()) == (32, 1.5)
     assert ours.written(*SAME_WORK) / literal.written() <= 0.6
@@ -67,7 +67,7 @@ def test_ten_jobs_of_one_run_cost_no_more_than_ten_of_one(bed: Bed) -> None:
     assert together.round_trips == alone.round_trips * jobs
 
 
-def test_a_long_history_makes_the_next_webhook_hardly_dearer(bed: Bed) -> None:
+def test_a_long_history_makes_the_next_webhook_hardly_more_expensive(bed: Bed) -> None:
     """A job remembers what it has taken in, nine bytes each: so it may pass a kilobyte, and cost a unit more."""
     short, _ = history(bed, 1)
     long, _ = history(bed, 10)

@@ -64,7 +64,7 @@ def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["example.com", "file:///etc/passwd", "https://"])
-def test_only_the_web_is_asked(address: str, tmp_path: Path) -> None:
+def test_a_url_must_be_http_or_https(address: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="isn't an API URL"):
         find(api_url=address, token="t", environment={}, folder=tmp_path)
 

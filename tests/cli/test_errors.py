@@ -1,4 +1,4 @@
-"""Trouble is one clear line on stderr and an exit code, and never shows the token."""
+"""An error is one clear line on stderr and an exit code, and never contains the token."""
 
 import signal
 import subprocess
@@ -49,7 +49,7 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
         (Raw(200, b'["not", "an", "object"]'), 3, "isn't a Runledger API"),
     ],
 )
-def test_what_stands_between_us_and_the_api_is_understood(
+def test_errors_of_proxies_and_gateways_are_explained(
     api: CannedApi, ask: Ask, response: Raw, code: int, expected: str
 ) -> None:
     api.respond(JOBS, response)
@@ -80,7 +80,7 @@ def test_an_unreachable_address_has_an_error_of_its_own() -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage_asks_nothing(api: CannedApi, ask: Ask, arguments: list[str]) -> None:
+def test_wrong_usage_sends_no_request(api: CannedApi, ask: Ask, arguments: list[str]) -> None:
     assert ask(*arguments).returncode == 2
     assert api.asked == []
 
@@ -91,7 +91,7 @@ def test_without_a_command_all_commands_are_listed_on_stderr(ask: Ask) -> None:
     assert [name for name in ("jobs", "orphans", "token") if f"\n    {name} " not in shown.stderr] == []
 
 
-def test_a_reader_that_has_read_enough_is_no_trouble(api: CannedApi) -> None:
+def test_a_closed_pipe_ends_the_command_without_an_error_message(api: CannedApi) -> None:
     api.respond(JOBS, {"items": [job(job_id=number) for number in range(5_000)], "next_cursor": None})
     with _started(api, "jobs", "--status", "queued") as process:
         assert process.stdout is not None

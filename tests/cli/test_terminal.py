@@ -19,7 +19,7 @@ def _one_job(api: CannedApi) -> None:
     api.respond(CLEANUP, {"id": PASS})
 
 
-def test_a_failure_is_red(api: CannedApi) -> None:
+def test_a_failure_is_red_on_a_terminal(api: CannedApi) -> None:
     assert "\x1b[31mfailure\x1b[0m" in _on_a_terminal(api, "jobs", "--status", "completed")
 
 
@@ -47,7 +47,9 @@ def test_orphans_fit_a_terminal_of_80_columns_with_their_id_and_reason(api: Cann
 
 
 @pytest.mark.parametrize(("options", "variables"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"})])
-def test_colours_can_be_refused(api: CannedApi, options: list[str], variables: dict[str, str]) -> None:
+def test_an_option_and_a_variable_disable_colours(
+    api: CannedApi, options: list[str], variables: dict[str, str]
+) -> None:
     assert "\x1b" not in _on_a_terminal(api, "jobs", "--status", "completed", *options, **variables)
 
 

@@ -99,7 +99,7 @@ def test_other_entries_stay_as_they_are(create: Create, secrets: "SecretsManager
     assert (document["tokens"][:2], document["mine"], len(document["tokens"])) == (others, 1, 3)
 
 
-def test_a_name_is_given_once(create: Create, secrets: "SecretsManagerClient", secret: str) -> None:
+def test_a_name_that_exists_is_rejected(create: Create, secrets: "SecretsManagerClient", secret: str) -> None:
     assert create("ana", "--installations", "all").returncode == 0
     before = stored(secrets, secret)
     again = create("ana", "--installations", "all")
@@ -146,7 +146,7 @@ def test_an_edit_between_reading_and_storing_is_kept(
     assert [each["name"] for each in stored(secrets, secret)["tokens"]] == ["by hand", "ana"]
 
 
-def test_it_gives_up_if_the_secret_never_rests(
+def test_it_gives_up_if_the_secret_changes_at_every_attempt(
     aws_url: str, secrets: "SecretsManagerClient", secret: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", aws_url)

@@ -29,14 +29,14 @@ def session(api: CannedApi, waited: list[float]) -> Session:
     )
 
 
-def test_it_looks_again_until_the_pass_is_over(api: CannedApi) -> None:
+def test_wait_polls_until_the_pass_has_ended(api: CannedApi) -> None:
     api.respond(ROUTE, *({"id": PASS, "status": status} for status in ("requested", "running", "running", "finished")))
     waited: list[float] = []
     assert passes.report(session(api, waited), {"id": PASS}, wait=True) == 0
     assert waited == [passes.POLL_SECONDS] * 3
 
 
-def test_waiting_for_a_pass_that_never_runs_ends(api: CannedApi) -> None:
+def test_wait_gives_up_on_a_pass_that_never_runs(api: CannedApi) -> None:
     api.respond(ROUTE, {"id": PASS, "status": "requested"})
     waited: list[float] = []
     with pytest.raises(CommandError, match="still requested after 16 minutes"):

@@ -51,7 +51,7 @@ def test_a_job_without_a_price_has_an_unknown_cost() -> None:
     assert (job(price_per_hour=None).usage_in_seconds, job(price_per_hour=None).usage_in_dollars) == (3600, None)
 
 
-def test_a_machine_that_dies_silently_is_charged_until_its_death() -> None:
+def test_a_machine_that_ends_without_an_event_is_charged_until_its_end() -> None:
     dead = job(terminated_at="2025-01-15T10:15:00.000Z", conclusion="failure")
     assert (dead.usage_in_seconds, dead.usage_in_dollars) == (900, Decimal("0.5"))
     late = job(terminated_at="2025-01-15T11:15:00.000Z")

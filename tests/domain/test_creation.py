@@ -4,9 +4,8 @@ from dataclasses import replace
 from itertools import permutations
 
 from runledger.model.inputs import EventType, Facts, Receipt, Source
-from runledger.model.job import Job
-from runledger.recording.decision import decide
 
+from tests.support.ledgers import decided
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, receipt
 
 CREATED = "2025-01-15T10:00:00.000Z"
@@ -29,26 +28,18 @@ SCHEDULED = internal(EventType.RUNNER_SCHEDULED, at="2025-01-15T09:59:58.000Z")
 ATTACHED = internal(EventType.RUNNER_ATTACHED, at="2025-01-15T09:59:59.000Z")
 
 
-def recorded(order: tuple[Receipt, ...]) -> Job:
-    job: Job | None = None
-    for each in order:
-        job = decide(job, each).job
-    assert job is not None
-    return job
-
-
 def test_a_reported_creation_replaces_a_guessed_one_in_every_order() -> None:
     for order in permutations([SCHEDULED, ATTACHED, receipt(QUEUED), receipt(IN_PROGRESS, at=9)]):
-        job = recorded(order)
+        job = decided(order)
         assert (job.created_at, job.created_at_is_guessed) == (CREATED, None)
 
 
 def test_without_a_report_the_first_input_counts_in_every_order() -> None:
     for order in permutations([SCHEDULED, ATTACHED]):
-        assert recorded(order).created_at == SCHEDULED.received_at
+        assert decided(order).created_at == SCHEDULED.received_at
 
 
 def test_the_earliest_report_counts() -> None:
     later = replace(receipt(IN_PROGRESS, at=9), facts=Facts(created_at="2025-01-15T10:00:07.000Z"))
     for order in permutations([receipt(QUEUED), later]):
-        assert recorded(order).created_at == CREATED
+        assert decided(order).created_at == CREATED

@@ -50,7 +50,9 @@ def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, o
         (None, None, instance("stopped"), None),
     ],
 )
-def test_these_are_orphans(of: Runner | None, its: Job | None, machine: Instance | None, expected: Reason) -> None:
+def test_a_machine_without_an_open_job_or_a_job_without_its_machine_is_an_orphan(
+    of: Runner | None, its: Job | None, machine: Instance | None, expected: Reason
+) -> None:
     assert suspected(of, its, machine) is expected
 
 
@@ -74,7 +76,7 @@ def test_a_machine_is_alive_stopped_or_gone_and_only_one_of_them(kind: RunnerKin
 
 
 @pytest.mark.parametrize("status", [Status.IN_PROGRESS, Status.WAITING])
-def test_a_runner_whose_job_is_open_is_none(status: Status) -> None:
+def test_a_runner_whose_job_is_open_is_no_orphan(status: Status) -> None:
     assert suspected(runner(), job(status), instance()) is None
 
 
@@ -105,7 +107,7 @@ def test_a_contested_machine_is_never_suspected() -> None:
     assert suspected(runner(contested_at=OLD, confirmed_at=OLD), job(), None) is None
 
 
-def test_whatever_is_young_is_none() -> None:
+def test_a_young_machine_is_no_orphan() -> None:
     assert suspected(runner(created_at=YOUNG), None, None) is None
     assert suspected(runner(created_at=YOUNG), job(), instance()) is None
     assert suspected(None, None, instance(launched_at=YOUNG)) is None
@@ -116,7 +118,7 @@ def test_whatever_is_young_is_none() -> None:
 
 
 @pytest.mark.parametrize("its", [None, job(), job(Status.IN_PROGRESS)])
-def test_a_foreign_machine_that_lives_is_none(its: Job | None) -> None:
+def test_a_foreign_machine_that_runs_is_no_orphan(its: Job | None) -> None:
     assert suspected(runner(), its, instance(), ours=False) is None
     assert suspected(None, its, instance(), ours=False) is None
 

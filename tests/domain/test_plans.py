@@ -3,9 +3,8 @@
 from itertools import permutations
 
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
-from runledger.model.job import Job
-from runledger.recording.decision import decide
 
+from tests.support.ledgers import decided
 from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, receipt
 
 
@@ -23,25 +22,17 @@ def plan(machine: str, minute: int, **facts: str) -> Receipt:
     )
 
 
-def recorded(order: tuple[Receipt, ...]) -> Job:
-    job: Job | None = None
-    for each in order:
-        job = decide(job, each).job
-    assert job is not None
-    return job
-
-
 def test_a_newer_plan_without_a_name_has_no_name_in_every_order() -> None:
     plans = plan("i-1", 1, runner_name="first", pool_name="small"), plan("i-2", 2)
     for order in permutations([receipt(QUEUED), *plans]):
-        job = recorded(order)
+        job = decided(order)
         assert (job.instance_id, job.runner_name, job.pool_name) == ("i-2", None, None)
 
 
 def test_a_newer_plan_brings_its_own_name_in_every_order() -> None:
     plans = plan("i-1", 1, runner_name="first"), plan("i-2", 2, runner_name="second")
     for order in permutations([receipt(QUEUED), *plans]):
-        assert recorded(order).runner_name == "second"
+        assert decided(order).runner_name == "second"
 
 
 def test_what_happened_to_a_machine_earlier_is_not_when_the_job_was_first_received() -> None:
@@ -57,7 +48,7 @@ def test_what_happened_to_a_machine_earlier_is_not_when_the_job_was_first_receiv
         facts=Facts(instance_id="i-1", scheduled_at="2025-01-15T10:12:00.000Z"),
     )
     webhook = receipt(COMPLETED, at=600)
-    job = recorded((webhook, found))
+    job = decided((webhook, found))
     assert job.instance_id == "i-1"
     assert job.received_at == webhook.received_at
     assert job.internal_queue_duration_in_ms == 119_877

@@ -42,7 +42,7 @@ def changed(detail_type: str, **fields: Any) -> dict[str, Any]:
     return {name: value for name, value in (example(detail_type) | fields).items() if value is not ...}
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_a_valid_json_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$defs"].keys() >= set(TYPES)
 
@@ -73,7 +73,7 @@ def test_every_field_is_explained_and_shown() -> None:
         ("runner_terminated", {"version": 1, "installation_id": 2**63 - 1, "kind": "ecs", "runner_id": TASK}),
     ],
 )
-def test_what_is_needed_is_enough(detail_type: str, fields: dict[str, Any]) -> None:
+def test_an_event_with_only_its_required_fields_is_valid(detail_type: str, fields: dict[str, Any]) -> None:
     assert errors(detail_type, fields) == []
 
 

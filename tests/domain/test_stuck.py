@@ -66,7 +66,7 @@ def test_github_takes_a_job_further_and_never_back(ours: Status, githubs: Status
 
 
 @pytest.mark.parametrize("ours", OPEN)
-def test_what_happened_a_moment_ago_is_left_to_its_webhook(ours: Status) -> None:
+def test_a_change_of_the_last_two_minutes_is_left_to_its_webhook(ours: Status) -> None:
     found = on_github(Status.COMPLETED, since="2025-01-15T11:59:30.000Z")
     assert verdict(job(ours), found, runner_lives=True) is not Verdict.HEAL
 

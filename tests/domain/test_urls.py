@@ -21,7 +21,7 @@ UNDERSTOOD = {
 
 
 @pytest.mark.parametrize(("url", "found"), UNDERSTOOD.items())
-def test_an_address_is_understood(url: str, found: GitHubUrl) -> None:
+def test_the_urls_of_jobs_and_runs_are_parsed(url: str, found: GitHubUrl) -> None:
     assert urls.parse(url) == found
 
 
@@ -33,7 +33,7 @@ def test_an_address_is_understood(url: str, found: GitHubUrl) -> None:
         *("https://[/o/r/actions/runs/1", "https:///o/r/actions/runs/1"),
     ],
 )
-def test_anything_else_is_none(url: str) -> None:
+def test_any_other_url_is_rejected(url: str) -> None:
     assert urls.parse(url) is None
 
 

@@ -67,7 +67,7 @@ def test_an_alarm_notifies_its_subscribers(outputs: Outputs, subscribed: str) ->
     assert "See docs/operating.md" in notification["AlarmDescription"]
 
 
-def test_the_dashboard_is_there(outputs: Outputs) -> None:
+def test_the_cloudwatch_dashboard_is_deployed(outputs: Outputs) -> None:
     with closing(aws.client(outputs, "cloudwatch")) as cloudwatch:
         body = json.loads(cloudwatch.get_dashboard(DashboardName=f"runledger-local-{outputs.region}")["DashboardBody"])
     assert len(body["widgets"]) > 20

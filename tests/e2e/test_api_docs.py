@@ -84,7 +84,7 @@ def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_it_works_as_it_stands(variables: dict[str, str], command: str) -> None:
+def test_a_command_of_the_document_works_as_written(variables: dict[str, str], command: str) -> None:
     output = run(command, variables)
     if command.startswith("curl"):
         answer: Any = json.loads(output)

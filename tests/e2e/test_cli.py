@@ -104,7 +104,7 @@ def test_statistics_count_the_job(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("command", ["stuck", "orphans", "installations"])
-def test_lists_are_shown(ask: Ask, command: str) -> None:
+def test_every_list_command_works_as_text_and_json(ask: Ask, command: str) -> None:
     shown = ask(command, "--json")
     assert shown.returncode == 0, shown.stderr
     assert isinstance(next(iter(json.loads(shown.stdout).values())), list)

@@ -4,10 +4,13 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from runledger.model.reports import WEBHOOK_PATH
+from runledger.tables.attributes import to_attributes
+
 from tests.support.beds import items
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS
 from tests.support.runner_events import batch, launcher
-from tests.support.webhooks import INSTALLATION, QUEUED, REPO, RUN, http_event, payload
+from tests.support.webhooks import COMPLETED, INSTALLATION, QUEUED, REPO, RUN, SECRET, http_event, payload
 
 if TYPE_CHECKING:
     from local.github import SimulatedGitHub
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 ORG = REPO.partition("/")[0]
 TAGGED = {"runner": "yes"}
+NOWHERE = f"http://127.0.0.1:9{WEBHOOK_PATH}"
 
 
 def ago(**some: float) -> str:
@@ -81,3 +85,49 @@ def queued(scene: Scene, job_id: int, **about: Any) -> None:
     """Queued for an hour, on GitHub and in the ledger."""
     scene.receive(QUEUED, job_id, **about)
     scene.on_github(job_id, "queued", **about)
+
+
+def ended(**about: Any) -> dict[str, Any]:
+    return {
+        "conclusion": "success",
+        "started_at": ago(minutes=40),
+        "completed_at": ago(minutes=30),
+        "runner_id": 9,
+        "runner_name": "a-runner",
+        **about,
+    }
+
+
+def absences(scene: Scene) -> list[dict[str, Any]]:
+    return [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "absences"]
+
+
+def a_while_passes(scene: Scene) -> None:
+    """What GitHub did not know, it has not known for an hour."""
+    for item in absences(scene):
+        older = item | {"first_at": ago(hours=1).replace("Z", ".000Z")}
+        scene.world.dynamodb.put_item(TableName=RUNNERS, Item=to_attributes(older))
+
+
+def launched_without(scene: Scene, job_id: int, *unknown: str, **about: Any) -> None:
+    scene.launch(job_id, scene.start_instance(), **dict.fromkeys(unknown), **about)
+
+
+RAN = {"started_at": ago(minutes=50), "runner_id": 9}
+
+
+def outlived(scene: Scene, job_id: int = 1, **github: Any) -> str:
+    """A machine whose job is completed, and that was not stopped."""
+    instance = scene.start_instance()
+    name = f"runner--{instance}"
+    scene.launch(job_id, instance)
+    scene.receive(COMPLETED, job_id, **RAN, runner_name=name, completed_at=ago(minutes=30))
+    scene.github.state.put("runners", 9, scope=REPO, name=name, **github)
+    return instance
+
+
+def lose(scene: Scene, guid: str, job_id: int = 1) -> None:
+    """GitHub sends it and gets no response."""
+    scene.github.state.configure(webhook_url=NOWHERE, webhook_secret=SECRET)
+    scene.github.state.add_fault(kind="lost_delivery")
+    scene.github.courier.send("workflow_job", payload(QUEUED, job_id=job_id), guid)

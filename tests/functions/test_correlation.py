@@ -7,24 +7,16 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.model.follow_ups import RerunCheck
-from runledger.platform import logs
 from runledger.recording import follow_up
 from runledger.webhooks import retry_queue
 
 from tests.functions.conftest import World
 from tests.functions.reconciling import Scene
 from tests.support import messages, runner_events
+from tests.support.log_lines import lines
 from tests.support.messages import Message
 from tests.support.runner_events import INSTANCE, batch
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, http_event, payload, receipt
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """The logger keeps the stream that was there when it was made."""
-    stream = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
-    return stream
 
 
 @pytest.fixture
@@ -40,8 +32,7 @@ def deliver(world: World, message: Message, *, guid: str) -> None:
 
 
 def correlation_ids(text: str, message: str) -> list[str]:
-    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    return [line["correlation_id"] for line in lines if line["message"] == message]
+    return [line["correlation_id"] for line in lines(text) if line["message"] == message]
 
 
 def record_of(body: str) -> dict[str, Any]:

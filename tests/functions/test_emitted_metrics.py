@@ -11,6 +11,7 @@ from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
 
 from tests.functions.conftest import World
+from tests.support.log_lines import lines, written
 from tests.support.runner_events import batch
 from tests.support.synthesis import Templates, of_type
 from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload
@@ -27,7 +28,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def emitted(text: str) -> Emitted:
     found = set()
-    for line in (json.loads(each) for each in text.splitlines() if each.startswith("{")):
+    for line in lines(text):
         for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
             assert directive["Namespace"] == emf.NAMESPACE
             for names in directive["Dimensions"]:
@@ -80,9 +81,5 @@ def test_alarms_and_graphs_match_what_is_emitted(
 
 def test_a_failed_message_is_counted_for_its_function(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.invoke("scheduling_events", batch("not JSON", "nor this"))
-    (line,) = [
-        line
-        for line in (json.loads(each) for each in capsys.readouterr().out.splitlines() if each.startswith("{"))
-        if "MessagesFailed" in line
-    ]
+    (line,) = [line for line in written(capsys) if "MessagesFailed" in line]
     assert (line["MessagesFailed"], line["function"], line["stage"]) == (2, "scheduling_events", "prod")

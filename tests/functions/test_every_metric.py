@@ -8,9 +8,8 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.platform import clients, emf
 
-from tests.functions.reconciling import Scene, queued
+from tests.functions.reconciling import Scene, outlived, queued
 from tests.functions.test_emitted_metrics import emitted
-from tests.functions.test_reconciler_runners import outlived
 from tests.support import messages
 from tests.support.messages import Message
 from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance

@@ -53,5 +53,5 @@ def test_an_example_is_stored_with_all_its_values(world: World, example: dict[st
     assert (line["source"], line["status"]) == ("github_webhook", job["status"])
 
 
-def test_all_sets_are_here() -> None:
+def test_every_set_of_examples_is_tested() -> None:
     assert len(EXAMPLES) == 11

@@ -46,7 +46,7 @@ def test_an_approval_that_is_pending_for_too_long_is_listed_once_for_all_its_job
     assert (sum(scene.github.state.calls.values()) > 0) is asks
 
 
-def test_one_that_was_given_without_our_hearing_of_it_is_not_listed(scene: Scene, asks: bool) -> None:
+def test_an_approval_that_was_given_is_not_listed_if_github_can_be_asked(scene: Scene, asks: bool) -> None:
     deployment(scene, "waiting", "in_progress")
     wait(scene, 1, created_at=ago(hours=30))
     assert scene.reconcile()["summary"]["forgotten_approvals"] == (0 if asks else 1)

@@ -8,9 +8,9 @@ import pytest
 from runledger.webhooks.hosts import host_of
 
 from tests.functions.conftest import World
-from tests.functions.test_telemetry import lines, metrics
 from tests.support.beds import items
 from tests.support.ledgers import EVENTS, JOBS
+from tests.support.log_lines import lines, metrics
 from tests.support.synthesis import Templates, of_type
 from tests.support.webhooks import QUEUED, http_event, payload
 

@@ -8,6 +8,7 @@ import pytest
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS
 from tests.functions.conftest import World
 from tests.support import insights
+from tests.support.log_lines import written
 from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, QUEUED, REPO, http_event, payload
 
@@ -21,10 +22,6 @@ def deliver(world: World, step: str, *, repo: str = REPO, job_id: int = JOB, **c
     body["repository"]["full_name"] = repo
     event = http_event(json.dumps(body).encode(), guid=f"{step} {job_id}", at_epoch_ms=TEN_O_CLOCK)
     assert world.invoke("webhook_intake", event)["statusCode"] == 202
-
-
-def emitted(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
 
 
 def line_of(lines: list[dict[str, Any]], event_type: str) -> dict[str, Any]:
@@ -62,7 +59,7 @@ def test_the_line_of_a_started_job_has_its_machine_and_its_queue_time(
     deliver(world, QUEUED)
     world.invoke("scheduling_events", batch(launcher("runner_scheduled", **PRICES)))
     deliver(world, IN_PROGRESS, runner_name=RUNNER)
-    line = line_of(emitted(capsys), "webhook_in_progress")
+    line = line_of(written(capsys), "webhook_in_progress")
     assert {name: line.get(name) for name in KNOWN_AT_START} == KNOWN_AT_START
     assert "conclusion" not in line
 
@@ -75,7 +72,7 @@ def test_the_line_of_a_completed_job_has_its_result_and_cost_and_no_new_dimensio
     deliver(world, IN_PROGRESS, runner_name=RUNNER)
     world.invoke("spot_interruption", batch(interruption(minute=5)))
     deliver(world, COMPLETED, runner_name=RUNNER, conclusion="failure")
-    line = line_of(emitted(capsys), "webhook_completed")
+    line = line_of(written(capsys), "webhook_completed")
     expected = KNOWN_AT_START | {
         "conclusion": "failure",
         "was_interrupted": True,
@@ -93,10 +90,10 @@ def test_internal_queue_time_is_a_metric_of_jobs_that_a_launcher_scheduled(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     live(world, 1, plan={})
-    scheduled = line_of(emitted(capsys), "webhook_completed")
+    scheduled = line_of(written(capsys), "webhook_completed")
     live(world, 2)
     assert scheduled["InternalQueueTime"] == 59_877
-    assert "InternalQueueTime" not in line_of(emitted(capsys), "webhook_completed")
+    assert "InternalQueueTime" not in line_of(written(capsys), "webhook_completed")
 
 
 def test_the_duration_of_an_interrupted_job_lasts_until_its_completion(
@@ -107,13 +104,13 @@ def test_the_duration_of_an_interrupted_job_lasts_until_its_completion(
     deliver(world, IN_PROGRESS, runner_name=RUNNER)
     world.invoke("instance_state", batch(instance_state("terminated", minute=5)))
     deliver(world, COMPLETED, runner_name=RUNNER, conclusion="failure")
-    line = line_of(emitted(capsys), "webhook_completed")
+    line = line_of(written(capsys), "webhook_completed")
     assert (line["JobDuration"], line["usage_in_seconds"]) == (615, 150)
 
 
 def test_lines_before_the_start_stay_short(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     deliver(world, QUEUED)
-    assert "was_interrupted" not in line_of(emitted(capsys), "webhook_queued")
+    assert "was_interrupted" not in line_of(written(capsys), "webhook_queued")
 
 
 def test_the_query_queue_time_by_pool_groups_real_lines(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +118,7 @@ def test_the_query_queue_time_by_pool_groups_real_lines(world: World, capsys: py
     live(world, 2, plan={"pool_name": "large", "minute": 2}, started_at="2025-01-15T10:05:00Z")
     live(world, 3, plan={"pool_name": "large", "minute": 2}, started_at="2025-01-15T10:03:00Z")
     live(world, 4)
-    rows = insights.run(OVER_FUNCTIONS["queue time by pool"], emitted(capsys))
+    rows = insights.run(OVER_FUNCTIONS["queue time by pool"], written(capsys))
     assert rows == [
         {"pool_name": "large", "queued_p50_s": 180, "queued_p90_s": 300, "until_launch_p90_s": 119.877, "jobs": 2},
         {"pool_name": "small", "queued_p50_s": 150, "queued_p90_s": 150, "until_launch_p90_s": 59.877, "jobs": 1},
@@ -135,7 +132,7 @@ def test_the_query_failures_by_instance_type_groups_real_lines(
     live(world, 1, plan={}, conclusion="failure")
     live(world, 2, plan={})
     live(world, 3, plan={"instance_type": "m7g.xlarge", "instance_lifecycle": "on-demand"})
-    rows = insights.run(OVER_FUNCTIONS["failures by instance type"], emitted(capsys))
+    rows = insights.run(OVER_FUNCTIONS["failures by instance type"], written(capsys))
     assert rows == [
         {"instance_type": "c7g.large", "instance_lifecycle": "spot", "failed": 1, "failed_percent": 50, "jobs": 2},
         {"instance_type": "m7g.xlarge", "instance_lifecycle": "on-demand", "failed": 0, "failed_percent": 0, "jobs": 1},
@@ -147,7 +144,7 @@ def test_the_query_cost_by_repository_adds_up_real_lines(world: World, capsys: p
     live(world, 2, plan=PRICES, repo="acme/dear")
     live(world, 3, plan={"price_per_hour": 0.036}, repo="acme/cheap")
     live(world, 4, repo="acme/unpriced")
-    rows = insights.run(OVER_FUNCTIONS["cost by repository"], emitted(capsys))
+    rows = insights.run(OVER_FUNCTIONS["cost by repository"], written(capsys))
     assert [(row["repo_full_name"], round(row["dollars"], 6), row["jobs"]) for row in rows] == [
         ("acme/dear", 0.123, 2),
         ("acme/cheap", 0.00615, 1),

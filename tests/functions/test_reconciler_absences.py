@@ -1,5 +1,6 @@
-"""Jobs that are missing on GitHub are closed and compared again, whatever else a pass has to do meanwhile."""
+"""Jobs are closed if GitHub doesn't have them, or the App was uninstalled, and are compared with GitHub again."""
 
+import json
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -8,10 +9,11 @@ import pytest
 from runledger.reconciliation import jobs
 from runledger.tables.absences import Absence, Absences
 
-from tests.functions.reconciling import Scene, ago, queued
-from tests.functions.test_reconciler_jobs import a_while_passes, absences, ended, launched_without
-from tests.support.ledgers import JOBS
-from tests.support.webhooks import IN_PROGRESS, INSTALLATION, REPO, RUN
+from tests.functions.reconciling import Scene, a_while_passes, absences, ago, ended, launched_without, queued
+from tests.support import messages
+from tests.support.beds import items
+from tests.support.ledgers import JOBS, RUNS
+from tests.support.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, http_event
 
 LONG_AGO = {"created_at": ago(hours=8), "started_at": ago(hours=7)}
 ENDED = ended(started_at=ago(hours=7), completed_at=ago(hours=6))
@@ -115,3 +117,91 @@ def test_a_job_without_a_repository_is_not_closed_while_its_run_is_known(scene: 
     )
     assert scene.reconcile()["summary"]["jobs_closed"] == 0
     assert scene.job(2)["status"] == "scheduled"
+
+
+def test_a_job_that_github_does_not_know_is_closed_with_the_reason(scene: Scene) -> None:
+    scene.receive(QUEUED, 1)
+    scene.on_github(2, "in_progress", started_at=ago(minutes=1))
+    scene.reconcile("quick")
+    assert scene.job(1)["status"] == "queued"
+    a_while_passes(scene)
+    scene.reconcile("quick")
+    job = scene.job(1)
+    assert (job["status"], job["conclusion"]) == ("completed", "cancelled")
+    assert scene.history(1)[-1]["action"] == "unknown to GitHub"
+
+
+def test_jobs_of_a_run_that_github_does_not_know_are_closed_too(scene: Scene) -> None:
+    scene.receive(QUEUED, 1, run_id=RUN + 1)
+    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
+    a_while_passes(scene)
+    # The run's absence has lasted; now the job's begins.
+    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
+    a_while_passes(scene)
+    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 1
+
+
+@pytest.mark.parametrize("kind", ["quick", "full"])
+def test_one_404_closes_nothing(scene: Scene, kind: str) -> None:
+    queued(scene, 1)
+    scene.github.state.add_fault(kind="error", status=404, path=f"*/actions/runs/{RUN}/attempts/1/jobs", times=1)
+    scene.reconcile(kind)
+    a_while_passes(scene)
+    assert scene.reconcile(kind)["summary"]["jobs_closed"] == 0
+    assert scene.job(1)["status"] == "queued"
+    assert not absences(scene)
+
+
+def test_a_job_that_was_closed_is_corrected_when_github_has_it_again(scene: Scene) -> None:
+    scene.receive(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=ago(hours=7))
+    scene.on_github(1, "completed", **ended(started_at=ago(hours=7), completed_at=ago(hours=6)))
+    scene.github.state.add_fault(kind="error", status=404, path="*/actions/*", times=None)
+    for _ in range(3):
+        scene.reconcile()
+        a_while_passes(scene)
+    assert scene.job(1)["conclusion"] == "cancelled"
+    scene.github.state.clear_faults()
+    assert scene.reconcile()["summary"]["jobs_healed"] == 1
+    assert scene.job(1)["conclusion"] == "success"
+    assert not [each for each in absences(scene) if each["SK"].startswith("job")]
+
+
+def test_a_job_of_an_unknown_repository_is_closed_after_three_days(scene: Scene) -> None:
+    launched_without(scene, 2, "repo_full_name", "run_id", "run_attempt")
+    scene.reconcile()
+    assert scene.job(2)["status"] == "scheduled"
+    scene.world.dynamodb.update_item(
+        TableName=JOBS,
+        Key={"PK": {"S": f"{INSTALLATION}#2"}, "SK": {"S": "v"}},
+        UpdateExpression="SET created_at = :at",
+        ExpressionAttributeValues={":at": {"S": ago(days=4).replace("Z", ".000Z")}},
+    )
+    assert scene.reconcile()["summary"]["jobs_closed"] == 1
+    assert (scene.job(2)["status"], scene.history(2)[-1]["action"]) == ("completed", "its repository is unknown")
+
+
+def uninstall(scene: Scene) -> None:
+    action, deleted = messages.installation("deleted")
+    assert action
+    event = http_event(json.dumps(deleted).encode(), guid="uninstalled", event="installation")
+    assert scene.world.invoke("webhook_intake", event)["statusCode"] == 202
+    del scene.github.state.installations[INSTALLATION]
+
+
+def test_after_uninstalling_jobs_are_closed_and_machines_become_orphans_that_stay_alive(scene: Scene) -> None:
+    queued(scene, 1)
+    scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=40))
+    instance = scene.start_instance()
+    scene.launch(3, instance)
+    uninstall(scene)
+    assert scene.reconcile()["summary"]["jobs_closed"] == 3
+    for job_id in (1, 2, 3):
+        job, line = scene.job(job_id), scene.history(job_id)[-1]
+        assert (job["status"], job["conclusion"]) == ("completed", "cancelled")
+        assert line["action"] == "the App was uninstalled"
+    assert {run["status"] for run in items(scene.world.dynamodb, RUNS)} == {"completed"}
+    for _ in range(2):
+        answer = scene.reconcile()
+    assert (answer["summary"]["orphans"], answer["summary"]["jobs_closed"]) == (1, 0)
+    assert f"installation {INSTALLATION} does not exist, so its runners can't be listed" in answer["text"]
+    assert scene.state_of(instance) == "running"

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from runledger.reconciliation.orphans import RECHECK_SECONDS
 
-from tests.functions.reconciling import Scene, ago
-from tests.functions.test_reconciler_runners import RAN, outlived
+from tests.functions.reconciling import RAN, Scene, ago, outlived
 from tests.support.ledgers import RUNNERS
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED, REPO
 

@@ -1,43 +1,15 @@
-"""Jobs that are stuck, or that we know less of than GitHub does."""
+"""Jobs are corrected from GitHub's state, with one call per run."""
 
 import json
-from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from runledger.model.job import Job
-from runledger.reconciliation.jobs import JobCheck
-from runledger.reconciliation.requests import RunnerRequests
-from runledger.recording.decision import Decision
-from runledger.tables.attributes import to_attributes
 
-from tests.functions.reconciling import Scene, ago, queued
+from tests.functions.reconciling import Scene, ago, ended, launched_without, queued
 from tests.support import messages
 from tests.support.beds import items
-from tests.support.ledgers import JOBS, RUNNERS, RUNS
+from tests.support.ledgers import JOBS, RUNS
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
-
-
-def ended(**about: Any) -> dict[str, Any]:
-    return {
-        "conclusion": "success",
-        "started_at": ago(minutes=40),
-        "completed_at": ago(minutes=30),
-        "runner_id": 9,
-        "runner_name": "a-runner",
-        **about,
-    }
-
-
-def absences(scene: Scene) -> list[dict[str, Any]]:
-    return [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "absences"]
-
-
-def a_while_passes(scene: Scene) -> None:
-    """What GitHub did not know, it has not known for an hour."""
-    for item in absences(scene):
-        older = item | {"first_at": ago(hours=1).replace("Z", ".000Z")}
-        scene.world.dynamodb.put_item(TableName=RUNNERS, Item=to_attributes(older))
 
 
 def set_status(scene: Scene, job_id: int, status: str) -> None:
@@ -75,7 +47,7 @@ def test_healing_again_changes_nothing(scene: Scene) -> None:
     assert (scene.job(1), len(scene.history(1))) == (before, lines)
 
 
-def test_what_github_learnt_a_moment_ago_is_left_to_its_webhook(scene: Scene) -> None:
+def test_a_change_of_the_last_two_minutes_is_left_to_its_webhook(scene: Scene) -> None:
     scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended(completed_at=ago(seconds=20)))
     assert scene.reconcile()["summary"]["jobs_healed"] == 0
@@ -96,108 +68,6 @@ def test_a_run_is_one_call_however_many_jobs_it_has(scene: Scene) -> None:
     answer = scene.reconcile()
     assert answer["summary"]["stuck_queued"] == 30
     assert scene.calls("jobs") - before == 1
-
-
-def test_for_a_job_that_is_queued_without_a_runner_one_is_requested_and_counted(scene: Scene) -> None:
-    queued(scene, 1)
-    assert scene.reconcile("quick")["summary"]["runners_requested"] == 1
-    job = scene.job(1)
-    assert (job["status"], job["runner_requests"]) == ("queued", 1)
-    line = scene.history(1)[-1]
-    assert (line["event_type"], line["action"]) == ("runner_requested", "request 1")
-
-
-def test_the_next_request_waits_for_a_pause(scene: Scene) -> None:
-    queued(scene, 1)
-    scene.reconcile("quick")
-    assert scene.reconcile("quick")["summary"]["runners_requested"] == 0
-
-
-def test_two_overlapping_passes_request_a_runner_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second pass runs after the first one has read the job, and before it records its request."""
-    queued(scene, 1)
-    request = RunnerRequests.request
-    sent: list[dict[str, Any]] = []
-
-    def overtaken(self: RunnerRequests, job: Job, *, at: str) -> Decision | None:
-        monkeypatch.setattr(RunnerRequests, "request", request)
-        assert scene.reconcile("quick")["summary"]["runners_requested"] == 1
-        return request(self, job, at=at)
-
-    monkeypatch.setattr(RunnerRequests, "_send", lambda _, detail: sent.append(detail))
-    monkeypatch.setattr(RunnerRequests, "request", overtaken)
-    assert scene.reconcile("quick")["summary"]["runners_requested"] == 0
-    assert [each["request"] for each in sent] == [1]
-    assert scene.job(1)["runner_requests"] == 1
-
-
-def test_a_scheduled_job_whose_runner_is_gone_goes_back_to_the_queue(scene: Scene) -> None:
-    queued(scene, 1)
-    instance = scene.start_instance()
-    scene.launch(1, instance)
-    scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
-    scene.reconcile("quick")
-    job = scene.job(1)
-    assert job["status"] == "queued"
-    assert "instance_id" not in job
-    line = scene.history(1)[-1]
-    assert line["changes"]["status"] == {"from": "scheduled", "to": "queued"}
-    assert line["changes"]["instance_id"] == {"from": instance}
-
-
-def test_a_scheduled_job_whose_runner_lives_is_left_alone(scene: Scene) -> None:
-    queued(scene, 1)
-    scene.launch(1, scene.start_instance())
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_scheduled"], answer["summary"]["runners_requested"]) == (1, 0)
-    assert scene.job(1)["status"] == "scheduled"
-
-
-def test_a_job_that_github_does_not_know_is_closed_with_the_reason(scene: Scene) -> None:
-    scene.receive(QUEUED, 1)
-    scene.on_github(2, "in_progress", started_at=ago(minutes=1))
-    scene.reconcile("quick")
-    assert scene.job(1)["status"] == "queued"
-    a_while_passes(scene)
-    scene.reconcile("quick")
-    job = scene.job(1)
-    assert (job["status"], job["conclusion"]) == ("completed", "cancelled")
-    assert scene.history(1)[-1]["action"] == "unknown to GitHub"
-
-
-def test_jobs_of_a_run_that_github_does_not_know_are_closed_too(scene: Scene) -> None:
-    scene.receive(QUEUED, 1, run_id=RUN + 1)
-    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
-    a_while_passes(scene)
-    # The run's absence has lasted; now the job's begins.
-    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 0
-    a_while_passes(scene)
-    assert scene.reconcile("quick")["summary"]["jobs_closed"] == 1
-
-
-@pytest.mark.parametrize("kind", ["quick", "full"])
-def test_one_404_closes_nothing(scene: Scene, kind: str) -> None:
-    queued(scene, 1)
-    scene.github.state.add_fault(kind="error", status=404, path=f"*/actions/runs/{RUN}/attempts/1/jobs", times=1)
-    scene.reconcile(kind)
-    a_while_passes(scene)
-    assert scene.reconcile(kind)["summary"]["jobs_closed"] == 0
-    assert scene.job(1)["status"] == "queued"
-    assert not absences(scene)
-
-
-def test_a_job_that_was_closed_is_corrected_when_github_has_it_again(scene: Scene) -> None:
-    scene.receive(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=ago(hours=7))
-    scene.on_github(1, "completed", **ended(started_at=ago(hours=7), completed_at=ago(hours=6)))
-    scene.github.state.add_fault(kind="error", status=404, path="*/actions/*", times=None)
-    for _ in range(3):
-        scene.reconcile()
-        a_while_passes(scene)
-    assert scene.job(1)["conclusion"] == "cancelled"
-    scene.github.state.clear_faults()
-    assert scene.reconcile()["summary"]["jobs_healed"] == 1
-    assert scene.job(1)["conclusion"] == "success"
-    assert not [each for each in absences(scene) if each["SK"].startswith("job")]
 
 
 @pytest.mark.parametrize("step", [IN_PROGRESS, WAITING])
@@ -234,26 +104,6 @@ def test_runs_that_fail_do_not_keep_the_others_from_their_turn(scene: Scene) -> 
     assert len(checked) == 4
 
 
-def test_a_job_that_got_a_runner_meanwhile_is_not_given_another(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    queued(scene, 1)
-    instance = scene.start_instance()
-    real = JobCheck._request
-
-    def launched_meanwhile(self: JobCheck, *arguments: Any) -> None:
-        scene.launch(1, instance)
-        real(self, *arguments)
-
-    monkeypatch.setattr(JobCheck, "_request", launched_meanwhile)
-    assert scene.reconcile("quick")["summary"]["runners_requested"] == 0
-
-
-def test_a_runner_of_another_region_is_not_taken_for_gone(scene: Scene) -> None:
-    queued(scene, 1)
-    scene.launch(1, "i-0fffffffffffffff0")
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_scheduled"], answer["summary"]["runners_requested"]) == (1, 0)
-
-
 def test_a_denied_call_to_ec2_does_not_stop_the_healing_of_jobs(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
@@ -277,7 +127,7 @@ def test_a_long_running_job_with_a_living_runner_is_shown_and_left_alone(scene: 
     assert scene.job(1)["status"] == "in_progress"
 
 
-def test_an_approval_that_came_without_our_hearing_of_it_is_healed(scene: Scene) -> None:
+def test_an_approval_whose_webhook_was_lost_is_corrected(scene: Scene) -> None:
     scene.receive(WAITING, 1, created_at=ago(days=3))
     scene.on_github(1, "queued", created_at=ago(days=3))
     scene.reconcile("quick")
@@ -338,19 +188,6 @@ def test_githubs_budget_is_left_to_others(scene: Scene, monkeypatch: pytest.Monk
     assert (answer["summary"]["runs_asked"], answer["summary"]["postponed"]) == (0, 2)
 
 
-def test_no_runner_is_requested_for_a_job_that_its_concurrency_group_holds_back(scene: Scene) -> None:
-    scene.receive(QUEUED, 1)
-    scene.on_github(1, "pending")
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_queued"], answer["summary"]["runners_requested"]) == (1, 0)
-    scene.on_github(1, "queued")
-    assert scene.reconcile("quick")["summary"]["runners_requested"] == 1
-
-
-def launched_without(scene: Scene, job_id: int, *unknown: str, **about: Any) -> None:
-    scene.launch(job_id, scene.start_instance(), **dict.fromkeys(unknown), **about)
-
-
 def test_a_job_without_a_repository_is_healed_with_that_of_its_run(scene: Scene) -> None:
     queued(scene, 1)
     launched_without(scene, 2, "repo_full_name")
@@ -365,44 +202,3 @@ def test_a_job_without_a_run_is_healed_by_itself(scene: Scene) -> None:
     scene.on_github(2, "completed", **ended())
     scene.reconcile("quick")
     assert (scene.job(2)["status"], scene.job(2)["run_id"]) == ("completed", RUN)
-
-
-def test_a_job_of_an_unknown_repository_is_closed_after_three_days(scene: Scene) -> None:
-    launched_without(scene, 2, "repo_full_name", "run_id", "run_attempt")
-    scene.reconcile()
-    assert scene.job(2)["status"] == "scheduled"
-    scene.world.dynamodb.update_item(
-        TableName=JOBS,
-        Key={"PK": {"S": f"{INSTALLATION}#2"}, "SK": {"S": "v"}},
-        UpdateExpression="SET created_at = :at",
-        ExpressionAttributeValues={":at": {"S": ago(days=4).replace("Z", ".000Z")}},
-    )
-    assert scene.reconcile()["summary"]["jobs_closed"] == 1
-    assert (scene.job(2)["status"], scene.history(2)[-1]["action"]) == ("completed", "its repository is unknown")
-
-
-def uninstall(scene: Scene) -> None:
-    action, deleted = messages.installation("deleted")
-    assert action
-    event = http_event(json.dumps(deleted).encode(), guid="uninstalled", event="installation")
-    assert scene.world.invoke("webhook_intake", event)["statusCode"] == 202
-    del scene.github.state.installations[INSTALLATION]
-
-
-def test_after_uninstalling_jobs_are_closed_and_machines_become_orphans_that_stay_alive(scene: Scene) -> None:
-    queued(scene, 1)
-    scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=40))
-    instance = scene.start_instance()
-    scene.launch(3, instance)
-    uninstall(scene)
-    assert scene.reconcile()["summary"]["jobs_closed"] == 3
-    for job_id in (1, 2, 3):
-        job, line = scene.job(job_id), scene.history(job_id)[-1]
-        assert (job["status"], job["conclusion"]) == ("completed", "cancelled")
-        assert line["action"] == "the App was uninstalled"
-    assert {run["status"] for run in items(scene.world.dynamodb, RUNS)} == {"completed"}
-    for _ in range(2):
-        answer = scene.reconcile()
-    assert (answer["summary"]["orphans"], answer["summary"]["jobs_closed"]) == (1, 0)
-    assert f"installation {INSTALLATION} does not exist, so its runners can't be listed" in answer["text"]
-    assert scene.state_of(instance) == "running"

@@ -1,28 +1,10 @@
 """Orphans are suspected in one pass and cleaned in a later one; busy machines are never changed."""
 
-from typing import Any
-
 import pytest
-from runledger.reconciliation.cleanup import CleanupOutcome
-from runledger_github.registrations import Registrations
 
-from tests.functions.reconciling import ORG, TAGGED, Scene, ago
-from tests.support.beds import items
-from tests.support.ledgers import RUNNERS
+from tests.functions.reconciling import ORG, RAN, TAGGED, Scene, ago, outlived
 from tests.support.runner_events import TASK, batch, instance_state, task_state
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, REPO
-
-RAN = {"started_at": ago(minutes=50), "runner_id": 9}
-
-
-def outlived(scene: Scene, job_id: int = 1, **github: Any) -> str:
-    """A machine whose job is completed, and that was not stopped."""
-    instance = scene.start_instance()
-    name = f"runner--{instance}"
-    scene.launch(job_id, instance)
-    scene.receive(COMPLETED, job_id, **RAN, runner_name=name, completed_at=ago(minutes=30))
-    scene.github.state.put("runners", 9, scope=REPO, name=name, **github)
-    return instance
 
 
 def test_a_runner_that_outlives_its_job_is_suspected_then_stopped_and_taken_off_github(scene: Scene) -> None:
@@ -41,50 +23,7 @@ def test_a_runner_that_outlives_its_job_is_suspected_then_stopped_and_taken_off_
     assert not scene.job(1).get("was_interrupted")
 
 
-def test_in_report_mode_nothing_is_stopped(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ORPHANS", "report")
-    instance = outlived(scene)
-    for _ in range(3):
-        answer = scene.reconcile()
-    assert (answer["summary"]["orphans"], answer["summary"]["orphans_cleaned"]) == (1, 0)
-    assert scene.state_of(instance) == "running"
-
-
-def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ORPHANS", "report")
-    instance = outlived(scene)
-    scene.reconcile()
-    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert (answer["id"], answer["summary"]["orphans_cleaned"]) == ("asked-for", 1)
-    assert scene.state_of(instance) == "terminated"
-
-
-@pytest.mark.parametrize(
-    ("busy", "result"),
-    [(False, "Cleaned: the machine was stopped"), (True, "Not cleaned: GitHub reports this runner as busy")],
-)
-def test_the_result_of_a_cleanup_is_stored_as_a_sentence(scene: Scene, busy: bool, result: str) -> None:
-    instance = outlived(scene, busy=busy)
-    scene.reconcile()
-    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert (answer["result"], f"Result: {result}" in answer["text"]) == (result, True)
-    (stored,) = [each for each in items(scene.world.dynamodb, RUNNERS) if each["SK"] == "asked-for"]
-    assert stored["result"] == result
-
-
-def test_the_result_of_a_cleanup_states_why_it_was_not_possible(scene: Scene) -> None:
-    instance = outlived(scene)
-    scene.reconcile()
-    scene.github.state.add_fault(kind="error", status=500, path="*/runners", times=None)
-    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert answer["result"].startswith("Not cleaned: deferred to the next pass: ")
-
-
-def test_every_outcome_of_a_cleanup_has_a_sentence() -> None:
-    assert {outcome.result.partition(":")[0] for outcome in CleanupOutcome} == {"Cleaned", "Not cleaned"}
-
-
-def test_a_busy_runner_is_acquitted(scene: Scene) -> None:
+def test_the_suspicion_of_a_busy_runner_is_cleared(scene: Scene) -> None:
     instance = outlived(scene, busy=True)
     scene.reconcile()
     scene.reconcile()
@@ -107,7 +46,7 @@ def test_the_runner_of_another_machine_that_took_its_job_proves_nothing(scene: S
     assert 9 in scene.github.state.runners
 
 
-def test_a_machine_that_is_busy_under_an_unrecorded_name_is_acquitted(scene: Scene) -> None:
+def test_the_suspicion_of_a_machine_that_is_busy_under_an_unrecorded_name_is_cleared(scene: Scene) -> None:
     instance = outlived(scene)
     scene.github.state.put("runners", 10, scope=ORG, name=f"again-{instance}", busy=True)
     scene.reconcile()
@@ -220,20 +159,6 @@ def test_without_an_app_no_runner_is_known_to_be_idle_so_it_stays(
     assert scene.runner(instance)["status"] == "active"
 
 
-def test_forgetting_a_machine_that_is_gone_counts_as_little_for_a_person_as_for_a_pass(scene: Scene) -> None:
-    gone = [scene.start_instance(), scene.start_instance()]
-    for job_id, instance in enumerate(gone, start=1):
-        scene.launch(job_id, instance)
-        scene.receive(COMPLETED, job_id, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
-    scene.reconcile("quick")
-    scene.world.client("ec2").terminate_instances(InstanceIds=gone)
-    scene.reconcile("quick")
-    by_person = scene.reconcile(clean=gone[0], requested_by="ada")
-    by_pass = scene.reconcile("quick")
-    assert [scene.runner(each)["status"] for each in gone] == ["cleaned", "cleaned"]
-    assert by_person["summary"]["orphans_cleaned"] == by_pass["summary"]["orphans_cleaned"] == 0
-
-
 def test_foreign_instances_are_no_active_mappings(scene: Scene) -> None:
     foreign, ours = scene.start_instance(tags={}), scene.start_instance()
     for instance in (foreign, ours):
@@ -241,84 +166,6 @@ def test_foreign_instances_are_no_active_mappings(scene: Scene) -> None:
     first, second = scene.reconcile()["summary"], scene.reconcile()["summary"]
     assert (first["active_runners"], first["living_instances"]) == (0, 1)  # its tags make it a runner in this pass
     assert (second["active_runners"], second["living_instances"]) == (1, 1)
-
-
-@pytest.mark.parametrize("launched", [True, False], ids=["owner and repository known", "unknown owner"])
-def test_runners_are_listed_twice_in_a_pass_and_again_right_before_each_stop(scene: Scene, launched: bool) -> None:
-    repos = [f"{ORG}/repo-{number}" for number in range(20)]
-    for number, repo in enumerate(repos):
-        scene.github.state.put("runs", 1000 + number, repository=repo)
-        scene.github.state.put("runners", 100 + number, scope=repo, name=f"runner--i-{number:017x}", busy=True)
-    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))
-    orphans = [scene.start_instance() for _ in range(5)]
-    for instance in orphans if launched else ():
-        scene.launch(1, instance, repo_full_name=REPO)
-    scene.reconcile()
-    before = scene.calls("/actions/runners")
-    assert scene.reconcile()["summary"]["orphans_cleaned"] == len(orphans)
-    scopes, near = {ORG, REPO, *repos}, {ORG, REPO}
-    # All scopes are listed twice, for all machines together, and those near a machine once more before it is stopped.
-    assert scene.calls("/actions/runners") - before <= 2 * len(scopes) + len(orphans) * len(near)
-
-
-def test_a_registration_of_another_repository_with_the_same_name_and_id_is_not_removed(scene: Scene) -> None:
-    instance = scene.start_instance()
-    scene.launch(1, instance)
-    scene.receive(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
-    scene.github.state.put("runners", 9, scope=f"{ORG}/other", name="builder-7", status="offline")
-    for _ in range(3):
-        scene.reconcile()
-    assert scene.state_of(instance) == "terminated"
-    assert 9 in scene.github.state.runners
-
-
-@pytest.mark.parametrize(("name", "number"), [("builder-7", 10), ("builder-8", 9)])
-def test_a_registration_with_the_same_name_or_the_same_id_is_not_removed(scene: Scene, name: str, number: int) -> None:
-    instance = scene.start_instance()
-    scene.launch(1, instance)
-    scene.receive(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
-    scene.github.state.put("runners", number, scope=REPO, name=name, status="offline")
-    for _ in range(3):
-        scene.reconcile()
-    assert scene.state_of(instance) == "terminated"
-    assert number in scene.github.state.runners
-
-
-def test_a_machine_that_is_marked_to_be_kept_during_the_search_is_left_alone(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    instance = outlived(scene)
-    real = Registrations.search
-
-    def marked_meanwhile(self: Registrations, *arguments: Any, **options: Any) -> None:
-        real(self, *arguments, **options)
-        mark = [{"Key": "ghr:bypass-removal", "Value": "true"}]
-        scene.world.client("ec2").create_tags(Resources=[instance], Tags=mark)
-
-    monkeypatch.setattr(Registrations, "search", marked_meanwhile)
-    for _ in range(3):
-        scene.reconcile()
-    assert scene.state_of(instance) == "running"
-    assert 9 in scene.github.state.runners
-
-
-def test_a_machine_that_gets_a_job_while_it_is_taken_off_github_is_left_alone(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    instance = outlived(scene)
-    del scene.github.state.runners[9]
-    real = Registrations.remove
-
-    def taken_meanwhile(self: Registrations, *arguments: Any, **options: Any) -> bool:
-        removed = real(self, *arguments, **options)
-        scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=1), runner_id=11, runner_name=f"again--{instance}")
-        scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
-        return removed
-
-    scene.reconcile()
-    monkeypatch.setattr(Registrations, "remove", taken_meanwhile)
-    scene.reconcile()
-    assert scene.state_of(instance) == "running"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the ledger has not received, and GitHub does not answer, is no proof that a machine is idle."""
+"""A webhook that was not received and a list that GitHub does not return are no proof that a machine is idle."""
 
 from typing import Any
 

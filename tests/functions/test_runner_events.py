@@ -1,13 +1,11 @@
 """The functions behind the queues record events of launchers and AWS; an invalid message affects no other."""
 
-import io
 import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from runledger.model.errors import UnavailableError
-from runledger.platform import logs
 from runledger.runners.prices import Prices
 from runledger.tables.jobs import JobsTable
 
@@ -35,13 +33,6 @@ def job(world: World, job_id: int = JOB) -> dict[str, Any]:
 
 def history(world: World, job_id: int = JOB) -> list[str]:
     return [line["event_type"] for line in items(world.dynamodb, EVENTS) if line["PK"] == f"{INSTALLATION}#{job_id}"]
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    stream = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
-    return stream
 
 
 def test_a_life_with_a_runner_is_recorded_by_four_functions(world: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from runledger.model.passes import PassKind
 from runledger.model.runner import Runner
-from runledger.platform import logs
 from runledger.reconciliation import metrics
 from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
@@ -28,13 +27,6 @@ WORDS = {
 NAME = re.compile(r"(?<![\w@.])[A-Za-z_][\w.]*")
 # What CloudWatch adds, and an alias is what the query itself names.
 ALIAS = re.compile(r"\bas (\w+)")
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    stream = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
-    return stream
 
 
 def asked(query: str) -> set[str]:

@@ -1,6 +1,5 @@
 """The service levels of the reconciler are measured: cleanup latency, successful passes, and the orphan rate."""
 
-import json
 from typing import Any
 
 import pytest
@@ -10,19 +9,15 @@ from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.runners import OVERDUE_SECONDS
 
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS
-from tests.functions.reconciling import Scene, ago, queued
-from tests.functions.test_reconciler_runners import outlived
+from tests.functions.reconciling import Scene, ago, outlived, queued
 from tests.support import insights
 from tests.support.documents import section
 from tests.support.ledgers import RUNNERS
+from tests.support.log_lines import written
 from tests.support.runner_events import batch, instance_state
 from tests.support.webhooks import COMPLETED, QUEUED, REPO
 
 Lines = list[dict[str, Any]]
-
-
-def logged(capsys: pytest.CaptureFixture[str]) -> Lines:
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
 
 
 def values(lines: Lines, metric: str) -> list[float]:
@@ -51,10 +46,10 @@ def suspected_earlier(scene: Scene, instance: str, **ago_: float) -> None:
 def test_cleanup_latency_lasts_from_the_suspicion_to_the_stop(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     instance = outlived(scene)
     scene.reconcile()
-    assert values(logged(capsys), "CleanupLatency") == []
+    assert values(written(capsys), "CleanupLatency") == []
     suspected_earlier(scene, instance, minutes=12)
     scene.reconcile("quick")
-    (line,) = [line for line in logged(capsys) if line.get("message") == "orphan cleaned"]
+    (line,) = [line for line in written(capsys) if line.get("message") == "orphan cleaned"]
     assert 720 <= line["CleanupLatency"] < 780
     assert (line["runner_id"], line["repo_full_name"], line["reason"]) == (instance, REPO, "job_completed")
 
@@ -63,7 +58,7 @@ def test_a_runner_that_is_not_stopped_has_no_cleanup_latency(scene: Scene, capsy
     outlived(scene, busy=True)
     for _ in range(2):
         scene.reconcile()
-    assert values(logged(capsys), "CleanupLatency") == []
+    assert values(written(capsys), "CleanupLatency") == []
 
 
 def test_the_orphan_rate_is_the_share_of_runners_that_become_orphans(
@@ -73,7 +68,7 @@ def test_the_orphan_rate_is_the_share_of_runners_that_become_orphans(
         ended(scene, job_id)
     outlived(scene)
     scene.reconcile("quick")
-    samples = values(logged(capsys), "OrphanedRunnerRate")
+    samples = values(written(capsys), "OrphanedRunnerRate")
     assert (sorted(samples), sum(samples) / len(samples)) == ([0, 0, 0, 100], 25)
 
 
@@ -84,7 +79,7 @@ def test_an_orphan_counts_once_however_many_passes_find_it(
     outlived(scene)
     for _ in range(3):
         scene.reconcile("quick")
-    assert values(logged(capsys), "OrphanedRunnerRate") == [100]
+    assert values(written(capsys), "OrphanedRunnerRate") == [100]
 
 
 def test_an_orphan_that_two_overlapping_passes_find_counts_once(
@@ -102,7 +97,7 @@ def test_an_orphan_that_two_overlapping_passes_find_counts_once(
     monkeypatch.setattr(Cleanup, "check", overlapped)
     scene.reconcile("quick")
     assert "suspected_at" in scene.runner(instance)
-    lines = logged(capsys)
+    lines = written(capsys)
     assert values(lines, "OrphanedRunnerRate") == [100]
     assert sum(values(lines, "OrphanedRunnersDetected")) == 1
 
@@ -122,7 +117,7 @@ def test_an_orphan_whose_reason_changes_counts_once_and_has_its_first_suspicion(
     after = scene.runner(instance)
     assert (first["suspected_reason"], after["suspected_reason"]) == ("never_registered", "job_completed")
     assert after["suspected_at"] == first["suspected_at"]
-    lines = logged(capsys)
+    lines = written(capsys)
     assert values(lines, "OrphanedRunnerRate") == [100]
     assert sum(values(lines, "OrphanedRunnersDetected")) == 1
 
@@ -143,11 +138,11 @@ def test_an_orphan_is_overdue_although_github_does_not_respond_to_its_check(
 
 def test_passes_that_succeed_and_fail_are_counted(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     scene.reconcile("quick")
-    assert outcomes(logged(capsys)) == [(1, 0)]
+    assert outcomes(written(capsys)) == [(1, 0)]
     scene.receive(QUEUED, 1, created_at=ago(hours=2))
     scene.github.state.add_fault(kind="error", status=403, path="*/jobs", times=None)
     scene.reconcile()
-    assert outcomes(logged(capsys)) == [(0, 1)]
+    assert outcomes(written(capsys)) == [(0, 1)]
 
 
 def test_a_pass_that_runs_out_of_time_neither_succeeds_nor_fails(
@@ -155,7 +150,7 @@ def test_a_pass_that_runs_out_of_time_neither_succeeds_nor_fails(
 ) -> None:
     monkeypatch.setattr(Reconciler, "_parts", lambda *_: {"jobs": lambda _: False})
     scene.reconcile()
-    assert outcomes(logged(capsys)) == [(0, 0)]
+    assert outcomes(written(capsys)) == [(0, 0)]
 
 
 def test_a_pass_that_crashes_is_counted_as_failed(
@@ -167,19 +162,19 @@ def test_a_pass_that_crashes_is_counted_as_failed(
     monkeypatch.setattr(Reconciler, "_finish", crash)
     with pytest.raises(RuntimeError):
         scene.reconcile()
-    assert outcomes(logged(capsys)) == [(0, 1)]
+    assert outcomes(written(capsys)) == [(0, 1)]
 
 
 def test_the_cleanup_of_one_runner_is_not_counted_as_a_pass(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     scene.reconcile(clean="i-0123456789abcdef0", requested_by="ada")
-    assert outcomes(logged(capsys)) == []
+    assert outcomes(written(capsys)) == []
 
 
 def test_the_repositories_with_most_orphans_are_a_saved_query(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     ended(scene, 2)
     outlived(scene)
     scene.reconcile("quick")
-    (row,) = insights.run(OVER_FUNCTIONS["orphans by repository"], logged(capsys))
+    (row,) = insights.run(OVER_FUNCTIONS["orphans by repository"], written(capsys))
     assert row == {"repo_full_name": REPO, "orphans": 1, "orphan_percent": 50}
 
 

@@ -17,7 +17,7 @@ class Client:
         self.closed += 1
 
 
-def test_after_a_restore_connections_and_chance_are_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_restore_connections_and_random_seeds_are_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "snapshot_restore_py.py").write_text(RUNTIME)
     monkeypatch.syspath_prepend(tmp_path)
     clients: list[Client] = []
@@ -35,6 +35,6 @@ def test_after_a_restore_connections_and_chance_are_new(tmp_path: Path, monkeypa
     del sys.modules["snapshot_restore_py"]
 
 
-def test_elsewhere_nothing_is_registered() -> None:
+def test_without_snap_start_no_hook_is_registered() -> None:
     renew_after_restore([Client()])
     assert "snapshot_restore_py" not in sys.modules

@@ -10,8 +10,8 @@ from runledger.recording import telemetry
 from runledger.recording.decision import decide
 
 from tests.functions.conftest import World
-from tests.functions.test_telemetry import lines, metrics
 from tests.support import runner_events
+from tests.support.log_lines import metrics, written
 from tests.support.runner_events import INSTANCE, batch
 from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload, receipt
 
@@ -26,18 +26,18 @@ def webhook(world: World, step: str) -> None:
 def test_a_job_costs_when_it_completes(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     webhook(world, QUEUED)
     world.invoke("scheduling_events", SCHEDULED)
-    assert "Spend" not in metrics(lines(capsys.readouterr().out))
+    assert "Spend" not in metrics(written(capsys))
     webhook(world, COMPLETED)
-    assert metrics(lines(capsys.readouterr().out))["Spend"] == SPEND
+    assert metrics(written(capsys))["Spend"] == SPEND
 
 
 def test_a_price_that_is_learnt_after_the_job_is_counted_then(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     webhook(world, COMPLETED)
-    assert "Spend" not in metrics(lines(capsys.readouterr().out))
+    assert "Spend" not in metrics(written(capsys))
     world.invoke("scheduling_events", SCHEDULED)
-    assert metrics(lines(capsys.readouterr().out))["Spend"] == SPEND
+    assert metrics(written(capsys))["Spend"] == SPEND
     world.invoke("scheduling_events", SCHEDULED)
-    assert "Spend" not in metrics(lines(capsys.readouterr().out))
+    assert "Spend" not in metrics(written(capsys))
 
 
 def priced(price: str, *, scheduled_at: str) -> Receipt:
@@ -63,9 +63,9 @@ def test_a_price_that_is_corrected_counts_by_the_difference(capsys: pytest.Captu
     first = priced("0.02", scheduled_at="2025-01-15T10:00:01.000Z")
     decision = decide(decide(None, receipt(COMPLETED)).job, first)
     telemetry.recorded(first, decision)
-    emitted = metrics(lines(capsys.readouterr().out))
+    emitted = metrics(written(capsys))
     assert (emitted["Spend"], emitted["SpotSavings"]) == (SPEND, 0.005125)
     corrected = priced("0.04", scheduled_at="2025-01-15T10:00:02.000Z")
     telemetry.recorded(corrected, decide(decision.job, corrected))
-    emitted = metrics(lines(capsys.readouterr().out))
+    emitted = metrics(written(capsys))
     assert (emitted["Spend"], emitted["SpotSavings"]) == (0.003416, -0.003416)

@@ -2,37 +2,15 @@
 
 import io
 import json
-from typing import Any
 
 import pytest
 from runledger.model import times
-from runledger.platform import logs
 from runledger.webhooks.retry_queue import to_message
 
 from tests.functions.conftest import World
+from tests.support.log_lines import lines, metrics, written
 from tests.support.runner_events import INSTANCE, batch, instance_state, launcher
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED, SECRET, WAITING, http_event, payload, receipt, sign
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """The logger keeps the stream that was there when it was made."""
-    stream = io.StringIO()
-    monkeypatch.setattr(logs.logger.registered_handler, "stream", stream)
-    return stream
-
-
-def lines(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-
-
-def metrics(logged: list[dict[str, Any]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for line in logged:
-        for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
-            assert directive["Dimensions"] == [["service", "stage"]]
-            found |= {metric["Name"]: line[metric["Name"]] for metric in directive["Metrics"]}
-    return found
 
 
 @pytest.mark.parametrize(
@@ -48,7 +26,7 @@ def test_each_job_event_is_a_metric(
     world: World, capsys: pytest.CaptureFixture[str], step: str, expected: dict[str, float]
 ) -> None:
     world.invoke("webhook_intake", http_event(json.dumps(payload(step)).encode()))
-    assert metrics(lines(capsys.readouterr().out)) == expected
+    assert metrics(written(capsys)) == expected
 
 
 def test_a_job_that_a_partial_rerun_carried_over_is_in_no_metric(
@@ -81,16 +59,16 @@ def test_a_duplicate_is_counted_and_our_own_retry_is_not(world: World, capsys: p
     world.invoke("webhook_intake", event)
     capsys.readouterr()
     world.invoke("webhook_intake", event)
-    assert metrics(lines(capsys.readouterr().out)) == {}
+    assert metrics(written(capsys)) == {}
     world.invoke("webhook_intake", http_event(event["body"].encode(), at_epoch_ms=1_736_938_800_000))
-    assert metrics(lines(capsys.readouterr().out)) == {"DuplicateDeliveries": 1}
+    assert metrics(written(capsys)) == {"DuplicateDeliveries": 1}
 
 
 def test_the_delivery_follows_the_job_through_both_functions(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.invoke("webhook_intake", http_event(json.dumps(payload(QUEUED)).encode(), guid="first"))
     message = {"messageId": "m", "eventSource": "aws:sqs", "body": to_message(receipt(COMPLETED, guid="second"))}
     world.invoke("webhook_retry", {"Records": [message]})
-    logged = [line for line in lines(capsys.readouterr().out) if line["message"] == "job event"]
+    logged = [line for line in written(capsys) if line["message"] == "job event"]
     assert [line["correlation_id"] for line in logged] == ["first", "second"]
 
 
@@ -100,7 +78,7 @@ def test_every_line_has_its_time_in_the_same_form(
     event = http_event(json.dumps(payload(QUEUED)).encode())
     world.invoke("webhook_intake", event)  # counted
     world.invoke("webhook_intake", event)  # logged
-    for line in (*lines(log.getvalue()), *lines(capsys.readouterr().out)):
+    for line in (*lines(log.getvalue()), *written(capsys)):
         assert times.normalised(line["timestamp"]) == line["timestamp"]
     assert log.getvalue()
 

@@ -70,7 +70,9 @@ def test_a_signature_of_another_body_is_refused(world: World) -> None:
         (b'{"action": "queued", "workflow_job": {"id": "x"}}', "workflow_job.id must be a whole number"),
     ],
 )
-def test_malformed_is_400_with_the_field_and_changes_nothing(world: World, sent: bytes, expected: str) -> None:
+def test_a_malformed_delivery_is_400_with_the_field_and_changes_nothing(
+    world: World, sent: bytes, expected: str
+) -> None:
     answer = world.invoke("webhook_intake", http_event(sent))
     assert answer["statusCode"] == 400
     assert expected in detail(answer)
@@ -97,12 +99,12 @@ def test_over_five_megabytes_is_413_before_anything_else(world: World) -> None:
         ("workflow_job", payload(QUEUED) | {"action": "x"}),
     ],
 )
-def test_what_we_do_not_use_is_200_and_nothing_is_stored(world: World, event: str, message: object) -> None:
+def test_an_unused_event_is_200_and_stores_nothing(world: World, event: str, message: object) -> None:
     assert world.invoke("webhook_intake", http_event(body(message), event=event))["statusCode"] == 200
     assert is_empty(world)
 
 
-def test_any_active_secret_will_do_and_a_new_one_works_without_a_deploy(world: World) -> None:
+def test_every_active_secret_is_valid_and_a_new_one_works_without_a_deployment(world: World) -> None:
     now = 0.0
     world.start("webhook_intake").intake.secrets._clock = lambda: now
     sent = body(payload(QUEUED))
@@ -125,7 +127,7 @@ TROUBLE = [
 
 
 @pytest.mark.parametrize("trouble", TROUBLE, ids=lambda trouble: type(trouble).__name__)
-def test_trouble_that_may_pass_is_202_and_the_retry_records_it_as_if_nothing_had_happened(
+def test_a_transient_error_is_202_and_the_retry_records_the_same(
     world: World, trouble: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = http_event(body(payload(COMPLETED)))
@@ -151,7 +153,9 @@ def test_when_the_queue_fails_too_it_is_500_so_that_the_redeliverer_finds_it(
     assert intake.handler(http_event(body(payload(QUEUED))), object())["statusCode"] == 500
 
 
-def test_stale_secrets_serve_while_secrets_manager_is_away(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_secrets_are_used_while_secrets_manager_is_unavailable(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = 0.0
     intake = world.start("webhook_intake")
     intake.intake.secrets._clock = lambda: now

@@ -83,10 +83,3 @@ def app(connect: Connect) -> GitHubApp:
 @pytest.fixture
 def acme(app: GitHubApp) -> Installation:
     return app.installation(ACME)
-
-
-@pytest.fixture
-def finished_run(github: RecordedGitHub) -> None:
-    github.state.put("runs", 1, repository="acme/web")
-    github.state.put("jobs", 11, run_id=1, name="lint", status="completed", conclusion="success")
-    github.state.put("jobs", 12, run_id=1, name="test", status="completed", conclusion="failure", runner_id=5)

@@ -25,7 +25,7 @@ def test_unchanged_runs_jobs_and_deployments_cost_no_budget(acme: Installation, 
 
 
 @pytest.mark.usefixtures("finished_run")
-def test_change_is_seen(acme: Installation, github: RecordedGitHub) -> None:
+def test_a_changed_job_is_returned(acme: Installation, github: RecordedGitHub) -> None:
     acme.job("acme/web", 11)
     github.state.put("jobs", 11, conclusion="cancelled")
     assert acme.job("acme/web", 11)["conclusion"] == "cancelled"

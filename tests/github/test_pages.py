@@ -42,7 +42,7 @@ def test_page_is_asked_for_when_it_is_needed(acme: Installation, github: Recorde
 
 
 @pytest.mark.usefixtures("many_runners")
-def test_trouble_between_pages_is_survived(acme: Installation, github: RecordedGitHub) -> None:
+def test_an_error_between_pages_is_retried(acme: Installation, github: RecordedGitHub) -> None:
     runners = acme.org_runners("acme")
     next(runners)
     github.state.add_fault(kind="error", path="/orgs/*")

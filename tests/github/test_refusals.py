@@ -44,7 +44,7 @@ def test_unknown_installation_is_not_found(connect: Connect, github: RecordedGit
     assert github.asked == []
 
 
-def test_permanent_errors_are_never_taken_for_trouble_that_passes() -> None:
+def test_permanent_errors_are_never_treated_as_transient() -> None:
     assert not issubclass(GitHubRefusal, UnavailableError)
 
 

@@ -119,7 +119,7 @@ def test_connection_that_breaks_is_tried_again_only_where_twice_is_the_same_as_o
     assert len(naps) == 1
 
 
-def test_page_of_html_is_trouble_whatever_its_status(connect: Connect) -> None:
+def test_a_page_of_html_is_a_transient_error_whatever_its_status(connect: Connect) -> None:
     unicorn = b"<html>Unicorn!</html>"
     with CannedServer(http("200 OK", unicorn), http("502 Bad Gateway", unicorn), http("200 OK", b"[]")) as server:
         assert list(connect(server.url).installations()) == []

@@ -36,7 +36,7 @@ def secrets_of(github: RecordedGitHub) -> set[str]:
     return {*lines, *github.bearers, *github.state.credentials._tokens}
 
 
-def test_representations_show_nothing(app: GitHubApp, github: RecordedGitHub) -> None:
+def test_representations_contain_no_secret(app: GitHubApp, github: RecordedGitHub) -> None:
     github.state.put("runs", 1, repository="acme/web")
     app.installation(7).run("acme/web", 1)
     shown = {type(part).__name__: repr(part) for part in parts(app, set())}
@@ -55,7 +55,7 @@ def test_representations_show_nothing(app: GitHubApp, github: RecordedGitHub) ->
         ({"kind": "secondary_limit", "seconds": 3600}, RateLimited),
     ],
 )
-def test_errors_and_logs_show_nothing(
+def test_errors_and_logs_contain_no_secret(
     connect: Connect,
     github: RecordedGitHub,
     caplog: pytest.LogCaptureFixture,

@@ -55,7 +55,7 @@ def test_payloads_have_the_shape_that_github_describes(event: str) -> None:
     assert [fault for each in LIVES if each.event == event for fault in faults(event, each.payload)] == []
 
 
-def test_the_judge_of_shapes_is_awake() -> None:
+def test_a_payload_with_a_wrong_shape_is_rejected_by_the_check() -> None:
     damaged = next(each.payload for each in LIVES if each.event == "workflow_run") | {"workflow_run": {"id": "one"}}
     assert faults("workflow_run", damaged)
 
@@ -198,7 +198,7 @@ def test_machines_without_a_job_have_no_events() -> None:
     assert not {MACHINES.unclaimed, MACHINES.foreign} & {each.runner_id for each in EVENTS}
 
 
-def test_github_lists_a_runner_under_the_id_and_name_that_its_jobs_tell() -> None:
+def test_github_lists_a_runner_under_the_id_and_name_in_its_jobs() -> None:
     registered = {(each.id, each.name) for each in registrations(MACHINES)}
     reported = [each.payload["workflow_job"] for each in LIVES if each.event == "workflow_job"]
     assert len(registered & {(job["runner_id"], job["runner_name"]) for job in reported}) == len(registered) - 1

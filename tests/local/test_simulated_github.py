@@ -13,13 +13,6 @@ from tests.local.github_description import validate
 RUN = "/repos/acme/web/actions/runs/1"
 
 
-@pytest.fixture
-def finished_run(github: SimulatedGitHub) -> None:
-    github.state.put("runs", 1, repository="acme/web")
-    github.state.put("jobs", 11, run_id=1, name="lint", status="completed", conclusion="success")
-    github.state.put("jobs", 12, run_id=1, name="test", status="completed", conclusion="failure", runner_id=5)
-
-
 @pytest.mark.parametrize(("field", "wrong"), [("head_sha", None), ("created_at", "yesterday"), ("id", "1"), ("url", 1)])
 @pytest.mark.usefixtures("finished_run")
 def test_an_answer_that_github_would_not_give_is_caught(acme: Client, field: str, wrong: Any) -> None:

@@ -65,7 +65,9 @@ def test_suspended_installation_gets_no_token_and_its_old_one_is_dead(acme: Clie
     assert app.get("/app/installations/7").document["suspended_by"]["login"] == "octocat"
 
 
-def test_each_kind_of_credential_opens_only_its_own_doors(anyone: Client, app: Client, acme: Client) -> None:
+def test_each_kind_of_credential_is_accepted_only_by_its_own_endpoints(
+    anyone: Client, app: Client, acme: Client
+) -> None:
     assert anyone.get("/app").document["message"] == "Requires authentication"
     assert acme.get("/app").status == 401
     assert app.get("/rate_limit").status == 401

@@ -121,7 +121,7 @@ def explore(bed: Bed, change: Change, *phases: Phase, examples: int = TIMELINES)
     return cleaned
 
 
-def test_who_is_busy_young_or_foreign_is_never_touched(bed: Bed) -> None:
+def test_busy_young_and_foreign_machines_are_never_stopped(bed: Bed) -> None:
     assert explore(bed, lambda cleanup: cleanup, Phase.generate, Phase.shrink) > TIMELINES // 10
 
 
@@ -165,6 +165,6 @@ def without_grace(cleanup: Cleanup) -> Cleanup:
         pytest.param(credulous, "busy", id="a claim counts as proof"),
     ],
 )
-def test_a_reconciler_that_looks_less_closely_is_found_out(bed: Bed, change: Change, wrong: str) -> None:
+def test_a_reconciler_without_one_of_its_checks_fails_the_property(bed: Bed, change: Change, wrong: str) -> None:
     with pytest.raises(AssertionError, match=wrong):
         explore(bed, change, Phase.generate, examples=EXAMPLES_TO_FIND)

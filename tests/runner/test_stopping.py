@@ -64,7 +64,7 @@ def test_a_runner_that_does_not_stop_is_killed_with_all_its_processes(container:
     assert launcher.requests == ["DELETE /runners/7"]
 
 
-def test_the_stop_timeout_is_the_end_of_every_patience(container: Container) -> None:
+def test_the_stop_timeout_limits_every_wait(container: Container) -> None:
     container.start_working(FAKE_STUBBORN="1", RUNNER_STOP_TIMEOUT_SECONDS="1")
     container.process.terminate()
     assert container.exit_code() == 128 + signal.SIGKILL

@@ -12,5 +12,5 @@ __all__ = ["api", "dynamodb", "dynamodb_local", "pass_requests", "scene", "world
 
 
 @pytest.fixture
-def mallory(scene: Scene) -> Stranger:  # noqa: F811
+def mallory(scene: Scene) -> Stranger:
     return Stranger(scene)

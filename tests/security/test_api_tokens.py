@@ -13,12 +13,12 @@ from runledger_api.signing_keys import FRESH_SECONDS, PAUSE_SECONDS, SigningKeys
 
 from tests.api import issuer as issuers
 from tests.api.client import TOKENS, Client, stored
-from tests.api.conftest import ELSEWHERE, api, log, pass_requests
+from tests.api.conftest import ELSEWHERE, api, pass_requests
 from tests.api.issuer import AUDIENCE, Issuer, new_key
 from tests.functions.conftest import World, world
 from tests.support.webhooks import INSTALLATION
 
-__all__ = ["api", "log", "pass_requests", "world"]
+__all__ = ["api", "pass_requests", "world"]
 
 
 class Clock:

@@ -19,14 +19,14 @@ from local.processes import clean_environment
 from stacks.constructs import api_function
 from stacks.constructs import github_requests as github_requests_stack
 from tests.api.client import Client
-from tests.api.conftest import Live, answer_github_requests, api, app, calls, ledger, live, log, pass_requests
+from tests.api.conftest import Live, answer_github_requests, api, app, calls, ledger, live, pass_requests
 from tests.functions.conftest import World, world
 from tests.stacks.test_functions import as_list, functions, statements
 from tests.support.settings import SETTINGS
 from tests.support.synthesis import Templates
 from tests.support.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN
 
-__all__ = ["api", "app", "ledger", "live", "log", "pass_requests", "world"]
+__all__ = ["api", "app", "ledger", "live", "pass_requests", "world"]
 
 ROOT = Path(__file__).parent.parent.parent
 HERE = f"/v1/installations/{INSTALLATION}"

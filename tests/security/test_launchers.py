@@ -1,4 +1,4 @@
-"""A launcher's event proves no end of a machine, and takes none from the owner that a tag or another launcher proves."""
+"""A launcher's event proves no end of a machine, and takes no machine from an owner that is proven otherwise."""
 
 import json
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from tests.support.runner_events import ACCOUNT, batch, launcher
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, REPO
 
 
-def test_a_launchers_word_that_a_living_machine_is_gone_concludes_nothing(scene: Scene) -> None:
+def test_a_launchers_report_that_a_running_machine_has_ended_has_no_effect(scene: Scene) -> None:
     instance = busy_machine(scene)
     scene.launch(1, instance)
     answer = scene.world.invoke("scheduling_events", batch(terminated(instance) | {"time": ago(minutes=5)}))
@@ -25,7 +25,7 @@ def test_a_launchers_word_that_a_living_machine_is_gone_concludes_nothing(scene:
     assert scene.history(1)[-1]["action"] == "reported by the launcher"
 
 
-def test_a_launchers_word_on_a_machine_that_ec2_never_confirmed_concludes_nothing(scene: Scene) -> None:
+def test_a_launchers_report_about_a_machine_that_ec2_never_confirmed_has_no_effect(scene: Scene) -> None:
     elsewhere = "i-0fffffffffffffff0"
     scene.launch(1, elsewhere)
     scene.world.invoke("scheduling_events", batch(terminated(elsewhere) | {"time": ago(minutes=5)}))
@@ -34,7 +34,7 @@ def test_a_launchers_word_on_a_machine_that_ec2_never_confirmed_concludes_nothin
     assert "terminated_at" not in scene.job(1)
 
 
-def test_a_launchers_word_counts_once_ec2_agrees(scene: Scene) -> None:
+def test_a_launchers_report_of_an_end_takes_effect_once_ec2_confirms_it(scene: Scene) -> None:
     instance = busy_machine(scene)
     scene.world.client("ec2").terminate_instances(InstanceIds=[instance])
     scene.world.invoke("scheduling_events", batch(terminated(instance) | {"time": ago(minutes=5)}))

@@ -1,4 +1,4 @@
-"""An entry of the webhook secrets with a mistake is not active, a rejection reveals no other entry, and changes need no deployment."""
+"""Entries of the webhook secrets: one with a mistake is not active, and a change takes effect without a deployment."""
 
 import io
 import json
@@ -7,9 +7,9 @@ import pytest
 from runledger.platform import logs
 
 from tests.functions.conftest import World
-from tests.functions.test_telemetry import lines, metrics
 from tests.security.webhook_secrets import MINE, deliver, job, scoped, status, store
 from tests.support import messages
+from tests.support.log_lines import lines, metrics, written
 from tests.support.webhooks import INSTALLATION, REPO
 
 
@@ -69,7 +69,7 @@ def test_a_malformed_entry_is_never_active_and_the_others_are(
     for installation in (INSTALLATION, None):
         assert status(world, job(installation)) == 401
     assert status(world, job(None), "of the hooks") == 202
-    logged = lines(capsys.readouterr().out)
+    logged = written(capsys)
     (ignored,) = [line for line in logged if line["message"] == "webhook secret ignored"]
     assert (ignored["level"], ignored["entry"], ignored["InvalidWebhookSecrets"]) == ("ERROR", "mine", 1)
     assert MINE not in json.dumps(logged)
@@ -94,7 +94,7 @@ def test_a_refusal_names_what_the_secret_is_not_valid_for(world: World, capsys: 
     assert (answer["headers"]["content-type"], problem["status"]) == ("application/problem+json", 403)
     assert f"workflow_job deliveries of repository {REPO} of installation {INSTALLATION}" in problem["detail"]
     assert "acme" not in problem["detail"]
-    (line,) = lines(capsys.readouterr().out)
+    (line,) = written(capsys)
     assert metrics([line]) == {"DeliveriesOutOfScope": 1}
     assert (line["message"], line["level"], line["reason"]) == ("delivery refused", "WARNING", problem["detail"])
     assert line["correlation_id"] == "guid of workflow_job"
@@ -107,7 +107,7 @@ def test_other_refusals_are_not_counted_as_out_of_scope(
     monkeypatch.setattr(logs.logger.registered_handler, "stream", log)
     store(world, scoped(app=True))
     assert status(world, job(), "unknown") == 401
-    assert metrics(lines(capsys.readouterr().out)) == {}
+    assert metrics(written(capsys)) == {}
     assert [line["message"] for line in lines(log.getvalue())] == ["delivery refused"]
 
 

@@ -78,7 +78,7 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def test_every_function_is_here(templates: Templates) -> None:
+def test_every_function_has_a_list_of_permissions(templates: Templates) -> None:
     assert functions(templates).keys() == ALLOWED.keys()
 
 

@@ -128,7 +128,7 @@ def test_every_table_has_an_alarm(templates: Templates) -> None:
         ("Throttled-workflow_jobs-UpdateItem", "AWS/DynamoDB ThrottledRequests", "Sum of 300 s > 0, 2 of 3"),
     ],
 )
-def test_an_alarm_rings_when_it_should(templates: Templates, name: str, metric: str, rings: str) -> None:
+def test_an_alarm_has_this_metric_and_condition(templates: Templates, name: str, metric: str, rings: str) -> None:
     alarm = alarms(templates)[name]
     assert f"{alarm['Namespace']} {alarm['MetricName']}" == metric
     assert condition(alarm) == rings
@@ -155,7 +155,7 @@ def condition(alarm: Alarm) -> str:
         (7 * 24 * 60, "Sum of 3600 s < 1, 168 of 168"),
     ],
 )
-def test_silence_is_an_alarm_after_the_time_that_is_set(minutes: int, rings: str) -> None:
+def test_no_webhook_for_the_time_in_the_setting_is_an_alarm(minutes: int, rings: str) -> None:
     alarm = alarms(synthesise(no_webhook_alarm_minutes=minutes))["NoWebhook"]
     assert (alarm["MetricName"], alarm["TreatMissingData"], condition(alarm)) == ("Invocations", "breaching", rings)
 
@@ -168,7 +168,7 @@ def test_a_reconciler_that_does_not_run_is_an_alarm(templates: Templates) -> Non
     assert str(dimensions(alarm)["FunctionName"]).startswith("{'Ref': 'Reconciler")
 
 
-def test_silence_can_be_allowed() -> None:
+def test_a_setting_of_zero_removes_the_alarm_for_missing_webhooks() -> None:
     assert "NoWebhook" not in alarms(synthesise(no_webhook_alarm_minutes=0))
 
 

@@ -101,7 +101,7 @@ def test_forwarded_events_are_routed_from_the_own_bus_to_the_same_queues(spread:
         assert far["EventPattern"] == near["EventPattern"]  # with the source, which no publisher can forge
 
 
-def test_functions_that_judge_machines_know_their_account_and_regions(spread: Templates) -> None:
+def test_functions_that_check_machines_have_their_account_and_regions(spread: Templates) -> None:
     for name in ("SpotInterruption", "InstanceState", "RunnerLookup", "SchedulingEvents", "Reconciler"):
         _, function = functions(spread)[name]
         variables = function["Environment"]["Variables"]

@@ -1,10 +1,13 @@
 """The ledger over a client of the test's choice."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from runledger.model.inputs import Receipt
 from runledger.model.job import Job
 from runledger.model.reports import RunReport
+from runledger.recording.decision import decide
 from runledger.recording.ledger import Ledger
 from runledger.tables import schema
 from runledger.tables.deployments import DeploymentsTable
@@ -46,3 +49,12 @@ def ledger_on(client: "DynamoDBClient", **options: Any) -> Ledger:
         gates=Gates(client, DEPLOYMENTS, retention_days=90),
         **options,
     )
+
+
+def decided(inputs: Iterable[Receipt]) -> Job:
+    """The job after these inputs, without a table."""
+    job: Job | None = None
+    for each in inputs:
+        job = decide(job, each).job
+    assert job is not None
+    return job

@@ -119,7 +119,7 @@ def test_while_github_is_unavailable_the_last_response_is_used_and_without_one_a
         cache.get(RunKey(INSTALLATION, 2, 1), REPO)
 
 
-def test_the_claim_of_a_reader_who_died_ends_by_itself(dynamodb: "DynamoDBClient", state: GitHubState) -> None:
+def test_the_claim_of_a_reader_that_crashed_expires(dynamodb: "DynamoDBClient", state: GitHubState) -> None:
     clock = Clock()
     runs = ledger_on(dynamodb).runs
     cache = run_cache(runs, state.run, clock.time)
@@ -128,7 +128,7 @@ def test_the_claim_of_a_reader_who_died_ends_by_itself(dynamodb: "DynamoDBClient
     assert sum(clock.naps) == pytest.approx(10, abs=0.2)
 
 
-def test_readers_who_wait_for_a_claim_only_read(dynamodb: "DynamoDBClient") -> None:
+def test_readers_that_wait_for_a_claim_only_read(dynamodb: "DynamoDBClient") -> None:
     """An attempt to claim is a write, or in the API an invocation."""
     clock, runs, attempts = Clock(), ledger_on(dynamodb).runs, list[float]()
     assert runs.claim(RunKey(INSTALLATION, RUN, 1), at=clock.time.text(), until=clock.time.text(seconds_from_now=10))

@@ -81,14 +81,14 @@ def test_late_queued_never_takes_a_completed_job_back_but_is_in_the_history(dyna
     assert [line["status"] for line in items(dynamodb, EVENTS)] == ["completed", "completed"]
 
 
-def test_who_creates_a_job_that_is_there_loses(dynamodb: "DynamoDBClient") -> None:
+def test_creating_a_job_that_exists_fails(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     ledger.record(receipt(QUEUED))
     with pytest.raises(LostRace):
         ledger.jobs.save(None, decide(None, receipt(WAITING)).job)
 
 
-def test_who_saves_a_job_that_has_changed_since_loses(dynamodb: "DynamoDBClient") -> None:
+def test_saving_a_job_that_has_changed_since_it_was_read_fails(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     read = ledger.record(receipt(QUEUED)).job
     ledger.record(receipt(WAITING, at=1))
@@ -97,7 +97,7 @@ def test_who_saves_a_job_that_has_changed_since_loses(dynamodb: "DynamoDBClient"
     assert items(dynamodb, JOBS)[0]["status"] == "waiting"
 
 
-def test_the_loser_of_a_race_decides_again_on_what_is_there(dynamodb: "DynamoDBClient") -> None:
+def test_a_write_that_loses_a_race_is_decided_again_on_the_saved_job(dynamodb: "DynamoDBClient") -> None:
     """Between our read and our write, another process records `in_progress`."""
     faster = [receipt(IN_PROGRESS, at=1)]
     ledger = ledger_on(dynamodb, pause=lambda _: None)
@@ -116,7 +116,7 @@ def test_the_loser_of_a_race_decides_again_on_what_is_there(dynamodb: "DynamoDBC
     assert items(dynamodb, EVENTS)[-1]["changes"]["status"] == {"from": "in_progress", "to": "completed"}
 
 
-def test_who_always_loses_gives_up_as_unavailable_so_that_the_receipt_is_kept(dynamodb: "DynamoDBClient") -> None:
+def test_a_write_that_loses_every_race_is_unavailable_so_that_the_receipt_is_kept(dynamodb: "DynamoDBClient") -> None:
     pauses: list[int] = []
     ledger = ledger_on(dynamodb, pause=pauses.append)
 

@@ -34,13 +34,13 @@ def test_unprocessed_keys_are_read_again_after_growing_pauses() -> None:
     assert all(most / 2 <= pause <= most for pause, most in zip(pauses, PAUSES, strict=False))
 
 
-def test_keys_that_stay_unprocessed_are_trouble_that_may_pass() -> None:
+def test_keys_that_stay_unprocessed_are_a_transient_error() -> None:
     with pytest.raises(UnavailableError, match="unprocessed"):
         read(Throttled(100), [])
 
 
 @pytest.mark.parametrize("code", ["TooManyRequestsException", "ThrottlingException", "RequestLimitExceeded"])
-def test_throttling_is_trouble_that_may_pass_whatever_a_service_calls_it(code: str) -> None:
+def test_throttling_is_a_transient_error_whatever_a_service_calls_it(code: str) -> None:
     """`TooManyRequestsException` is Lambda's word for it."""
     with pytest.raises(UnavailableError, match=code), translate_errors("a service"):
         raise ClientError({"Error": {"Code": code, "Message": "slow down"}}, "Invoke")

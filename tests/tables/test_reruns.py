@@ -114,7 +114,7 @@ def test_the_later_of_the_runs_end_and_the_interruption_queues_the_check(
         empty(dynamodb)
 
 
-def test_one_call_for_all_jobs_and_all_their_histories_tell(
+def test_all_jobs_are_rerun_by_one_call_which_is_in_each_history(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     ledger = ledger_on(dynamodb)
@@ -127,7 +127,7 @@ def test_one_call_for_all_jobs_and_all_their_histories_tell(
     assert run["rerun_result"] == "requested"
 
 
-def test_never_when_a_job_failed_for_its_own_reason_unless_the_setting_allows_it(
+def test_a_run_with_a_job_that_failed_for_its_own_reason_is_rerun_only_if_the_setting_allows_it(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub
 ) -> None:
     ledger = ledger_on(dynamodb)
@@ -154,7 +154,7 @@ def test_an_interruption_that_is_recorded_later_still_counts(
     ("at_most", "attempt", "expected"),
     [(0, 1, RerunOutcome.LIMIT_REACHED), (1, 2, RerunOutcome.LIMIT_REACHED), (2, 2, RerunOutcome.REQUESTED)],
 )
-def test_not_more_often_than_set(
+def test_a_run_is_not_rerun_more_often_than_the_setting_allows(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, at_most: int, attempt: int, expected: RerunOutcome
 ) -> None:
     github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="failure", run_attempt=attempt)
@@ -232,7 +232,7 @@ def later(minutes: int) -> SystemClock:
 
 
 @pytest.mark.server
-def test_many_at_once_make_one_call(
+def test_concurrent_checks_of_a_run_make_one_call(
     dynamodb_local: "DynamoDBClient", dynamodb_local_url: str, github: SimulatedGitHub
 ) -> None:
     client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url, config=Config(max_pool_connections=20))

@@ -108,7 +108,9 @@ def play(client: Any, steps: list[Step]) -> None:
 
 
 @pytest.mark.parametrize(("past", "step"), FLOWS.values(), ids=FLOWS)
-def test_a_flow_of_runners(dynamodb: "DynamoDBClient", past: list[Step], step: Step) -> None:
+def test_a_stop_anywhere_in_the_events_of_a_runner_ends_in_the_same_tables(
+    dynamodb: "DynamoDBClient", past: list[Step], step: Step
+) -> None:
     play(dynamodb, [*past, step])
     undisturbed = dump(dynamodb)
     for number, after in ((number, after) for number in count(1) for after in (False, True)):
