@@ -14,8 +14,8 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 from runledger.model.stuck import OPEN
 
-from stacks.constructs.tree import resource_of
 from stacks.constructs.function import log_group_name
+from stacks.constructs.tree import resource_of
 from stacks.monitoring.own_metrics import OwnMetrics
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS, text_of
 from stacks.monitoring.watched import Watched, recording_operations, throttled

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from runledger.platform import logs
-from runledger.tables.passes import new_pass_id
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.reconciler import Reconciler
-from runledger.tables.passes import PassesTable
+from runledger.tables.passes import PassesTable, new_pass_id
 from runledger_github.state import GitHubState
 
 from tests.functions.reconciling import Scene, ago, lose, queued
