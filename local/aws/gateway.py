@@ -1,4 +1,4 @@
-"""MiniStack with six adaptations, so it can deploy the stacks and enforce IAM as AWS does.
+"""MiniStack with seven adaptations, so it can deploy the stacks and enforce IAM as AWS does.
 
 - TLS: requests appear as https, because policies of CDK's asset bucket and of the queues deny requests without TLS.
 - Credentials: any dummy access key works; MiniStack accepts only the one that it was started with.
@@ -6,6 +6,7 @@
   event, as on AWS; MiniStack ignores it.
 - Logs Insights: saved queries are accepted and ignored, because MiniStack doesn't support them.
 - IAM: policies can use the tags of EC2 instances in conditions.
+- SQS: dead letters can be redriven, which MiniStack doesn't support. The task is finished when its call returns.
 - Unsupported services, such as pricing: the list of AWS services is loaded at startup. During a request, loading it
   takes seconds and blocks all other requests.
 """
@@ -27,7 +28,7 @@ from hypercorn.config import Config
 from ministack.app import app as ministack
 from ministack.core import router
 from ministack.core.responses import get_account_id, get_region
-from ministack.services import ec2, eventbridge, tagging
+from ministack.services import ec2, eventbridge, sqs, tagging
 from ministack.services.cloudformation import provisioners
 
 from local.processes import LOOPBACK
@@ -92,6 +93,24 @@ def tags_of_instances() -> Iterator[tuple[str, list[dict[str, str]]]]:
         yield f"arn:aws:ec2:{get_region()}:{get_account_id()}:instance/{instance_id}", tags
 
 
+def redrive(request: dict[str, Any], _url: str) -> dict[str, str]:
+    """StartMessageMoveTask: each message returns to the queue whose dead letter it became."""
+    arn = request.get("SourceArn", "")
+    if not any(arn in queue["attributes"].get("RedrivePolicy", "") for queue in sqs._queues.values()):
+        raise sqs._Err("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
+    dead = sqs._queue_by_arn(arn)
+    kept = []
+    for message in dead["messages"]:
+        origin = sqs._queue_by_arn(message["sys"].get("DeadLetterQueueSourceArn", ""))
+        if origin is None:
+            kept.append(message)
+        else:
+            origin["messages"].append(message | {"receive_count": 0, "visible_at": time.time(), "receipt_handle": None})
+    dead["messages"] = kept
+    sqs.esm_wake.set()
+    return {"TaskHandle": f"move of {arn}"}
+
+
 def accept(logical_id: str, _properties: object, stack_name: str) -> tuple[str, dict[str, str]]:
     return f"{stack_name}-{logical_id}", {}
 
@@ -103,6 +122,7 @@ def keep(physical_id: str, *_: object, **__: object) -> tuple[str, dict[str, str
 if __name__ == "__main__":
     eventbridge._put_events = put_events
     eventbridge._now_ts = now
+    sqs._HANDLERS["StartMessageMoveTask"] = redrive
     tagging._RESOURCE_TAG_COLLECTORS["ec2"] = tags_of_instances
     router._KNOWN_AWS_SERVICE_NAMES = frozenset(get_session().get_available_services())
     provisioners._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {"create": accept, "update": keep, "delete": keep}

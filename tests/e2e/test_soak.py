@@ -1,0 +1,14 @@
+"""Load and faults together, in small: `make soak` plays thousands of lives on a deployment of its own."""
+
+from local.aws.outputs import Outputs
+from tests.soak import lives, soak
+
+LIVES, SEED = 60, 1
+
+
+def test_no_job_is_wrong_and_no_delivery_is_lost_while_dynamodb_fails_in_bursts(outputs: Outputs) -> None:
+    result = soak.play(outputs, lives.workload(LIVES, seed=SEED), seed=SEED)
+    assert result.violations == []
+    assert result.faults > 100
+    assert result.deferred > 0
+    assert result.healed >= 1
