@@ -35,7 +35,7 @@ lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--output-file $(LOCKS)/$(1).txt requirements/$(1).txt
 same_versions = --constraint $(LOCKS)/development.txt
 
-.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast simulate fuzz soak synth preflight up down run \
+.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast simulate fuzz soak synth preflight recover up down run \
 	bench bench-docs wheel
 
 help: ## List these targets
@@ -105,6 +105,9 @@ synth: install ## Write the CloudFormation templates of the production configura
 
 preflight: $(VENV) $(NODE) ## Check the AWS account before a deployment, and the deployment after it; ARGS="-c stage=..."
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m preflight $(ARGS)
+
+recover: $(VENV) ## Replay a job, rebuild lost items or copy them from a restored table; ARGS="rebuild --stage prod"
+	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m recovery $(ARGS)
 
 soak: install-dev ## Play LIVES (2000) from SEED (1) on a deployment whose DynamoDB fails in bursts
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m tests.soak --lives $(or $(LIVES),2000) --seed $(SEED)

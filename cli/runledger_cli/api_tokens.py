@@ -29,10 +29,28 @@ def new_entry(token: str, *, name: str, role: str, installations: str | list[int
 
 def add(text: str, entry: dict[str, Any]) -> str:
     """The document with one more entry. Everything else in it stays, also entries that are not valid."""
+    document, entries = _read(text)
+    if entry["name"] in _names(entries):
+        raise CommandError(
+            f"there is a token named {entry['name']!r} already: choose another name, or remove its entry first"
+        )
+    return _write(document, [*entries, entry])
+
+
+def remove(text: str, name: str) -> str:
+    """The document without the entries of that name."""
+    document, entries = _read(text)
+    kept = [each for each in entries if not (isinstance(each, dict) and each.get("name") == name)]
+    if len(kept) == len(entries):
+        names = ", ".join(map(repr, _names(entries))) or "none"
+        raise CommandError(f"there is no token named {name!r}; the tokens are: {names}")
+    return _write(document, kept)
+
+
+def _read(text: str) -> tuple[dict[str, Any], list[Any]]:
     try:
         document = json.loads(text)
         entries = document["tokens"]
-        names = [each.get("name") for each in entries if isinstance(each, dict)]
         if not isinstance(entries, list):
             raise TypeError
     except RecursionError as error:
@@ -41,11 +59,15 @@ def add(text: str, entry: dict[str, Any]) -> str:
         raise CommandError(
             "the secret isn't a JSON object with a list `tokens`, so no token works: correct it first, see docs/api.md"
         ) from error
-    if entry["name"] in names:
-        raise CommandError(
-            f"there is a token named {entry['name']!r} already: choose another name, or remove its entry first"
-        )
+    return document, entries
+
+
+def _names(entries: list[Any]) -> list[Any]:
+    return [each.get("name") for each in entries if isinstance(each, dict)]
+
+
+def _write(document: dict[str, Any], entries: list[Any]) -> str:
     try:
-        return json.dumps({**document, "tokens": [*entries, entry]})
+        return json.dumps({**document, "tokens": entries})
     except RecursionError as error:
         raise CommandError(NESTED) from error

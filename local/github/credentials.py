@@ -24,8 +24,17 @@ class Credentials:
 
     def __init__(self, key_file: Path | None = None) -> None:
         self.private_key = _load_or_create(key_file)
-        self._public_key = serialization.load_pem_private_key(self.private_key.encode(), None).public_key()
+        self._public_keys = {self.private_key: _public_key(self.private_key)}
         self._tokens: dict[str, tuple[int, datetime]] = {}
+
+    def add_key(self) -> str:
+        """A further private key: an App can have several."""
+        added = _new_key()
+        self._public_keys[added] = _public_key(added)
+        return added
+
+    def remove_key(self, private_key: str) -> None:
+        del self._public_keys[private_key]
 
     def check_jwt(self, jwt: str, now: datetime) -> None:
         claims = self._verified_claims(jwt)
@@ -59,15 +68,28 @@ class Credentials:
     def _verified_claims(self, jwt: str) -> dict[str, Any]:
         try:
             header, claims, signature = jwt.split(".")
-            if json.loads(_decoded(header))["alg"] != "RS256" or not isinstance(self._public_key, rsa.RSAPublicKey):
+            if json.loads(_decoded(header))["alg"] != "RS256":
                 raise ValueError("only RS256 is accepted")
-            self._public_key.verify(
-                _decoded(signature), f"{header}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256()
-            )
+            if not any(_signed(each, f"{header}.{claims}", signature) for each in self._public_keys.values()):
+                raise ValueError("signed with no key of the App")
             document = json.loads(_decoded(claims))
-        except (ValueError, KeyError, TypeError, InvalidSignature):
+        except (ValueError, KeyError, TypeError):
             raise Refusal(401, "A JSON web token could not be decoded") from None
         return document if isinstance(document, dict) else {}
+
+
+def _public_key(private_key: str) -> rsa.RSAPublicKey:
+    key = serialization.load_pem_private_key(private_key.encode(), None).public_key()
+    assert isinstance(key, rsa.RSAPublicKey)
+    return key
+
+
+def _signed(key: rsa.RSAPublicKey, text: str, signature: str) -> bool:
+    try:
+        key.verify(_decoded(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
+    except InvalidSignature:
+        return False
+    return True
 
 
 def _decoded(part: str) -> bytes:
@@ -78,13 +100,17 @@ def _load_or_create(key_file: Path | None) -> str:
     """With a stored key, deployed App credentials stay valid when the simulation restarts."""
     if key_file and key_file.exists():
         return key_file.read_text()
-    pem = (
+    pem = _new_key()
+    if key_file:
+        write_private(key_file, pem)
+    return pem
+
+
+def _new_key() -> str:
+    return (
         rsa.generate_private_key(public_exponent=65537, key_size=2048)
         .private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
         )
         .decode()
     )
-    if key_file:
-        write_private(key_file, pem)
-    return pem

@@ -1,4 +1,4 @@
-"""`runledger token create` against Secrets Manager and CloudFormation of the embedded AWS."""
+"""`runledger token` against Secrets Manager and CloudFormation of the embedded AWS."""
 
 import hashlib
 import json
@@ -53,10 +53,19 @@ def secret(secrets: "SecretsManagerClient", request: pytest.FixtureRequest) -> s
 
 @pytest.fixture
 def create(aws_url: str, secret: str) -> Create:
+    return _action("create", aws_url, secret)
+
+
+@pytest.fixture
+def remove(aws_url: str, secret: str) -> Create:
+    return _action("remove", aws_url, secret)
+
+
+def _action(action: str, aws_url: str, secret: str) -> Create:
     def run(*arguments: str, **variables: str) -> CompletedProcess[str]:
         aws = {"AWS_ENDPOINT_URL": aws_url, "AWS_REGION": "us-east-1"}
         keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
-        return runledger("token", "create", *arguments, "--secret", secret, folder=None, **aws, **keys, **variables)
+        return runledger("token", action, *arguments, "--secret", secret, folder=None, **aws, **keys, **variables)
 
     return run
 
@@ -214,3 +223,35 @@ def test_a_document_that_is_nested_too_deeply_is_an_error_and_no_traceback(text:
     entry = api_tokens.new_entry("rl_1", name="ci", role="reader", installations="*")
     with pytest.raises(CommandError, match="nested too deeply"):
         api_tokens.add(text, entry)
+
+
+def test_a_removed_token_is_gone_and_the_others_stay(
+    create: Create, remove: Create, secrets: "SecretsManagerClient", secret: str
+) -> None:
+    for name in ("ana", "ana-2"):
+        assert create(name, "--installations", "all").returncode == 0
+    removed = remove("ana")
+    assert (removed.returncode, removed.stdout) == (0, "")
+    assert "removed the token 'ana'" in removed.stderr
+    document = stored(secrets, secret)
+    assert [entry["name"] for entry in document["tokens"]] == ["ana-2"]
+    assert document["cursor_key"] == CURSOR_KEY
+
+
+def test_a_token_that_does_not_exist_cannot_be_removed(
+    create: Create, remove: Create, secrets: "SecretsManagerClient", secret: str
+) -> None:
+    assert create("ana", "--installations", "all").returncode == 0
+    before = stored(secrets, secret)
+    failed = remove("bob")
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("runledger: there is no token named 'bob'; the tokens are: 'ana'")
+    assert stored(secrets, secret) == before
+
+
+def test_invalid_entries_survive_a_removal() -> None:
+    entries = [{"name": "ana"}, {"not": "valid"}, "text"]
+    assert json.loads(api_tokens.remove(json.dumps({"tokens": entries, "mine": 1}), "ana")) == {
+        "tokens": entries[1:],
+        "mine": 1,
+    }

@@ -32,10 +32,10 @@ MAY_IMPORT = {
 # Pure is also every other module whose docstring has "Pure." in its first line.
 PURE = ("runledger.model", "runledger.recording.decision")
 LONGEST_FILE = 300
-SOURCES = ("layers", "functions", "stacks", "cli", "runner", "preflight", "local", "bench", "tests")
+SOURCES = ("layers", "functions", "stacks", "cli", "runner", "preflight", "recovery", "local", "bench", "tests")
 ENTRY_POINTS = {
     *("functions", "stacks", "app", "runledger_cli", "runner"),
-    *("preflight", "local", "bench", "tests"),
+    *("preflight", "recovery", "local", "bench", "tests"),
 }
 
 

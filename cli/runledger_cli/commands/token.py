@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from runledger_cli import api_tokens
@@ -17,7 +18,7 @@ CREATE = "runledger token create ana --role operator --installations all"
 
 
 def add_to(commands: Commands) -> None:
-    parser = add_command(commands, "token", None, summary="create a token for the API", examples=CREATE)
+    parser = add_command(commands, "token", None, summary="create or remove a token for the API", examples=CREATE)
     actions = parser.add_subparsers(metavar="ACTION", title="actions", required=True)
     creating = add_command(
         actions,
@@ -36,8 +37,17 @@ def add_to(commands: Commands) -> None:
         metavar="ID",
         help="ids of the installations that it may see, or `all`",
     )
-    creating.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
-    creating.add_argument("--secret", metavar="ARN", help="the secret of the tokens (default: found by the stage)")
+    removing = add_command(
+        actions,
+        "remove",
+        remove,
+        summary="remove a token from the deployment's secret: it stops working within a minute",
+        examples="runledger token remove ana",
+    )
+    removing.add_argument("name", help="who has the token")
+    for action in (creating, removing):
+        action.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
+        action.add_argument("--secret", metavar="ARN", help="the secret of the tokens (default: found by the stage)")
 
 
 def create(session: Session) -> int:
@@ -45,9 +55,7 @@ def create(session: Session) -> int:
     token = api_tokens.new_token()
     installations = ALL if ALL in given.installations else given.installations
     entry = api_tokens.new_entry(token, name=given.name, role=given.role, installations=installations)
-    secrets = SecretsManager(os.environ)
-    secret = given.secret or secrets.of_stage(given.stage)
-    secrets.change(secret, lambda text: api_tokens.add(text, entry))
+    secret = _change(session, lambda text: api_tokens.add(text, entry))
     if session.screen.as_json:
         session.screen.document(
             {"name": given.name, "role": given.role, "installations": installations, "token": token, "secret": secret}
@@ -59,6 +67,23 @@ def create(session: Session) -> int:
         "Only its hash is stored: it can't be shown again"
     )
     return 0
+
+
+def remove(session: Session) -> int:
+    name = session.options.name
+    secret = _change(session, lambda text: api_tokens.remove(text, name))
+    if session.screen.as_json:
+        session.screen.document({"name": name, "secret": secret})
+    session.screen.note(f"runledger: removed the token {name!r}. It stops working within a minute")
+    return 0
+
+
+def _change(session: Session, change: Callable[[str], str]) -> str:
+    """Return the secret that was changed."""
+    secrets = SecretsManager(os.environ)
+    secret: str = session.options.secret or secrets.of_stage(session.options.stage)
+    secrets.change(secret, change)
+    return secret
 
 
 def _installation(text: str) -> int | str:

@@ -185,7 +185,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
         effects.append(RunnerNamed(job=after))
     if _calls_for_rerun(after) != (before is not None and _calls_for_rerun(before)):
         effects.append(interruption_of(after))
-    if (waiting := _waiting(after)) and (before is None or not _waits_at(waiting, before)):
+    if (waiting := gate_of(after)) and (before is None or not _waits_at(waiting, before)):
         effects.append(waiting)
     return tuple(effects)
 
@@ -264,7 +264,7 @@ def _names_run(before: Job, after: Job) -> bool:
     return any(getattr(before, name) is None and getattr(after, name) is not None for name in RUN_NAMES)
 
 
-def _waiting(job: Job) -> Waiting | None:
+def gate_of(job: Job) -> Waiting | None:
     if job.deployment_id is None or job.environment is None:
         return None
     if job.run_id is None or job.run_attempt is None or job.repo_full_name is None:
@@ -286,7 +286,7 @@ def _waiting(job: Job) -> Waiting | None:
 
 
 def _waits_at(waiting: Waiting, before: Job) -> bool:
-    previous = _waiting(before)
+    previous = gate_of(before)
     return previous is not None and (previous.job, previous.environment) == (waiting.job, waiting.environment)
 
 

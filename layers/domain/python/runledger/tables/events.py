@@ -1,6 +1,7 @@
 """workflow_job_events: the history. An event is replaced only by a later decision on the same receipt."""
 
 import dataclasses
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,16 @@ class EventsTable:
 
     def changes_by_machines(self, installation_id: int, job_id: int) -> list[Event]:
         """The events about machines that have changes."""
-        history = Partition(value=schema.job_key(installation_id, job_id))
-        items = map(from_attributes, self._table.items(history, consistent=True))
+        items = self._items(installation_id, job_id)
         return [_event(item) for item in items if item["event_type"] in MACHINE_MESSAGES and "changes" in item]
+
+    def history(self, installation_id: int, job_id: int) -> list[Event]:
+        """Every event that hasn't expired, in order of time."""
+        return [_event(item) for item in self._items(installation_id, job_id)]
+
+    def _items(self, installation_id: int, job_id: int) -> Iterator[dict[str, Any]]:
+        history = Partition(value=schema.job_key(installation_id, job_id))
+        return map(from_attributes, self._table.items(history, consistent=True))
 
     def remove_changes(self, event: Event, job: Job) -> None:
         """The changes were not saved. Does nothing if a later decision has replaced the event since it was read."""

@@ -1,0 +1,115 @@
+"""`python -m recovery`: replays a job's history, and brings back lost tables and items."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+from runledger.tables import schema
+
+from recovery import tables
+
+# The names of the tables in the environment of the functions.
+VARIABLES = {
+    schema.WORKFLOW_JOBS.name: "JOBS_TABLE",
+    schema.WORKFLOW_JOB_EVENTS.name: "JOB_EVENTS_TABLE",
+    schema.WORKFLOW_RUNS.name: "RUNS_TABLE",
+    schema.DEPLOYMENTS.name: "DEPLOYMENTS_TABLE",
+    schema.RUNNERS.name: "RUNNERS_TABLE",
+}
+OUTPUT = "ReconcilerFunction"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    try:
+        return int(given.run(given))
+    except (BotoCoreError, ClientError) as failure:
+        print(f"recovery: AWS: {failure}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make recover", description="Bring back what a deployment has lost.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    replaying = commands.add_parser("replay", help="print a job as its history describes it")
+    replaying.add_argument("installation", type=int)
+    replaying.add_argument("job", type=int)
+    replaying.set_defaults(run=_replay)
+    rebuilding = commands.add_parser("rebuild", help="rebuild missing jobs, runs and deployments")
+    rebuilding.set_defaults(run=_rebuild)
+    creating = commands.add_parser("create", help="create deleted tables, empty and under their names")
+    creating.set_defaults(run=_create)
+    for command in (replaying, rebuilding, creating):
+        command.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
+    copying = commands.add_parser("copy", help="copy the items that a table lacks from a restored table")
+    copying.add_argument("source", help="the restored table")
+    copying.add_argument("target", help="the table of the deployment")
+    copying.set_defaults(run=_copy)
+    return parser
+
+
+def _replay(given: argparse.Namespace) -> int:
+    _use_settings_of(given.stage)
+    from runledger.recording.replay import replay  # noqa: PLC0415
+    from runledger.wiring.recording import ledger  # noqa: PLC0415
+
+    from recovery.rebuild import describe  # noqa: PLC0415 - settings come first
+
+    job = replay(ledger().events.history(given.installation, given.job))
+    if job is None:
+        print(f"recovery: job {given.job} of installation {given.installation} has no history", file=sys.stderr)
+        return 1
+    print(json.dumps(describe(job), indent=2, default=str))
+    return 0
+
+
+def _rebuild(given: argparse.Namespace) -> int:
+    names = _use_settings_of(given.stage)
+    from runledger.platform.clock import SystemClock  # noqa: PLC0415
+    from runledger.wiring.recording import ledger  # noqa: PLC0415
+    from runledger_github.wiring import github_state  # noqa: PLC0415
+
+    from recovery.rebuild import Rebuild  # noqa: PLC0415 - settings come first
+    from recovery.silence import NoFollowUps  # noqa: PLC0415
+
+    rebuild = Rebuild(
+        ledger=replace(ledger(), follow_ups=NoFollowUps(), recorded=lambda _input, _decision: None),
+        github=github_state(),
+        scan=tables.scanner(boto3.client("dynamodb"), names),
+        now=SystemClock().text,
+    )
+    for found, count in rebuild.everything().items():
+        print(f"{count:>8,} {found}")
+    return 0
+
+
+def _create(given: argparse.Namespace) -> int:
+    created = tables.create_missing(boto3.client("dynamodb"), _use_settings_of(given.stage))
+    print("\n".join(f"created {name}" for name in created) or "All tables exist")
+    return 0
+
+
+def _copy(given: argparse.Namespace) -> int:
+    copied, kept = tables.copy_missing(boto3.client("dynamodb"), given.source, given.target)
+    print(f"{copied:,} items copied; {kept:,} exist in {given.target} and were left as they are")
+    return 0
+
+
+def _use_settings_of(stage: str) -> dict[str, str]:
+    """The environment of the deployed reconciler, which has every table and the App. Returns the tables' names."""
+    stack = boto3.client("cloudformation").describe_stacks(StackName=f"runledger-{stage}-events")["Stacks"][0]
+    outputs: dict[str, Any] = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+    function = boto3.client("lambda").get_function_configuration(FunctionName=outputs[OUTPUT])
+    variables = function["Environment"]["Variables"]
+    os.environ.update(variables)
+    return {table: variables[variable] for table, variable in VARIABLES.items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

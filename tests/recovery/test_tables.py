@@ -1,0 +1,174 @@
+"""Deleted tables come back, and the commands of the runbook that no test of the deployed app can run."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from runledger.tables import schema
+
+from local.aws import emulator
+from recovery import tables
+from tests.support.beds import CREATED_WITH, create_tables, items, mocked
+from tests.support.documents import section
+from tests.support.shell import Shell, commands, has_tools
+from tests.support.synthesis import Templates, of_type, synthesise
+
+NAMES = {table.name: table.name for table in schema.TABLES}
+JOBS = schema.WORKFLOW_JOBS.name
+ITEM = {"PK": {"S": "1#2"}, "SK": {"S": "v"}, "job_id": {"N": "2"}, "ttl": {"N": "1800000000"}}
+needs_tools = pytest.mark.skipif(not has_tools, reason="the documents use aws, jq, openssl and curl")
+
+
+@pytest.fixture(scope="module")
+def aws_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with emulator.running(tmp_path_factory.mktemp("recovery")) as url:
+        yield url
+
+
+@pytest.fixture
+def client(aws_url: str) -> Iterator[Any]:
+    dynamodb: Any = boto3.client("dynamodb", endpoint_url=aws_url)
+    yield dynamodb
+    dynamodb.close()
+
+
+def test_a_created_table_is_the_one_that_the_stack_creates(templates: Templates) -> None:
+    deployed = of_type(templates["data"], "AWS::DynamoDB::Table")
+    for table in schema.TABLES:
+        (properties,) = [each for name, each in deployed.items() if re.match(_logical_id(table.name), name)]
+        expected = {name: properties[name] for name in CREATED_WITH if name in properties}
+        found = tables.definition(table)
+        assert _sorted(found.pop("AttributeDefinitions")) == _sorted(expected.pop("AttributeDefinitions"))
+        assert found == expected
+
+
+def _logical_id(name: str) -> str:
+    """Of `workflow_jobs`, and not of `workflow_job_events`."""
+    return "".join(word.capitalize() for word in name.split("_")) + "[0-9A-F]{8}$"
+
+
+def _sorted(definitions: list[dict[str, str]]) -> list[dict[str, str]]:
+    return sorted(definitions, key=lambda each: each["AttributeName"])
+
+
+def test_only_missing_tables_are_created(templates: Templates) -> None:
+    with mocked(templates["data"]) as dynamodb:
+        dynamodb.put_item(TableName=JOBS, Item=ITEM)
+        dynamodb.delete_table(TableName=schema.WORKFLOW_RUNS.name)
+        assert tables.create_missing(dynamodb, NAMES) == [schema.WORKFLOW_RUNS.name]
+        expiry = dynamodb.describe_time_to_live(TableName=schema.WORKFLOW_RUNS.name)["TimeToLiveDescription"]
+        assert (expiry["TimeToLiveStatus"], expiry["AttributeName"]) == ("ENABLED", "ttl")
+        assert tables.create_missing(dynamodb, NAMES) == []
+        assert len(items(dynamodb, JOBS)) == 1
+
+
+def test_a_copy_keeps_items_that_exist(templates: Templates) -> None:
+    with mocked(templates["data"]) as dynamodb:
+        dynamodb.create_table(TableName="restored", **tables.definition(schema.WORKFLOW_JOBS))
+        newer = ITEM | {"job_name": {"S": "newer"}}
+        lost = ITEM | {"PK": {"S": "1#3"}}
+        for item in (ITEM, lost):
+            dynamodb.put_item(TableName="restored", Item=item)
+        dynamodb.put_item(TableName=JOBS, Item=newer)
+        assert tables.copy_missing(dynamodb, "restored", JOBS) == (1, 1)
+        assert [(each["PK"], each.get("job_name")) for each in items(dynamodb, JOBS)] == [
+            ("1#2", "newer"),
+            ("1#3", None),
+        ]
+
+
+@needs_tools
+@pytest.mark.server
+def test_a_deleted_table_is_restored_under_its_name_with_its_settings(
+    aws_url: str, client: Any, templates: Templates
+) -> None:
+    _, text = section("runbook.md", "Restore a lost table").split("### From the backup of a deleted table\n")
+    create_tables(client, templates["data"])
+    client.put_item(TableName=JOBS, Item=ITEM)
+    before = items(client, JOBS)
+    client.create_backup(TableName=JOBS, BackupName="as DynamoDB makes it when a table is deleted")
+    client.delete_table(TableName=JOBS)
+    # The emulator makes no backup by itself.
+    replaced = (("$(output data WorkflowJobsTable)", JOBS), ("--backup-type SYSTEM", "--backup-type USER"))
+    Shell(url=aws_url, replaced=replaced).run(*commands(text.partition("\n### ")[0]), STAGE="prod")
+    assert items(client, JOBS) == before
+    table = client.describe_table(TableName=JOBS)["Table"]
+    assert {index["IndexName"] for index in table["GlobalSecondaryIndexes"]} == {
+        index.name for index in schema.WORKFLOW_JOBS.indexes
+    }
+    assert table["DeletionProtectionEnabled"] is True
+    assert client.describe_time_to_live(TableName=JOBS)["TimeToLiveDescription"]["AttributeName"] == "ttl"
+    backups = client.describe_continuous_backups(TableName=JOBS)["ContinuousBackupsDescription"]
+    assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "ENABLED"
+    tags = client.list_tags_of_resource(ResourceArn=table["TableArn"])["Tags"]
+    assert {tag["Key"]: tag["Value"] for tag in tags} == {"application": "runledger", "stage": "prod"}
+
+
+def test_a_changed_retention_reaches_every_function_and_replaces_no_table(templates: Templates) -> None:
+    (deploy,) = commands(section("runbook.md", "Change the retention"))
+    setting, value = re.findall(r"-c (\w+_retention_days)=(\d+)", deploy)[0]
+    changed = synthesise(**{setting: int(value)})
+    assert changed["data"] == templates["data"]
+    days = [
+        environment["Variables"]["JOB_EVENTS_RETENTION_DAYS"]
+        for template in changed.values()
+        for function in of_type(template, "AWS::Lambda::Function").values()
+        if "JOB_EVENTS_RETENTION_DAYS" in (environment := function.get("Environment", {"Variables": {}}))["Variables"]
+    ]
+    assert set(days) == {value}
+    assert len(days) >= 5
+
+
+KINDS = {
+    "data": ("AWS::DynamoDB::Table", {"DeletionProtectionEnabled": True, **tables.definition(schema.RUNNERS)}),
+    "events": ("AWS::SQS::Queue", {}),
+    "api": ("AWS::SecretsManager::Secret", {"SecretString": "{}"}),
+    "observability": ("AWS::SNS::Topic", {}),
+}
+
+
+@needs_tools
+@pytest.mark.server
+def test_the_commands_that_uninstall_leave_nothing(aws_url: str) -> None:
+    """On small stacks of the same names, each with one resource of a kind that is retained."""
+    text = section("operating.md", "Remove it")
+    listing, unprotect, destroy, by_tags = commands(text.partition("### Use retained")[0])
+    assert destroy == "node_modules/.bin/cdk destroy --all"
+    assert "resourcegroupstaggingapi" in by_tags
+    cloudformation: Any = boto3.client("cloudformation", endpoint_url=aws_url)
+    for stack, (kind, properties) in KINDS.items():
+        resource = {"Type": kind, "DeletionPolicy": "Retain", "Properties": properties}
+        cloudformation.create_stack(
+            StackName=f"runledger-prod-{stack}",
+            TemplateBody=json.dumps({"Resources": {"Kept": resource}}),
+            EnableTerminationProtection=True,
+        )
+    shell = Shell(url=aws_url)
+    retained = dict(line.split() for line in shell.run(listing).splitlines())
+    assert retained.keys() == {kind for stack, (kind, _) in KINDS.items() if stack != "observability"}
+    shell.run(unprotect)
+    for stack in KINDS:
+        cloudformation.delete_stack(StackName=f"runledger-prod-{stack}")
+    cloudformation.close()
+    deleting: list[str] = re.findall(r"`(aws [^`]+ …)`", text)
+    assert [command.split()[2] for command in deleting] == [
+        "update-table",
+        "delete-table",
+        "delete-secret",
+        "delete-queue",
+    ]
+    for command in deleting:
+        kind = next(kind for kind in retained if kind.split("::")[1].lower().removesuffix("smanager") in command)
+        shell.run(command.replace("…", retained[kind]))
+    secrets: Any = boto3.client("secretsmanager", endpoint_url=aws_url)
+    assert "DeletedDate" in secrets.describe_secret(SecretId=retained["AWS::SecretsManager::Secret"])
+    secrets.close()
+    dynamodb: Any = boto3.client("dynamodb", endpoint_url=aws_url)
+    sqs: Any = boto3.client("sqs", endpoint_url=aws_url)
+    left = {*dynamodb.list_tables()["TableNames"], *sqs.list_queues().get("QueueUrls", [])}
+    assert not left & {*retained.values()}
+    dynamodb.close()
+    sqs.close()
