@@ -8,8 +8,9 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from tests.functions.conftest import World
+from tests.support import memory
 from tests.support.beds import dump, items
-from tests.support.ledgers import EVENTS, JOBS
+from tests.support.ledgers import EVENTS, JOBS, RUNS
 from tests.support.webhooks import COMPLETED, QUEUED, http_event, payload, sign
 
 
@@ -142,6 +143,22 @@ def test_a_transient_error_is_202_and_the_retry_records_the_same(
     assert [job["status"] for job in retried[JOBS] if job["SK"] == "v"] == ["completed"]
     assert json.loads(world.invoke("webhook_intake", event)["body"]) == {"result": "repeated"}
     assert dump(world.dynamodb) == retried
+
+
+@pytest.mark.parametrize("table", [JOBS, EVENTS, RUNS])
+def test_a_delivery_waits_while_a_table_is_missing(world: World, table: str) -> None:
+    """It was deleted, and an operator restores it."""
+    event = http_event(body(payload(COMPLETED)))
+    tables = memory.engine().storage.tables
+    missing = tables.pop(table)
+    assert json.loads(world.invoke("webhook_intake", event)["body"]) == {"result": "deferred"}
+    records = [{**message, "eventSource": "aws:sqs"} for message in world.deferred()]
+    assert len(world.invoke("webhook_retry", {"Records": records})["batchItemFailures"]) == 1
+    tables[table] = missing
+    assert world.invoke("webhook_retry", {"Records": records}) == {"batchItemFailures": []}
+    found = dump(world.dynamodb)
+    assert [job["status"] for job in found[JOBS] if job["SK"] == "v"] == ["completed"]
+    assert [run["completed_jobs"] for run in found[RUNS]] == [1]
 
 
 def test_when_the_queue_fails_too_it_is_500_so_that_the_redeliverer_finds_it(

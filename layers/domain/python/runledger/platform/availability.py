@@ -17,6 +17,9 @@ TEMPORARY = {
     "TooManyRequestsException",
 }
 SERVER_ERROR = 500
+# A deleted table comes back when it is restored (docs/runbook.md), and what arrives meanwhile must not be lost.
+MISSING = "ResourceNotFoundException"
+TABLE_OPERATIONS = {"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}
 
 
 class translate_errors(ContextDecorator):  # noqa: N801
@@ -36,5 +39,7 @@ class translate_errors(ContextDecorator):  # noqa: N801
 def _is_temporary(error: BaseException) -> bool:
     if isinstance(error, ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        return error.response["Error"]["Code"] in TEMPORARY or status >= SERVER_ERROR
+        code = error.response["Error"]["Code"]
+        is_missing_table = code == MISSING and error.operation_name in TABLE_OPERATIONS
+        return code in TEMPORARY or status >= SERVER_ERROR or is_missing_table
     return isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError)
