@@ -17,7 +17,7 @@ from tests.api.client import TOKENS, Client
 from tests.fuzz.cases import Fuzz
 from tests.fuzz.ledger import Bed
 from tests.fuzz.values import anything, decodable, text
-from tests.security.test_hostile_payloads import TOO_DEEP
+from tests.security.hostile_values import TOO_DEEP
 from tests.support.runner_events import INSTANCE
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, JOB, REPO, RUN
 

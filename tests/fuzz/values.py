@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from tests.security.test_hostile_payloads import HOSTILE
+from tests.security.hostile_values import HOSTILE
 
 Container = dict[str, Any] | list[Any]
 

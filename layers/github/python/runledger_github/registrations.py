@@ -132,7 +132,7 @@ class Registrations:
         GitHub would remove it, because it isn't busy yet.
         """
         for scope in _sorted({scope for scope, each in found if each.get("status") == OFFLINE}):
-            listed = self._second.runners(scope, may_ask, age=NOW)
+            listed = self._listed_again.runners(scope, may_ask, age=NOW)
             if any(_is(runner, job, scope, each) and each.get("status") != OFFLINE for each in listed):
                 raise UnavailableError(f"{runner.runner_id} has come online on GitHub")
 
