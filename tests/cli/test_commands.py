@@ -164,6 +164,13 @@ def test_orphans_are_listed(api: CannedApi, ask: Ask) -> None:
     assert row.endswith("its job is completed")
 
 
+def test_runners_in_another_status_are_listed_on_request(api: CannedApi, ask: Ask) -> None:
+    api.respond("GET admin/orphans", {"orphans": [], "total": 0})
+    shown = ask("orphans", "--status", "unknown_job")
+    assert api.asked[-1].query == {"status": "unknown_job"}
+    assert shown.stderr == "no runner works on a job that isn't in the ledger\n"
+
+
 def test_an_orphan_is_listed_with_its_run_job_status_and_machine(api: CannedApi, ask: Ask) -> None:
     api.respond("GET admin/orphans", responses.ORPHANS)
     (_, row) = ask("orphans", "--utc").stdout.splitlines()

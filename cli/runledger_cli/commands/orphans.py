@@ -27,6 +27,14 @@ COLUMNS = (
     Column(title="REASON", flows=True),
 )
 
+# What the API lists for each, and what to print if there is none.
+NONE = {
+    "suspected": "no suspected orphans",
+    "cleaning": "no runner is being cleaned up",
+    "contested": "no contested runners",
+    "unknown_job": "no runner works on a job that isn't in the ledger",
+}
+
 
 def add_to(commands: Commands) -> None:
     parser = add_command(
@@ -34,7 +42,14 @@ def add_to(commands: Commands) -> None:
         "orphans",
         show,
         summary="list suspected orphaned runners, or clean one up (operators only)",
-        examples="runledger orphans\nrunledger orphans clean i-0123456789abcdef0 --wait",
+        examples="runledger orphans --status unknown_job\nrunledger orphans clean i-0123456789abcdef0 --wait",
+    )
+    parser.add_argument(
+        "--status",
+        choices=tuple(NONE),
+        default="suspected",
+        metavar="STATUS",
+        help=f"one of {', '.join(NONE)} (default: %(default)s)",
     )
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
     cleaning = add_command(
@@ -55,12 +70,13 @@ def add_to(commands: Commands) -> None:
 
 def show(session: Session) -> int:
     screen, style = session.screen, session.screen.style
-    response = session.api.get("admin", "orphans", status="suspected")
+    status = session.options.status
+    response = session.api.get("admin", "orphans", status=status)
     if screen.as_json:
         screen.document(response)
         return 0
     if not response["orphans"]:
-        screen.note("no suspected orphans")
+        screen.note(NONE[status])
         return 0
     rows = [
         (

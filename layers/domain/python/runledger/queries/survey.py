@@ -1,7 +1,7 @@
 """Statistics of an installation, or of one of its repositories, read page by page until time runs out."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from runledger.model import times
@@ -9,10 +9,9 @@ from runledger.model.completed_job import CompletedJob
 from runledger.model.stuck import OPEN
 from runledger.queries.statistics import Statistics
 from runledger.queries.usage import Usage
-from runledger.tables.job_pages import JobPages
+from runledger.tables.job_pages import HasTime, JobPages
 from runledger.tables.pages import Span
 
-HasTime = Callable[[], bool]
 # The longest time that GitHub lets a job run on a team's own runner. A job that was running in the range has completed
 # at most this long after it, or is still running.
 LONGEST_RUN_SECONDS = 5 * times.SECONDS_PER_DAY
