@@ -218,6 +218,21 @@ def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBCl
     assert "rerun_refused" in history(dynamodb, JOBS[0])
 
 
+def test_a_run_that_github_no_longer_shows_is_tried_again_later_and_refused_in_the_end(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
+    """The App was uninstalled, or the run deleted. A message that never succeeds would become a dead letter."""
+    ledger, now = ledger_on(dynamodb), [time.time()]
+    interrupt(ledger, 101)
+    github.state.remove("installations", INSTALLATION)
+    reruns = reruns_of(ledger, github, time=SystemClock(now=lambda: now[0]))
+    with pytest.raises(UnavailableError, match="404"):
+        reruns.consider(CHECK)
+    now[0] += 25 * 60
+    assert reruns.consider(CHECK).outcome is RerunOutcome.REFUSED
+    assert "rerun_refused" in history(dynamodb, 101)
+
+
 def test_a_403_that_ends_in_time_leads_to_a_rerun(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     github.state.add_fault(kind="error", status=403, path="*/rerun-failed-jobs", times=1)
     ledger = ledger_on(dynamodb)

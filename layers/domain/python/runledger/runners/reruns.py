@@ -27,8 +27,9 @@ from runledger.tables.rerun_claims import Rerun, RerunClaims
 
 CLAIM_SECONDS = 60
 FORBIDDEN = 403
-# The queue tries five times, six minutes apart. Before the last try, a 403 may mean that the run is not finished.
-FORBIDDEN_FOR_SECONDS = 20 * 60
+# The queue tries five times, six minutes apart. Before the last try, a 403 may mean that the run is not finished, and
+# a 404 that access comes back.
+REFUSED_FOR_SECONDS = 20 * 60
 
 
 class GitHub(Protocol):
@@ -64,11 +65,15 @@ class Reruns:
             return rerun.result
         if not rerun.claimed:
             return RerunResult(RerunOutcome.IN_PROGRESS)
-        while (result := self._request(check, rerun)) is None:
-            more = self.claims.release(check, seen=rerun, owner=owner)
-            if more is None:
-                return RerunResult(RerunOutcome.OWN_FAILURE)
-            rerun = more
+        try:
+            while (result := self._request(check, rerun)) is None:
+                more = self.claims.release(check, seen=rerun, owner=owner)
+                if more is None:
+                    return RerunResult(RerunOutcome.OWN_FAILURE)
+                rerun = more
+        except self.refusals as refusal:
+            # GitHub doesn't show the run: it was deleted, the App was uninstalled, or access was taken away for a time.
+            result = self._refused(check, rerun, refusal)
         self._record_result(check, rerun, result)
         self.claims.finish(check, result=result)
         return result
@@ -95,11 +100,17 @@ class Reruns:
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
         except self.refusals as refusal:
-            if getattr(refusal, "status", None) == FORBIDDEN and not self._was_tried_long(rerun):
+            if getattr(refusal, "status", None) == FORBIDDEN:
                 # GitHub also responds with 403 while it finishes the run.
-                raise UnavailableError(f"run {check.run_id} cannot be run again yet: {refusal}") from refusal
+                return self._refused(check, rerun, refusal)
             return RerunResult(RerunOutcome.REFUSED, str(refusal))
         return RerunResult(RerunOutcome.REQUESTED)
+
+    def _refused(self, check: RerunCheck, rerun: Rerun, refusal: Exception) -> RerunResult:
+        """Tried again later, and final at the last try: a message that never succeeds becomes a dead letter."""
+        if not self._was_tried_long(rerun):
+            raise UnavailableError(f"run {check.run_id} cannot be run again yet: {refusal}") from refusal
+        return RerunResult(RerunOutcome.REFUSED, str(refusal))
 
     def _obstacle(self, check: RerunCheck, failed: set[int]) -> RerunResult | None:
         """Why the jobs are not re-run. All attempts count: a partial re-run carries over jobs that succeeded before."""
@@ -109,7 +120,7 @@ class Reruns:
         return RerunResult(RerunOutcome.BEHIND_AN_ENVIRONMENT) if any(map(self.has_gates, runs)) else None
 
     def _was_tried_long(self, rerun: Rerun) -> bool:
-        return rerun.first_claimed_at <= self.time.text(seconds_from_now=-FORBIDDEN_FOR_SECONDS)
+        return rerun.first_claimed_at <= self.time.text(seconds_from_now=-REFUSED_FOR_SECONDS)
 
     def _record_result(self, check: RerunCheck, rerun: Rerun, result: RerunResult) -> None:
         requested = result.outcome is RerunOutcome.REQUESTED
