@@ -58,6 +58,16 @@ def test_a_machine_that_ends_without_an_event_is_charged_until_its_end() -> None
     assert (late.usage_in_seconds, late.usage_in_dollars) == (3600, Decimal(2))
 
 
+def test_a_job_on_another_machine_than_the_planned_one_has_no_cost_from_its_price() -> None:
+    """GitHub names a machine that the ledger may not describe, for example because it has no tag of a runner."""
+    spot = {"instance_lifecycle": "spot", "on_demand_price_per_hour": Decimal(3)}
+    planned = {"instance_id": "i-0aaaaaaaaaaaaaaa1", **spot}
+    elsewhere = job(runner_name="runner-i-0bbbbbbbbbbbbbbb2", **planned)
+    assert (elsewhere.usage_in_seconds, elsewhere.usage_in_dollars, elsewhere.saved_in_dollars) == (3600, None, None)
+    as_planned = job(runner_name="runner-i-0aaaaaaaaaaaaaaa1", **planned)
+    assert (as_planned.usage_in_dollars, as_planned.saved_in_dollars) == (Decimal(2), Decimal(1))
+
+
 def test_savings_may_be_negative_and_are_unknown_without_both_prices() -> None:
     assert saved(3600, paid=Decimal("0.5"), regular=Decimal("0.2")) == Decimal("-0.3")
     assert str(saved(3600, paid=Decimal("0.5"), regular=Decimal("0.5"))) == "0"

@@ -261,7 +261,7 @@ class Job(Facts):
         used = self._used_seconds(self.started_at, self.completed_at)
         return derived | {
             "usage_in_seconds": used,
-            "usage_in_dollars": dollars(used, self.price_per_hour),
+            "usage_in_dollars": None if runs_elsewhere(self) else dollars(used, self.price_per_hour),
             "saved_in_dollars": self._saved(used),
             "overall_queue_duration_in_ms": self.queue_time_in_ms,
         }
@@ -283,7 +283,7 @@ class Job(Facts):
         return max(0, times.ms_between(started_at, end)) // times.MS_PER_SECOND
 
     def _saved(self, seconds: int) -> Decimal | None:
-        if self.instance_lifecycle != Lifecycle.SPOT:
+        if self.instance_lifecycle != Lifecycle.SPOT or runs_elsewhere(self):
             return None
         return saved(seconds, paid=self.price_per_hour, regular=self.on_demand_price_per_hour)
 
