@@ -1,9 +1,22 @@
 """Scenarios with a crash at every call, and with every two inputs at once. Each play comes with its violations."""
 
+import random
 from collections.abc import Iterator
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, count, permutations, product
 
-from tests.simulation.explore import Outcome, all_orders, crash_points, in_order, interleavings, play
+from tests.simulation.calls import CRASHES
+from tests.simulation.choices import seeded
+from tests.simulation.explore import (
+    Outcome,
+    all_orders,
+    crash_points,
+    in_order,
+    interleavings,
+    killed,
+    play,
+    retry,
+)
 from tests.simulation.histories import broken_histories
 from tests.simulation.machine_inputs import LOOKUPS, look_up, look_up_all
 from tests.simulation.scenario import Scenario
@@ -13,6 +26,7 @@ from tests.support.ledgers import DEPLOYMENTS
 
 # A job that joins its gate again may write the time of the last write.
 LAST_WRITTEN = {DEPLOYMENTS: frozenset({"checked_at", "ttl"})}
+RANDOM_CALLS = 8  # among so many, one is chosen
 Played = Iterator[tuple[Outcome, list[str]]]
 
 
@@ -28,6 +42,42 @@ def crashes(scenario: Scenario, *, orders: int, seed: int) -> Played:
                     differences = outcome.differences(expected.tables, LAST_WRITTEN)
                     yield outcome, [*differences, *broken_histories(outcome.tables)]
                 play(world, {"A": flow})
+
+
+def crashes_twice(scenario: Scenario, *, limit: int | None, seed: int) -> Played:
+    """A crash at each call of an input, then another input, then a crash at each call of the retry, and a retry.
+
+    All the other inputs come before. With a `limit`, so many pairs of inputs, each with two crashes at random.
+    """
+    expected, dice = undisturbed(*scenario.inputs.values()), seeded(seed)
+    pairs = list(permutations(scenario.inputs, 2))
+    for first, second in pairs if limit is None else dice.sample(pairs, min(limit, len(pairs))):
+        world = _after(tuple(name for name in scenario.inputs if name not in (first, second)), scenario)
+        flow, start = scenario.inputs[first], world.save()
+        for point in _points(None if limit is None else dice):
+            world.restore(start)
+            was_killed, story = killed(world, flow, *point)
+            if not was_killed:
+                break
+            play(world, {"between": scenario.inputs[second]})
+            between = world.save()
+            for again in _points(None if limit is None else dice):
+                world.restore(between)
+                was_killed, recovery = killed(world, flow, *again, retries=True)
+                last = retry(world, flow) if was_killed else []
+                ended = play(world, {"lookups": look_up_all})
+                steps = [*story, f"then {second}", *recovery, *last, *ended.steps]
+                yield replace(ended, steps=steps), violations(ended, scenario, expected)
+                if not was_killed:
+                    break
+
+
+def _points(dice: random.Random | None) -> Iterator[tuple[int, int]]:
+    """The numbers of calls, each with both kinds of crashes; or one of them at random."""
+    if dice is None:
+        yield from product(count(1), range(len(CRASHES)))
+    else:
+        yield dice.randint(1, RANDOM_CALLS), dice.randrange(len(CRASHES))
 
 
 def races(scenario: Scenario, *, limit: int) -> Played:

@@ -76,6 +76,23 @@ def play(
     return outcome
 
 
+def killed(world: World, flow: Flow, call: int, kind: int, *, retries: bool = False) -> tuple[bool, list[Step | str]]:
+    """Kills the process before or after this call, if it reaches it. Nothing recovers it."""
+    return _alone(world, flow, Choices([0] * (call - 1) + [1 + kind]), Limits(faults=1, kinds=CRASHES), retries)
+
+
+def retry(world: World, flow: Flow) -> list[Step | str]:
+    return _alone(world, flow, Choices(), Limits(), True)[1]
+
+
+def _alone(world: World, flow: Flow, choices: Choices, limits: Limits, retries: bool) -> tuple[bool, list[Step | str]]:
+    world.scheduler = Scheduler(world.clock, choices, limits)
+    result = world.scheduler.run({"A": partial(flow, world.process(retries=retries))})["A"]
+    if result.error:
+        raise FlowFailed(f"A: {result}") from result.error
+    return result.killed, world.scheduler.story
+
+
 def explore(
     world: World,
     flows: Mapping[str, Flow],

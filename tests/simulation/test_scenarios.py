@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.simulation.choices import seeded
-from tests.simulation.disturbed_scenarios import crashes, races, races_with_lookups
+from tests.simulation.disturbed_scenarios import crashes, crashes_twice, races, races_with_lookups
 from tests.simulation.explore import Flow, all_orders, with_duplicates
 from tests.simulation.machine_inputs import look_up_all
 from tests.simulation.random_scenarios import random_scenario, random_story
@@ -55,6 +55,12 @@ def test_repeated_inputs_change_nothing(scenario: Scenario) -> None:
 @every_scenario
 def test_a_crash_at_any_call_and_a_retry_leave_the_tables_of_no_crash(scenario: Scenario) -> None:
     for outcome, found in crashes(scenario, orders=1, seed=5):
+        assert not found, outcome.story()
+
+
+@every_scenario
+def test_a_crash_another_input_and_a_crash_of_the_retry_end_as_expected(scenario: Scenario) -> None:
+    for outcome, found in crashes_twice(scenario, limit=40, seed=3):
         assert not found, outcome.story()
 
 
