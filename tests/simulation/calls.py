@@ -21,6 +21,7 @@ class Fault(Enum):
     """What may go wrong with one call."""
 
     THROTTLED = "throttled, no effect"
+    REFUSED = "refused, no effect"
     UNREACHABLE = "connection timed out, no effect"
     ANSWER_LOST = "took effect, but its answer was lost"
     SENT_TWICE = "took effect, its answer was lost, and the SDK sent it again"
@@ -71,7 +72,11 @@ class Gate(Protocol):
 class Client:
     """A service's client whose every call passes a gate."""
 
-    meta = SimpleNamespace(region_name="us-east-1")
+    meta = SimpleNamespace(
+        region_name="us-east-1",
+        # The API's meter of read units registers handlers, which are never called.
+        events=SimpleNamespace(register=lambda *_, **__: None, unregister=lambda *_, **__: None),
+    )
 
     def __init__(self, service: str, target: Any, gate: Gate) -> None:
         self._service = service
@@ -99,6 +104,9 @@ def disturbed(step: Step, fault: Fault | None, effect: Callable[[], Any]) -> Any
         case Fault.THROTTLED:
             step.result = "error"
             raise _throttled(step.operation)
+        case Fault.REFUSED:
+            step.result = "error"
+            raise _refused(step.operation)
         case Fault.UNREACHABLE:
             step.result = "error"
             raise ConnectTimeoutError(endpoint_url=ENDPOINT)
@@ -132,6 +140,15 @@ def _attempt(effect: Callable[[], Any]) -> None:
         effect()
     except ClientError:
         return
+
+
+def _refused(operation: str) -> ClientError:
+    """As for a role whose policy is being changed."""
+    error: Any = {
+        "Error": {"Code": "AccessDeniedException", "Message": "User is not authorized to perform this operation"},
+        "ResponseMetadata": {"HTTPStatusCode": 400},
+    }
+    return ClientError(error, operation)
 
 
 def _throttled(operation: str) -> ClientError:

@@ -90,6 +90,7 @@ def test_each_fault_has_its_effect() -> None:
     # What failed was tried again: an effect before its failure counts twice here, for nothing guards this counter.
     assert {fault: total(outcome) for fault, outcome in by_fault.items()} == {
         Fault.THROTTLED: 1,
+        Fault.REFUSED: 1,
         Fault.UNREACHABLE: 1,
         Fault.ANSWER_LOST: 2,
         Fault.SENT_TWICE: 2,

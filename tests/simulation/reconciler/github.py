@@ -64,7 +64,10 @@ class Deliveries:
         self._log(event, body, guid, self._send, redelivery=redelivery)
 
     def log_failure(self, event: str, body: bytes, guid: str) -> None:
-        self._log(event, body, guid, lambda _: False, redelivery=False)
+        self.log_attempt(event, body, guid, delivered=False)
+
+    def log_attempt(self, event: str, body: bytes, guid: str, *, delivered: bool, redelivery: bool = False) -> None:
+        self._log(event, body, guid, lambda _: delivered, redelivery=redelivery)
 
     def _log(self, event: str, body: bytes, guid: str, send: Send, *, redelivery: bool) -> None:
         delivery = Delivery(

@@ -239,7 +239,7 @@ class Lives(Webhooks):
 
     def _prank(self) -> None:
         """A job of another owner runs on a runner whose name contains the id of one of our machines."""
-        machines = [each for each in self.world.ec2.machines.values() if each.alive]
+        machines = self._victims()
         if not machines:
             return
         victim, run_id, job_id, runner_id = self.dice.choice(machines), self._number(), self._number(), self._number()
@@ -248,6 +248,9 @@ class Lives(Webhooks):
         ran = {"runner_id": runner_id, "runner_name": f"x-{victim.id}", "runner_group_id": 1}
         self._put(job_id, run_id=run_id, status="in_progress", started_at=self.github.time(), **ran)
         self._in(self.dice.uniform(60, 3000), "", partial(self._end_prank, job_id, runner_id))
+
+    def _victims(self) -> list[Machine]:
+        return [each for each in self.world.ec2.machines.values() if each.alive]
 
     def _end_prank(self, job_id: int, runner_id: int) -> None:
         self.state.remove("runners", runner_id)

@@ -1,9 +1,11 @@
-"""EC2 in memory, and an ECS without tasks: the methods that the domain calls."""
+"""EC2 and its prices in memory, and an ECS without tasks: the methods that the domain calls."""
 # ruff: noqa: N803, ARG002 -- parameters are named as botocore names them, and not all are used
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,6 +15,9 @@ from tests.simulation.clock import Clock
 from tests.support.settings import SETTINGS
 
 SHOWN_AFTER_END_SECONDS = 3600
+# Each type has prices of its own, so that facts of two machines can't be mixed unnoticed.
+ON_DEMAND_PRICES = {f"m7g.{size}xlarge": Decimal("0.1632") * size for size in range(2, 50)}
+SPOT_PRICES = {name: (price * Decimal("0.37")).quantize(Decimal("0.0001")) for name, price in ON_DEMAND_PRICES.items()}
 INVISIBLE_SECONDS = 20  # EC2 is eventually consistent: a new instance is not described at once
 
 
@@ -22,6 +27,8 @@ class Machine:
     tags: dict[str, str]
     launched: float
     spot: bool = False
+    instance_type: str | None = None
+    zone: str | None = None
     state: str = "running"
     ended: float | None = None
     job_id: int | None = None
@@ -63,11 +70,29 @@ class EC2:
             self.machines[each].end(self._clock.now())
         return {}
 
+    def describe_spot_price_history(
+        self,
+        *,
+        InstanceTypes: Sequence[str],
+        AvailabilityZone: str,
+        ProductDescriptions: Sequence[str],
+        StartTime: datetime,
+        EndTime: datetime,
+    ) -> dict[str, Any]:
+        return {"SpotPriceHistory": [{"Timestamp": StartTime, "SpotPrice": str(SPOT_PRICES[InstanceTypes[0]])}]}
+
     def _is_visible(self, machine: Machine) -> bool:
         now = self._clock.now()
         if machine.ended is not None and machine.ended + SHOWN_AFTER_END_SECONDS < now:
             return False
         return machine.launched + INVISIBLE_SECONDS <= now
+
+
+class Pricing:
+    def get_products(self, *, ServiceCode: str, FormatVersion: str, Filters: Sequence[Mapping[str, Any]]) -> Any:
+        wanted = {each["Field"]: each["Value"] for each in Filters}
+        price = {"unit": "Hrs", "pricePerUnit": {"USD": str(ON_DEMAND_PRICES[wanted["instanceType"]])}}
+        return {"PriceList": [json.dumps({"terms": {"OnDemand": {"one": {"priceDimensions": {"one": price}}}}})]}
 
 
 class ECS:
@@ -84,6 +109,8 @@ def _described(machine: Machine) -> dict[str, Any]:
         "State": {"Name": machine.state},
         "LaunchTime": datetime.fromtimestamp(machine.launched, UTC),
         "Tags": [{"Key": name, "Value": value} for name, value in machine.tags.items()],
+        **({"InstanceType": machine.instance_type} if machine.instance_type else {}),
+        **({"Placement": {"AvailabilityZone": machine.zone}} if machine.zone else {}),
         **({"InstanceLifecycle": "spot"} if machine.spot else {}),
     }
 

@@ -5,6 +5,7 @@ things are replaced: botocore's session, urllib3's pool, the App's signature, an
 """
 
 import importlib.util
+import itertools
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -12,14 +13,18 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Protocol
 from unittest.mock import patch
 
 import urllib3
 from runledger.platform import clients, emf, logs
 from runledger.platform.clock import SystemClock
-from runledger.queries import caches
+from runledger.queries import caches, pass_requests
+from runledger.reconciliation import reconciler
+from runledger.recording.ledger import Ledger
 from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.reruns import Reruns
 from runledger.runners.tracker import RunnerTracker
 from runledger.webhooks.intake import Intake
 from runledger.wiring import recording, runners
@@ -31,8 +36,9 @@ from runledger_github.state import GitHubState
 from tests.simulation.reconciler.github import Response, UnsignedKey
 from tests.support.settings import SETTINGS, forget_wiring
 
-RECONCILER = Path(__file__).parents[3] / "functions" / "reconciler.py"
+FUNCTIONS = Path(__file__).parents[3] / "functions"
 LAMBDA_SECONDS = 600
+ONLY_DIGITS = str.maketrans("", "", "-:.")
 ENVIRONMENT = SETTINGS | {"ORPHANS": "enforce", "RUNNER_REQUESTS_AT_MOST": "5", "REDELIVERIES_AT_MOST": "6"}
 
 
@@ -77,6 +83,11 @@ class _App(GitHubApp):
 def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[None]:
     """Until its end, whatever is wired works on this world."""
     time = SystemClock(now=world.now, sleep=world.sleep)
+    numbers = itertools.count(1)
+
+    def pause(tries: int) -> None:
+        world.sleep(0.005 * 2**tries)
+
     patches: list[Any] = [
         patch.dict(os.environ, environment, clear=True),
         patch.object(clients, "session", lambda: _Session(world)),
@@ -88,6 +99,13 @@ def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iter
         patch.object(wiring, "GitHubApp", type("App", (_App,), {"world": world})),
         patch.object(wiring, "GitHubState", partial(GitHubState, clock=world.now)),
         patch.object(wiring, "Refresh", partial(caches.Refresh, time=time)),
+        patch.object(wiring, "Reruns", partial(Reruns, time=time, new_owner=lambda: f"owner {next(numbers)}")),
+        patch.object(recording, "Ledger", partial(Ledger, pause=pause)),
+        patch.object(runners, "time", SimpleNamespace(time=world.now)),
+        *(
+            patch.object(module, "new_pass_id", lambda at: f"{at.translate(ONLY_DIGITS)}-{next(numbers)}")
+            for module in (pass_requests, reconciler)
+        ),
         patch.object(wiring, "deployment_cache", partial(caches.deployment_cache, time=time)),
         patch.object(emf, "write", lambda metrics, *, about, **_: world.emitted(metrics, about)),
     ]
@@ -141,9 +159,13 @@ Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 def start_reconciler() -> Handler:
+    return start_function("reconciler")
+
+
+def start_function(name: str) -> Handler:
     """The function itself, loaded as Lambda loads it."""
     forget()
-    spec = importlib.util.spec_from_file_location("reconciler_process", RECONCILER)
+    spec = importlib.util.spec_from_file_location(f"{name}_process", FUNCTIONS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

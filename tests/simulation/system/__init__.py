@@ -1,0 +1,1 @@
+"""Random worlds of the whole system."""
