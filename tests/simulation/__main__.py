@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tests.simulation.disturbed_scenarios import crashes, crashes_twice, races, races_with_lookups
 from tests.simulation.explore import Outcome
@@ -46,7 +46,7 @@ def main() -> int:
 
 def simulate_all(seed: int, seconds: float) -> int:
     """Most of the time goes to the whole system; the worlds of the ledger and the reconciler are its parts."""
-    parts = (
+    parts: tuple[Callable[[], int], ...] = (
         lambda: systems.simulate(seed, worlds=None, seconds=0.8 * seconds),
         lambda: many.simulate(seed, worlds=None, seconds=0.1 * seconds),
         lambda: simulate(seed, 0.1 * seconds),

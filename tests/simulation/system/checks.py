@@ -12,10 +12,11 @@ from runledger.tables.attributes import from_attributes
 from tests.simulation.histories import broken_histories
 from tests.simulation.reconciler.checks import Checks
 from tests.simulation.reconciler.machines import Machine as SimulatedMachine
-from tests.simulation.storage import Item, Key
+from tests.simulation.storage import Key
 from tests.simulation.system import model
 from tests.simulation.system.lives import SystemLives, price_of
 from tests.simulation.system.world import Invocation, SystemWorld
+from tests.simulation.values import Item
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS, RUNS
 
 OF_PASSES = {"job_reconciled", "runner_requested"}
@@ -132,12 +133,13 @@ class SystemChecks(Checks):
         """Its machine is recognisable as a runner, and no other installation has it."""
         if job.runs_on is None:
             return False
-        found = self.world.storage.get(RUNNERS, (job.runs_on, "v")) or {}
+        found: Any = self.world.storage.get(RUNNERS, (job.runs_on, "v")) or {}
         is_contested = "contested_at" in found or any(each.startswith("x-") for each in self._names_on(job.runs_on))
         return "runner" in self.world.machines[job.runs_on].tags and not is_contested
 
     def _names_on(self, machine_id: str) -> list[str]:
-        return [each.runner_name for each in self.state.jobs.values() if machine_id in (each.runner_name or "")]
+        names = (each.runner_name or "" for each in self.state.jobs.values())
+        return [each for each in names if machine_id in each]
 
     # At rest
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tests.simulation.reconciler.troubles import Troubles
 from tests.simulation.system.plan import Plan
@@ -50,7 +51,8 @@ def _attempts(played: Played) -> Iterator[Plan]:
 
 
 def _without(troubles: Troubles, name: str, value: object) -> Troubles:
-    return replace(troubles, **{name: () if isinstance(value, tuple) else 0.0})
+    nothing: dict[str, Any] = {name: () if isinstance(value, tuple) else 0.0}
+    return replace(troubles, **nothing)
 
 
 def _kind_is(kind: str) -> Callable[[str], bool]:

@@ -26,10 +26,11 @@ from tests.simulation.reconciler.production import LAMBDA_SECONDS, Handler, star
 from tests.simulation.reconciler.world import MOST_CALLS, World
 from tests.simulation.scheduler import Limits, Scheduler
 from tests.simulation.services import Functions, Queues, Secrets
-from tests.simulation.storage import Item, Key, Storage
+from tests.simulation.storage import Key, Storage
 from tests.simulation.system.ecs import Tasks
 from tests.simulation.system.people import API_TOKENS
 from tests.simulation.system.plan import Plan
+from tests.simulation.values import Item
 from tests.support.settings import SETTINGS
 from tests.support.webhooks import http_event
 
@@ -201,7 +202,7 @@ class SystemWorld(World):
         if one.result["outcome"] == "errors" and one.started > self.plan.silent_at + 60:
             self.wrong.append(f"{one.name} had errors: {'; '.join(findings)}")
 
-    def _outside(self, action: Callable[..., None], *arguments: Any) -> None:
+    def _outside(self, action: Callable[..., object], *arguments: Any) -> None:
         """Its calls aren't those of an invocation."""
         before, self._happening = self._happening, True
         try:
