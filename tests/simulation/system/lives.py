@@ -108,7 +108,7 @@ class SystemLives(Lives):
             kind = name.partition(" ")[0]
             if kind in beginnings:
                 # A part that is left out must not change the numbers of the others.
-                part = Part(self.plan.dice(name), 1000 * (1 + sum(map(ord, name)) * 10 + len(name)))
+                part = Part(self.plan.dice(name), 1000 * (100 * list(beginnings).index(kind) + int(name.split()[1])))
                 earliest = start + 15 * MINUTE if kind in ("person", "replay") else start
                 moment = part.dice.uniform(earliest, self.plan.silent_at - 5 * MINUTE)
                 self._continue(part, partial(self._later, moment, "", beginnings[kind]))
