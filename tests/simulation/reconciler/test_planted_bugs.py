@@ -126,29 +126,32 @@ def overdue_is_not_counted(patch: pytest.MonkeyPatch) -> None:
 
 
 GATHER, SUSPICION = open_runs.gather, orphans.suspicion
-BUGS: dict[Plant, str] = {
-    found_nowhere_is_idle: "was running on it",
-    busy_is_ignored: "was running on it",
-    one_404_closes: "on GitHub",
-    lease_is_ignored: "was stopped twice",
-    tags_are_ignored: "is not ours",
-    kept_machines_are_stopped: "must be kept",
-    young_machines_are_suspected: "seconds after its launch",
-    pauses_are_ignored: "was requested at",
-    each_pass_sends_its_request: "was requested at",
-    finished_runs_hide_their_jobs: "on GitHub",
-    cleared_runners_are_suspected_at_once: "after it was cleared",
-    registrations_are_ignored: "and is online",
-    unregistered_machines_are_left_alone: "is idle and was not stopped",
-    a_living_machine_is_taken_for_gone: "is alive",
-    each_pass_counts_the_orphan: "was counted more often",
-    overdue_is_not_counted: "counted no overdue orphan",
+# The violation that each causes, and the world of seed 1 in which it showed first.
+BUGS: dict[Plant, tuple[str, int]] = {
+    found_nowhere_is_idle: ("was running on it", 116),
+    busy_is_ignored: ("was running on it", 11),
+    one_404_closes: ("on GitHub", 30),
+    lease_is_ignored: ("was stopped twice", 141),
+    tags_are_ignored: ("is not ours", 12),
+    kept_machines_are_stopped: ("must be kept", 1),
+    young_machines_are_suspected: ("seconds after its launch", 1),
+    pauses_are_ignored: ("was requested at", 0),
+    each_pass_sends_its_request: ("was requested at", 32),
+    finished_runs_hide_their_jobs: ("on GitHub", 6),
+    cleared_runners_are_suspected_at_once: ("after it was cleared", 2),
+    registrations_are_ignored: ("and is online", 10),
+    unregistered_machines_are_left_alone: ("is idle and was not stopped", 0),
+    a_living_machine_is_taken_for_gone: ("is alive", 0),
+    each_pass_counts_the_orphan: ("was counted more often", 80),
+    overdue_is_not_counted: ("counted no overdue orphan", 9),
 }
 AT_MOST = 240  # that the lease is ignored shows only where two passes overlap in the middle of a cleanup
 
 
 @pytest.mark.parametrize("plant", BUGS, ids=lambda plant: plant.__name__)
 def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begins with that world. Other code may show it in another one."""
+    expected, first = BUGS[plant]
     plant(monkeypatch)
-    played = (reconcile_world(1, number) for number in range(AT_MOST))
-    assert any(BUGS[plant] in line for each in played for line in each.violations)
+    played = (reconcile_world(1, number) for number in (*range(first, AT_MOST), *range(first)))
+    assert any(expected in line for each in played for line in each.violations)
