@@ -87,7 +87,8 @@ def worlds_until_found(name: str, patch: pytest.MonkeyPatch, first: int = 1) -> 
     """Counted from 1. Begins with the `first`, and comes to those before it last."""
     plant, expected = BUGS[name]
     plant(patch)
-    for number in (*range(first, AT_MOST + 1), *range(1, first)):
+    worlds: tuple[int, ...] = (*range(first, AT_MOST + 1), *range(1, first))
+    for number in worlds:
         if any(expected in line for line in system_world(1, number - 1).violations):
             return number
     return None
