@@ -112,7 +112,7 @@ def test_statistics_are_facts_with_units(api: CannedApi, ask: Ask) -> None:
         "  by status      1,200 completed, 34 in_progress\n"
         "  by conclusion  1,100 success, 100 failure\n"
         "  success rate   91.7 % (1,100 of 1,200 that succeeded or failed)\n"
-        "  queued         p50 12 s  p90 1m 03s  p99 1h 02m  max 1d 03h  (1,200 jobs that ran)\n"
+        "  queued         p50 12 s  p90 1m 03s  p99 1h 02m  max 1d 03h  (1,200 that ran)\n"
         "  spend          $1,234.50 for 1d 10h, 1d 07h unpriced\n"
         "  spot           61.0 % of the jobs whose machine is known\n"
         "  saved by spot  $700.25\n"

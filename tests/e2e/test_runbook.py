@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not has_tools, reason="the document uses aws, jq
 
 DOCUMENT = "runbook.md"
 PREPARATION = tuple(commands((Path(__file__).parents[2] / "docs" / DOCUMENT).read_text().partition("\n## ")[0]))
-REDRIVEN, REPLAYED, RESTORED, REBUILT = range(9_000_001, 9_000_005)
+REDRIVEN, REPLAYED, RESTORED, REBUILT = range(9_600_001, 9_600_005)
 RECEIVES = 5
 
 

@@ -86,7 +86,7 @@ def quantiles(values: Sequence[float]) -> str:
         return ""
     shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1}
     shown = [f"{name} {duration(expected.percentile(values, share))}" for name, share in shares.items()]
-    return "  ".join([*shown, f"({len(values)} {'job' if len(values) == 1 else 'jobs'} that ran)"])
+    return "  ".join([*shown, f"({len(values)} that ran)"])
 
 
 def point(start: datetime, want: dict[str, Any]) -> dict[str, str]:

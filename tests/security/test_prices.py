@@ -50,7 +50,8 @@ def completed(dynamodb: "DynamoDBClient", price: float, on_demand: float) -> tup
         on_demand_price_per_hour=on_demand,
     )
     runner_events.publish(json.loads(json.dumps(event)), runners)
-    decision = ledger.record(receipt(COMPLETED, at=700, job_id=job_id))
+    name = f"runner-i-{job_id:017x}"
+    decision = ledger.record(receipt(COMPLETED, at=700, job_id=job_id, runner_name=name))
     assert decision.outcome is Outcome.RECORDED
     telemetry.recorded(receipt(COMPLETED), decision)
     return decision.job, read(ledger, job_id)

@@ -111,7 +111,7 @@ def _quantiles(measured: Mapping[str, float] | None) -> str | None:
     if not measured or not measured.get("count"):
         return None
     shown = [f"{each} {duration(measured[each])}" for each in QUANTILES if measured.get(each) is not None]
-    return "  ".join([*shown, f"({measured['count']:,} {'job' if measured['count'] == 1 else 'jobs'} that ran)"])
+    return "  ".join([*shown, f"({measured['count']:,} that ran)"])
 
 
 def _slowest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:

@@ -14,8 +14,10 @@ from tests.simulation.reconciler.checks import Checks
 from tests.simulation.reconciler.machines import Machine as SimulatedMachine
 from tests.simulation.storage import Key
 from tests.simulation.system import model
-from tests.simulation.system.lives import SystemLives, price_of
-from tests.simulation.system.world import Invocation, SystemWorld
+from tests.simulation.system.invocations import Invocation
+from tests.simulation.system.lives import SystemLives
+from tests.simulation.system.machine_lives import price_of
+from tests.simulation.system.world import SystemWorld
 from tests.simulation.values import Item
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS, RUNS
 

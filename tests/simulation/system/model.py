@@ -1,6 +1,6 @@
 """The reference model: what the ledger must hold, in a few plain rules, written without the product's code.
 
-The world reports to it what really happens (`Job`, `Machine`) and which inputs the ledger has accepted. It answers with
+The world reports to it what really happens (`Job`, `Machine`) and which inputs the ledger has accepted. It returns
 what is wrong about an item of a table. Items are plain dictionaries, times are ISO texts of fixed width.
 """
 
@@ -55,7 +55,7 @@ class Job:
     machines: set[str] = field(default_factory=set)
     """Those that a launcher started for it, or that it ran on: it can have no others."""
     hidden: bool = False
-    """GitHub has answered that it doesn't have it, or the App was removed: it may be closed as cancelled."""
+    """GitHub has responded that it doesn't exist, or the App was removed: it may be closed as cancelled."""
 
 
 # After every write

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tests.simulation.system.world import Invocation, SystemWorld
+    from tests.simulation.system.invocations import Invocation
+    from tests.simulation.system.world import SystemWorld
 
 OPERATOR, OPERATOR_OF_ONE = "the-token-of-an-operator", "the-token-of-an-operator-of-one"
 ACME = 501

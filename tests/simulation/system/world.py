@@ -8,13 +8,14 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from runledger.model import times
 from runledger.model.errors import UnavailableError
 from runledger.tables import schema
+from runledger.webhooks.retry_queue import FIRST_NAME_OF_ENTRY
 
 from local.github.records import Delivery
 from tests.simulation.calls import CRASHES, Fault, Killed
@@ -25,90 +26,18 @@ from tests.simulation.reconciler.passes import Context
 from tests.simulation.reconciler.production import LAMBDA_SECONDS, Handler, start_function
 from tests.simulation.reconciler.world import MOST_CALLS, World
 from tests.simulation.scheduler import Limits, Scheduler
-from tests.simulation.services import Functions, Queues, Secrets
-from tests.simulation.storage import Key, Storage
+from tests.simulation.services import Secrets
 from tests.simulation.system.ecs import Tasks
+from tests.simulation.system.invocations import Invocation, InvokedFunctions, Message, ObservedStorage, SentQueues
 from tests.simulation.system.people import API_TOKENS
 from tests.simulation.system.plan import Plan
-from tests.simulation.values import Item
 from tests.support.settings import SETTINGS
 from tests.support.webhooks import http_event
 
-CONSUMERS = {
-    SETTINGS["RUNNER_LOOKUPS_QUEUE"]: "runner_lookup",
-    SETTINGS["RERUN_CHECKS_QUEUE"]: "run_retry",
-    SETTINGS["WEBHOOK_RETRIES_QUEUE"]: "webhook_retry",
-}
 VISIBLE_AGAIN_SECONDS = 360.0
 TRIES = 5
 GIVES_UP_SECONDS = 10  # GitHub, on a delivery
 RERUN = "/rerun-failed-jobs"
-
-
-@dataclass
-class Invocation:
-    """One of a function. `faults` are those of its calls, by number."""
-
-    name: str
-    function: str
-    event: dict[str, Any]
-    deadline: float
-    done: Callable[["Invocation"], None]
-    faults: dict[int, Fault] = field(default_factory=dict)
-    started: float = 0
-    calls: int = 0
-    disturbed: bool = False
-    killed: bool = False
-    rejected: bool = False
-    result: Any = None
-    errors: list[BaseException] = field(default_factory=list)
-
-    @property
-    def failed(self) -> bool:
-        return self.killed or bool(self.errors)
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One of SQS. `tries` are those that failed although nothing disturbed them."""
-
-    function: str
-    body: str
-    about: str
-    sent_at: int
-    receives: int = 1
-    tries: int = 0
-
-
-class ObservedStorage(Storage):
-    """Calls `written` after each write, with the item before and after it."""
-
-    written: Callable[[str, Key, Item | None, Item | None], None] = staticmethod(lambda *_: None)
-
-    def write(self, table: str, key: Key, item: Item | None) -> None:
-        before = self._items[table].get(key)
-        super().write(table, key, item)
-        self.written(table, key, before, item)
-
-
-class SentQueues(Queues):
-    def __init__(self, sent: Callable[[str, str], None]) -> None:
-        super().__init__()
-        self._sent = sent
-
-    def send_message(self, *, QueueUrl: str, MessageBody: str) -> dict[str, str]:  # noqa: N803
-        self._sent(CONSUMERS[QueueUrl], MessageBody)
-        return {"MessageId": "m1"}
-
-
-class InvokedFunctions(Functions):
-    def __init__(self, invoked: Callable[[bytes], None]) -> None:
-        super().__init__()
-        self._invoked = invoked
-
-    def invoke(self, *, FunctionName: str, InvocationType: str, Payload: bytes) -> dict[str, Any]:  # noqa: N803
-        self._invoked(Payload)
-        return super().invoke(FunctionName=FunctionName, InvocationType=InvocationType, Payload=Payload)
 
 
 class SystemWorld(World):
@@ -133,7 +62,7 @@ class SystemWorld(World):
         self.rerun: Callable[[int], None] = lambda _: None
         self.stopped: Callable[[Machine], None] = lambda _: None
         self.dead_letters: list[str] = []
-        self.hides = False  # GitHub has answered that it doesn't have something
+        self.hides = False  # GitHub has responded that something doesn't exist
         self.faults = 0
         self.disturbed: list[str] = []
         self.invocations = 0
@@ -366,6 +295,6 @@ class SystemWorld(World):
 
 def _subject(function: str, body: Mapping[str, Any]) -> str:
     if function == "webhook_retry":
-        entry = body["said"]
+        entry = body[FIRST_NAME_OF_ENTRY]
         return str(entry.get("delivery_id") or f"{body['kind']} of {entry['installation_id']}")
     return f"job {body['job_id']}" if "job_id" in body else f"run {body['run_id']}"
