@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from runledger.queries.github_requests import RefreshRun, to_event
 
-from tests.functions.reconciling import Scene
+from tests.functions.reconciling import Scene, ago
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNS
@@ -15,6 +15,8 @@ from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, REPO, R
 
 ENDED = messages.run("completed")
 LOST_JOB = JOB + 1
+OLD_JOB, OLD_RUN = JOB + 2, RUN + 1
+PAST = {"created_at": ago(days=20), "started_at": ago(days=20), "completed_at": ago(days=20)}
 
 
 def deliver(scene: Scene, message: messages.Message, *, guid: str) -> None:
@@ -77,3 +79,22 @@ def test_a_refreshed_run_keeps_its_conclusion_when_the_app_is_uninstalled(interr
     interrupted.reconcile()
     (run,) = items(interrupted.world.dynamodb, RUNS)
     assert (run["conclusion"], run["by_state"]) == ("failure", f"{INSTALLATION}#done")
+
+
+def look_up(scene: Scene, run_id: int) -> None:
+    request = RefreshRun(installation_id=INSTALLATION, run_id=run_id, run_attempt=0, repo_full_name=REPO)
+    assert scene.world.invoke("github_requests", to_event(request))["outcome"] == "done"
+
+
+def test_looking_up_an_old_failed_run_never_reruns_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader may look up any run of the account, and the ledger doesn't have the environments of its jobs."""
+    monkeypatch.setenv("RERUN", "any_failure")
+    scene.receive(QUEUED, JOB)  # makes the installation and its account known
+    about = {"repository": REPO, "conclusion": "failure", "updated_at": ago(days=20)}
+    scene.github.state.put("runs", OLD_RUN, status="completed", **about)
+    scene.on_github(OLD_JOB, "completed", run_id=OLD_RUN, conclusion="failure", **PAST)
+    look_up(scene, OLD_RUN)
+    scene.reconcile()
+    if waiting := scene.world.waiting("reruns"):
+        scene.world.invoke("run_retry", {"Records": waiting})
+    assert scene.calls("rerun-failed-jobs") == 0

@@ -80,22 +80,23 @@ class RunsTable:
         self._table.update(_key_of_run(job), fill=self._derived_from(job))
 
     def refresh(self, report: RunReport) -> None:
-        """From GitHub, for a user. A completed run stays open: its webhook or the next full pass closes it.
+        """From GitHub, for a user. A run that was open stays open, even if it has completed: its webhook or the next
+        full pass closes it, and checks whether its failed jobs must be re-run.
 
-        Either of them checks whether the failed jobs must be re-run.
+        A completed run that the ledger didn't have is closed at once: reading an old run must never cause a re-run.
         """
         self.absorb(report, closes=False)
 
     def absorb(self, report: RunReport, *, closes: bool = True) -> "RunChange":
         """The newest report counts: a run may complete again. An older one, as in a replay, fills in what is absent.
 
-        Unless the report `closes` a completed run, the run stays open, and the next full pass checks it.
+        Unless the report `closes` a completed run, an open run stays open, and the next full pass checks it.
         """
         key = key_of(report.run_key)
         identity = {name: getattr(report, name) for name in _IDENTITY} | {"checked_at": report.reported_at}
         progress = {"conclusion": report.conclusion, "updated_at": report.updated_at}
         latest = identity | progress | self._expiry(report.reported_at)
-        state = _state(report.installation_id, report.status if closes else RunStatus.QUEUED)
+        state = _state(report.installation_id, report.status)
         if closes:
             latest[schema.BY_STATE.partition] = state
         absent = {} if closes else {schema.BY_STATE.partition: state}
