@@ -10,7 +10,7 @@ from tests.functions.reconciling import Scene, ago
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNS
-from tests.support.runner_events import batch, interruption, launcher
+from tests.support.runner_events import INSTANCE, batch, interruption, launcher
 from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, REPO, RUN, http_event
 
 ENDED = messages.run("completed")
@@ -86,15 +86,39 @@ def look_up(scene: Scene, run_id: int) -> None:
     assert scene.world.invoke("github_requests", to_event(request))["outcome"] == "done"
 
 
-def test_looking_up_an_old_failed_run_never_reruns_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader may look up any run of the account, and the ledger doesn't have the environments of its jobs."""
+@pytest.fixture
+def old_run(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """GitHub has a run that failed weeks ago. The ledger has the installation and its account, but not that run."""
     monkeypatch.setenv("RERUN", "any_failure")
-    scene.receive(QUEUED, JOB)  # makes the installation and its account known
+    scene.receive(QUEUED, JOB)
     about = {"repository": REPO, "conclusion": "failure", "updated_at": ago(days=20)}
     scene.github.state.put("runs", OLD_RUN, status="completed", **about)
     scene.on_github(OLD_JOB, "completed", run_id=OLD_RUN, conclusion="failure", **PAST)
-    look_up(scene, OLD_RUN)
+    return scene
+
+
+def reruns_after_a_pass(scene: Scene) -> int:
     scene.reconcile()
     if waiting := scene.world.waiting("reruns"):
         scene.world.invoke("run_retry", {"Records": waiting})
-    assert scene.calls("rerun-failed-jobs") == 0
+    return scene.calls("rerun-failed-jobs")
+
+
+def test_looking_up_an_old_failed_run_never_reruns_it(old_run: Scene) -> None:
+    """A reader may look up any run of the account, and the ledger doesn't have the environments of its jobs."""
+    look_up(old_run, OLD_RUN)
+    assert reruns_after_a_pass(old_run) == 0
+
+
+def test_a_launchers_event_about_an_old_failed_run_never_reruns_it(old_run: Scene) -> None:
+    """A launcher can name any run of its installation, and the next full pass asks GitHub about it."""
+    old_run.launch(OLD_JOB, INSTANCE, run_id=OLD_RUN)
+    assert reruns_after_a_pass(old_run) == 0
+    runs = {item["PK"]: item for item in items(old_run.world.dynamodb, RUNS)}
+    assert runs[f"{INSTALLATION}#{OLD_RUN}#1"]["conclusion"] == "failure"
+
+
+def test_a_run_that_failed_today_is_rerun_although_only_a_pass_reports_its_end(old_run: Scene) -> None:
+    old_run.github.state.put("runs", OLD_RUN, updated_at=ago(hours=1))
+    old_run.launch(OLD_JOB, INSTANCE, run_id=OLD_RUN)
+    assert reruns_after_a_pass(old_run) == 1

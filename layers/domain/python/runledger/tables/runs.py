@@ -6,14 +6,14 @@ jobs, so the item grows by one id per job; only failed jobs are in a third set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.inputs import Conclusion, Status
 from runledger.model.job import FAILURES, Job
 from runledger.model.keys import RunKey
-from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
+from runledger.model.reports import REDELIVERY_DAYS, RUN_NAMES, RunReport, RunStatus
 from runledger.model.reruns import RerunPolicy
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
@@ -32,6 +32,8 @@ NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
 STARTED = {Status.IN_PROGRESS, Status.COMPLETED}
+# With `any_failure`, a run that ended longer ago is not re-run: its last webhook can no longer be redelivered.
+RERUN_WITHIN_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
 WITH_FAILED_JOBS = FAILURES - {Conclusion.STARTUP_FAILURE}  # a run that could not start has no jobs
 REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
@@ -104,7 +106,7 @@ class RunsTable:
         changed = self._table.advance(key, report.status, dated="updated_at", put=latest, fill=absent, **about)
         if changed is None:
             changed = self._table.update(key, fill=identity | {"updated_at": report.updated_at}, **about)
-        return _change(changed)
+        return replace(_change(changed), ended_long_ago=_is_long_before(changed.get("updated_at"), report.reported_at))
 
     def note_interrupted(self, job: Job) -> "RunChange":
         """The later of two writes, the end of the run or its last interrupted job, returns an item with both."""
@@ -218,14 +220,19 @@ class RunsTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """The state of a run after a change."""
+    """The state of a run after a change.
+
+    A report may be about a run that `ended_long_ago`: a launcher's event can name any run, and the reconciler asks
+    about it. The ledger may not have the environments of such a run, so `any_failure` doesn't apply to it.
+    """
 
     has_ended: bool
     has_failed: bool
     has_interrupted_jobs: bool
+    ended_long_ago: bool = False
 
     def may_be_rerun(self, policy: RerunPolicy) -> bool:
-        failed = policy is RerunPolicy.ANY_FAILURE and self.has_failed
+        failed = policy is RerunPolicy.ANY_FAILURE and self.has_failed and not self.ended_long_ago
         interrupted = policy is not RerunPolicy.NEVER and self.has_interrupted_jobs
         return self.has_ended and (failed or interrupted)
 
@@ -236,6 +243,10 @@ def _change(run: dict[str, Any]) -> RunChange:
         has_failed=run.get("conclusion") in WITH_FAILED_JOBS,
         has_interrupted_jobs="cut_short_job_ids" in run,
     )
+
+
+def _is_long_before(ended_at: str | None, now: str) -> bool:
+    return ended_at is not None and times.ms_between(ended_at, now) > RERUN_WITHIN_MS
 
 
 def _state(installation_id: int, status: RunStatus) -> str:
