@@ -90,7 +90,8 @@ def _rebuild(given: argparse.Namespace) -> int:
 
 
 def _create(given: argparse.Namespace) -> int:
-    created = tables.create_missing(boto3.client("dynamodb"), _use_settings_of(given.stage))
+    wanted = tables.deployed(boto3.client("cloudformation"), f"runledger-{given.stage}-data")
+    created = tables.create_missing(boto3.client("dynamodb"), wanted)
     print("\n".join(f"created {name}" for name in created) or "All tables exist")
     return 0
 

@@ -1,14 +1,19 @@
-"""Whole tables: every item of one, and the items that a restored copy has and the live table lacks."""
+"""Whole tables: every item of one, the items that a restored copy has and the live table lacks, and deleted tables."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
-from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure
-from runledger.tables.schema import Index, TableSchema
 
 ABSENT = "attribute_not_exists(PK)"
+TABLE = "AWS::DynamoDB::Table"
+# The properties that CloudFormation passes to DynamoDB as they are.
+CREATED_WITH = (
+    *("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "BillingMode", "ProvisionedThroughput"),
+    *("DeletionProtectionEnabled", "Tags"),
+)
+Properties = Mapping[str, Any]
 
 
 def scan(client: Any, table: str) -> Iterator[Attributes]:
@@ -39,42 +44,43 @@ def copy_missing(client: Any, source: str, target: str) -> tuple[int, int]:
     return copied, kept
 
 
-def create_missing(client: Any, names: dict[str, str]) -> list[str]:
-    """Creates the tables that don't exist, under their physical names, and returns those."""
+def deployed(cloudformation: Any, stack: str) -> dict[str, Properties]:
+    """The properties of the stack's tables, by physical name. CloudFormation has them even if a table was deleted."""
+    resources = cloudformation.get_template(StackName=stack)["TemplateBody"]["Resources"]
+    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
+    return {
+        each["PhysicalResourceId"]: resources[each["LogicalResourceId"]]["Properties"]
+        for page in pages
+        for each in page["StackResourceSummaries"]
+        if each["ResourceType"] == TABLE
+    }
+
+
+def create_missing(client: Any, tables: Mapping[str, Properties]) -> list[str]:
+    """Creates the tables that don't exist, with all their settings, and returns their names.
+
+    CloudFormation compares a deployment with the last one and not with the table, so it would never add a setting.
+    """
     created = []
-    for table in schema.TABLES:
-        name = names[table.name]
+    for name, properties in tables.items():
         try:
             client.describe_table(TableName=name)
         except client.exceptions.ResourceNotFoundException:
-            client.create_table(TableName=name, **definition(table))
+            client.create_table(TableName=name, **definition(properties))
             client.get_waiter("table_exists").wait(TableName=name)
-            expiry = {"Enabled": True, "AttributeName": schema.EXPIRY}
+            expiry, recovery = (properties[f"{each}Specification"] for each in ("TimeToLive", "PointInTimeRecovery"))
             client.update_time_to_live(TableName=name, TimeToLiveSpecification=expiry)
+            if recovery["PointInTimeRecoveryEnabled"]:
+                client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
             created.append(name)
     return created
 
 
-def definition(table: TableSchema) -> dict[str, Any]:
-    """As the stack defines it with the default settings."""
-    keys = [schema.PARTITION, schema.SORT]
-    keys += [name for index in table.indexes for name in (index.partition, index.sort)]
-    found: dict[str, Any] = {
-        "KeySchema": _keys(schema.PARTITION, schema.SORT),
-        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in dict.fromkeys(keys)],
-        "BillingMode": "PAY_PER_REQUEST",
-    }
-    return found | ({"GlobalSecondaryIndexes": list(map(_index, table.indexes))} if table.indexes else {})
-
-
-def _index(index: Index) -> dict[str, Any]:
-    included = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.include)}
-    return {
-        "IndexName": index.name,
-        "KeySchema": _keys(index.partition, index.sort),
-        "Projection": included if index.include else {"ProjectionType": "KEYS_ONLY"},
-    }
-
-
-def _keys(partition: str, sort: str) -> list[dict[str, str]]:
-    return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]
+def definition(properties: Properties) -> dict[str, Any]:
+    """What DynamoDB calls the properties of the stack's table."""
+    found = {name: properties[name] for name in CREATED_WITH if name in properties}
+    if "SSESpecification" in properties:
+        found["SSESpecification"] = {"Enabled": properties["SSESpecification"]["SSEEnabled"]}
+    if "StreamSpecification" in properties:
+        found["StreamSpecification"] = {"StreamEnabled": True, **properties["StreamSpecification"]}
+    return found

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import boto3
@@ -11,12 +11,12 @@ from runledger.tables import schema
 
 from local.aws import emulator
 from recovery import tables
-from tests.support.beds import CREATED_WITH, create_tables, items, mocked
+from tests.support.beds import create_tables, items, mocked
 from tests.support.documents import section
 from tests.support.shell import Shell, commands, has_tools
 from tests.support.synthesis import Templates, of_type, synthesise
 
-NAMES = {table.name: table.name for table in schema.TABLES}
+STACK = "runledger-lost-data"
 JOBS = schema.WORKFLOW_JOBS.name
 ITEM = {"PK": {"S": "1#2"}, "SK": {"S": "v"}, "job_id": {"N": "2"}, "ttl": {"N": "1800000000"}}
 needs_tools = pytest.mark.skipif(not has_tools, reason="the documents use aws, jq, openssl and curl")
@@ -35,39 +35,75 @@ def client(aws_url: str) -> Iterator[Any]:
     dynamodb.close()
 
 
-def test_a_created_table_is_the_one_that_the_stack_creates(templates: Templates) -> None:
-    deployed = of_type(templates["data"], "AWS::DynamoDB::Table")
-    for table in schema.TABLES:
-        (properties,) = [each for name, each in deployed.items() if re.match(_logical_id(table.name), name)]
-        expected = {name: properties[name] for name in CREATED_WITH if name in properties}
-        found = tables.definition(table)
-        assert _sorted(found.pop("AttributeDefinitions")) == _sorted(expected.pop("AttributeDefinitions"))
-        assert found == expected
+@pytest.fixture
+def deployed(aws_url: str) -> Iterator[Mapping[str, tables.Properties]]:
+    """The tables of a stack with every setting that a table has."""
+    template = synthesise(point_in_time_recovery=True, streams=True)["data"]
+    found = {name: each for name, each in template["Resources"].items() if each["Type"] == tables.TABLE}
+    cloudformation: Any = boto3.client("cloudformation", endpoint_url=aws_url)
+    cloudformation.create_stack(StackName=STACK, TemplateBody=json.dumps({"Resources": found}))
+    yield tables.deployed(cloudformation, STACK)
+    cloudformation.delete_stack(StackName=STACK)
+    cloudformation.close()
 
 
-def _logical_id(name: str) -> str:
-    """Of `workflow_jobs`, and not of `workflow_job_events`."""
-    return "".join(word.capitalize() for word in name.split("_")) + "[0-9A-F]{8}$"
+def delete(client: Any, table: str) -> None:
+    client.update_table(TableName=table, DeletionProtectionEnabled=False)
+    client.delete_table(TableName=table)
 
 
-def _sorted(definitions: list[dict[str, str]]) -> list[dict[str, str]]:
-    return sorted(definitions, key=lambda each: each["AttributeName"])
-
-
-def test_only_missing_tables_are_created(templates: Templates) -> None:
-    with mocked(templates["data"]) as dynamodb:
-        dynamodb.put_item(TableName=JOBS, Item=ITEM)
-        dynamodb.delete_table(TableName=schema.WORKFLOW_RUNS.name)
-        assert tables.create_missing(dynamodb, NAMES) == [schema.WORKFLOW_RUNS.name]
-        expiry = dynamodb.describe_time_to_live(TableName=schema.WORKFLOW_RUNS.name)["TimeToLiveDescription"]
+@pytest.mark.server
+def test_a_created_table_has_all_settings_of_the_deleted_one(
+    client: Any, deployed: Mapping[str, tables.Properties]
+) -> None:
+    assert len(deployed) == len(schema.TABLES)
+    for name, properties in deployed.items():
+        delete(client, name)
+        assert tables.create_missing(client, deployed) == [name]
+        table = client.describe_table(TableName=name)["Table"]
+        for setting in ("KeySchema", "AttributeDefinitions"):
+            assert table[setting] == properties[setting]
+        indexes = [(each["IndexName"], each["Projection"]) for each in properties.get("GlobalSecondaryIndexes", [])]
+        assert [(each["IndexName"], each["Projection"]) for each in table.get("GlobalSecondaryIndexes", [])] == indexes
+        assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+        assert table["DeletionProtectionEnabled"] is True
+        assert table["SSEDescription"]["SSEType"] == "KMS"
+        assert table["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+        expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
         assert (expiry["TimeToLiveStatus"], expiry["AttributeName"]) == ("ENABLED", "ttl")
-        assert tables.create_missing(dynamodb, NAMES) == []
-        assert len(items(dynamodb, JOBS)) == 1
+        backups = client.describe_continuous_backups(TableName=name)["ContinuousBackupsDescription"]
+        assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "ENABLED"
+        tags = client.list_tags_of_resource(ResourceArn=table["TableArn"])["Tags"]
+        assert {tag["Key"]: tag["Value"] for tag in tags} == {"application": "runledger", "stage": "prod"}
+
+
+@pytest.mark.server
+def test_only_missing_tables_are_created(client: Any, deployed: Mapping[str, tables.Properties]) -> None:
+    kept, lost, *_ = deployed
+    client.put_item(TableName=kept, Item=ITEM)
+    delete(client, lost)
+    assert tables.create_missing(client, deployed) == [lost]
+    assert tables.create_missing(client, deployed) == []
+    assert len(items(client, kept)) == 1
+
+
+def test_a_table_with_provisioned_capacity_is_created_with_it() -> None:
+    template = synthesise(capacity="provisioned")["data"]
+    for properties in of_type(template, tables.TABLE).values():
+        found = tables.definition(properties)
+        assert found["ProvisionedThroughput"] == {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
+        assert "StreamSpecification" not in found
+
+
+def _definition(templates: Templates, table: str) -> dict[str, Any]:
+    output = "".join(word.capitalize() for word in table.split("_")) + "Table"
+    template = templates["data"]
+    return tables.definition(template["Resources"][template["Outputs"][output]["Value"]["Ref"]]["Properties"])
 
 
 def test_a_copy_keeps_items_that_exist(templates: Templates) -> None:
     with mocked(templates["data"]) as dynamodb:
-        dynamodb.create_table(TableName="restored", **tables.definition(schema.WORKFLOW_JOBS))
+        dynamodb.create_table(TableName="restored", **_definition(templates, JOBS))
         newer = ITEM | {"job_name": {"S": "newer"}}
         lost = ITEM | {"PK": {"S": "1#3"}}
         for item in (ITEM, lost):
@@ -122,8 +158,13 @@ def test_a_changed_retention_reaches_every_function_and_replaces_no_table(templa
     assert len(days) >= 5
 
 
+KEYS: dict[str, Any] = {
+    "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "PK", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
 KINDS = {
-    "data": ("AWS::DynamoDB::Table", {"DeletionProtectionEnabled": True, **tables.definition(schema.RUNNERS)}),
+    "data": (tables.TABLE, {"DeletionProtectionEnabled": True, **KEYS}),
     "events": ("AWS::SQS::Queue", {}),
     "api": ("AWS::SecretsManager::Secret", {"SecretString": "{}"}),
     "observability": ("AWS::SNS::Topic", {}),
