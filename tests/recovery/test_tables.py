@@ -2,7 +2,9 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -13,7 +15,7 @@ from local.aws import emulator
 from recovery import tables
 from tests.support.beds import create_tables, items, mocked
 from tests.support.documents import section
-from tests.support.shell import Shell, commands, has_tools
+from tests.support.shell import BLOCK, Shell, commands, has_tools
 from tests.support.synthesis import Templates, of_type, synthesise
 
 STACK = "runledger-lost-data"
@@ -141,6 +143,25 @@ def test_a_deleted_table_is_restored_under_its_name_with_its_settings(
     assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "ENABLED"
     tags = client.list_tags_of_resource(ResourceArn=table["TableArn"])["Tags"]
     assert {tag["Key"]: tag["Value"] for tag in tags} == {"application": "runledger", "stage": "prod"}
+
+
+def test_a_restore_may_take_longer_than_one_wait(tmp_path: Path) -> None:
+    """The waiter of the aws command gives up after 25 tries, 20 seconds apart."""
+    waits = [each for each in commands(section("runbook.md", "Restore a lost table")) if "wait table-exists" in each]
+    assert len(waits) == 2
+    for number, wait in enumerate(waits):
+        calls = tmp_path / str(number)
+        aws = f'aws() {{ echo >> {calls}; [ "$(wc -l < {calls})" -eq 3 ]; }}'
+        subprocess.run(["bash", "-ec", f"{aws}\n{wait}"], check=True)
+        assert len(calls.read_text().splitlines()) == 3
+
+
+def test_the_restored_table_is_not_deleted_in_the_same_block_as_the_copy() -> None:
+    """A reader who pastes a block would delete it although the copy has failed."""
+    text = section("runbook.md", "Restore a lost table")
+    copying = [block for _, block in BLOCK.findall(text) if 'make recover ARGS="copy' in block]
+    assert len(copying) == 1
+    assert "delete-table" not in copying[0]
 
 
 def test_a_changed_retention_reaches_every_function_and_replaces_no_table(templates: Templates) -> None:
