@@ -8,7 +8,7 @@ from local.aws import clients as aws
 from local.aws.outputs import Outputs
 from tests.soak import lives, soak
 
-LIVES, SEED = 30, 1
+LIVES, SEED = 60, 1
 
 
 @pytest.fixture(autouse=True)

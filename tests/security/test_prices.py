@@ -88,7 +88,10 @@ def test_a_corrected_whole_price_corrects_the_cost(dynamodb: "DynamoDBClient") -
     first, _ = completed(dynamodb, 2, 5)
     ledger = ledger_on(dynamodb)
     runners = RunnerTracker(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
-    event = runner_events.launcher("runner_rescheduled", job_id=first.job_id, minute=2, price_per_hour=3)
+    same = f"i-{first.job_id:017x}"
+    event = runner_events.launcher(
+        "runner_rescheduled", job_id=first.job_id, runner_id=same, minute=2, price_per_hour=3
+    )
     runner_events.publish(event, runners)
     assert read(ledger, first.job_id).usage_in_dollars == cost(3)
 
