@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from runledger.model.runner import RunnerStatus
 from runledger.model.suspicion import Reason
 from runledger.reconciliation.orphans import RECHECK_SECONDS
 from runledger.reconciliation.runners import OVERDUE_SECONDS
@@ -81,6 +82,11 @@ class Suspicions:
         if job.status != "queued" and now - self.lives.statuses[job.id] > LAMBDA_SECONDS:
             yield f"{runner_id} was suspected of never registering, and its job {job.id} is {job.status} on GitHub"
 
+    def _is_waiting(self, runner_id: str) -> bool:
+        """For its cleanup. Another pass may be cleaning it up now."""
+        runner = self.world.receiving.runners.table.get(runner_id)
+        return self._is_alive(runner_id) and runner is not None and runner.status is RunnerStatus.ACTIVE
+
     def _is_alive(self, runner_id: str) -> bool:
         return self.world.ec2.machines[runner_id].alive
 
@@ -133,7 +139,7 @@ class Suspicions:
             case "reconciliation" if about["outcome"] == "success":
                 started = now - metrics["ReconciliationDuration"] / 1000
                 before = started - GRACE_SECONDS - OVERDUE_SECONDS
-                late = [each for each, since in self.since.items() if since < before and self._is_alive(each)]
+                late = [each for each, since in self.since.items() if since < before and self._is_waiting(each)]
                 checked = not any("the runners: deferred" in line for line in about["text"])
                 if checked and late and not metrics["OrphanedRunnersOverdue"]:
                     yield f"a pass counted no overdue orphan, and {', '.join(late)} should have been stopped"
