@@ -167,19 +167,6 @@ def test_invented_ids_cause_a_bounded_number_of_calls(
     assert calls(known, "/actions/runs/") == 3
 
 
-def test_a_lookup_beyond_the_limit_writes_nothing_and_keeps_no_other_reader_waiting(
-    api: Client, world: World, known: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A claim that no call to GitHub follows would keep every other request for the same id waiting for ten seconds."""
-    monkeypatch.setattr(github_lookups, "MOST_PER_MINUTE", 1)
-    monkeypatch.setattr(github_lookups, "MINUTE", len("2025-01-15"))
-    assert api.get(f"{HERE}/runs/10000", repo=REPO).status == 404
-    before = items(world.dynamodb, RUNS)
-    assert [api.get(f"{HERE}/runs/{OTHER_RUN}", repo=REPO).status for _ in range(2)] == [429, 429]
-    assert items(world.dynamodb, RUNS) == before
-    assert calls(known, "/actions/runs/") == 1
-
-
 def test_when_github_does_not_answer_an_unknown_run_is_503_and_not_404(
     api: Client, known: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

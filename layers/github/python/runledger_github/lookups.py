@@ -1,12 +1,16 @@
 """Lookups of runs and deployments that the ledger doesn't have: which are allowed, and how many."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from runledger.model.errors import UnavailableError
 from runledger.model.payload import is_repository_name
 from runledger.platform.clock import SystemClock
+from runledger.queries.caches import Found, Key
 from runledger.tables.github_lookups import MOST_PER_MINUTE, LookupCounts
 from runledger.tables.installations import InstallationsRegistry
+
+Fetch = Callable[[Key, str], Found | None]
 
 
 class TooManyLookups(UnavailableError):
@@ -30,7 +34,12 @@ class Lookups:
         owner = repo_full_name.partition("/")[0]
         return account is not None and is_repository_name(repo_full_name) and owner.casefold() == account.casefold()
 
-    def count(self, installation_id: int) -> None:
-        """Raises TooManyLookups. Call it before the claim: a claim that nothing follows makes other readers wait."""
-        if not self.counts.count(installation_id, at=self.time.text()):
-            raise TooManyLookups(installation_id)
+    def counted(self, installation_id: int, fetch: Fetch[Key, Found]) -> Fetch[Key, Found]:
+        """Raises TooManyLookups instead of calling GitHub."""
+
+        def count_and_fetch(key: Key, repo_full_name: str) -> Found | None:
+            if not self.counts.count(installation_id, at=self.time.text()):
+                raise TooManyLookups(installation_id)
+            return fetch(key, repo_full_name)
+
+        return count_and_fetch

@@ -21,7 +21,7 @@ from runledger.tables.runs import RunsTable
 
 from runledger_github.app import GitHubApp
 from runledger_github.errors import GitHubRefusal, RateLimited
-from runledger_github.lookups import Lookups, TooManyLookups
+from runledger_github.lookups import Fetch, Lookups, TooManyLookups
 from runledger_github.state import GitHubState
 
 # A page has 100 deliveries. Older ones can be requested by number, which the App's settings on GitHub show.
@@ -69,7 +69,7 @@ class Requests:
         key: Key,
         *,
         table: CachingTable[Key, Found],
-        fetch: Callable[[Key, str], Found | None],
+        fetch: Fetch[Key, Found],
     ) -> Result:
         item = table.get(key)
         if item and "repo_full_name" in item:
@@ -77,10 +77,9 @@ class Requests:
         installation_id, repo = request.installation_id, request.repo_full_name
         if repo is None or not self.lookups.is_own(installation_id, repo):
             return NOT_FOUND
-        self.lookups.count(installation_id)
         look_up = Refresh(
             table=table,
-            fetch=fetch,
+            fetch=self.lookups.counted(installation_id, fetch),
             notes_found=isinstance(request, RefreshRun) and request.run_attempt == NEWEST_ATTEMPT,
         )
         return DONE if look_up(key, repo) else CLAIMED
