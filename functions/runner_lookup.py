@@ -7,7 +7,7 @@ from runledger.recording import follow_up
 from runledger.runners import lookups
 from runledger.wiring import runners
 
-tracker, fleet, find_price = runners.tracker(), runners.fleet(), runners.find_price()
+tracker, find_machine, find_price = runners.tracker(), runners.find_machine(), runners.find_price()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -17,4 +17,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _look_up(message: str) -> None:
     lookup = follow_up.lookup_from(message)
     logs.follow_message(message)
-    lookups.look_up(lookup, tracker, fleet.find, find_price)
+    lookups.look_up(lookup, tracker, find_machine, find_price)

@@ -6,7 +6,7 @@ from runledger.platform import batches, logs
 from runledger.webhooks import retry_queue
 from runledger.wiring import recording
 
-ledger = recording.ledger()
+ledger, put_copy = recording.ledger(), recording.put_copy()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -14,6 +14,10 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _record(message: str) -> None:
+    if retry_queue.is_copy(message):
+        logs.follow_message(message)
+        put_copy(message)
+        return
     entry = retry_queue.from_message(message)
     logs.follow_message(message, otherwise=retry_queue.source_of(entry))
     ledger.dispatch(entry)

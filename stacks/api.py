@@ -9,6 +9,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
+from runledger.migration.phases import StoragePhase
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.webhooks import hosts
 
@@ -17,6 +18,7 @@ from stacks.constructs.api_function import ApiFunction
 from stacks.constructs.function import LedgerFunction, access_log_name, log_group
 from stacks.constructs.layer import domain_layer
 from stacks.constructs.parts import export, queue_with_dead_letters, secret
+from stacks.constructs.storage import WebhookArchive, allow_copies, copy_environment
 from stacks.constructs.tree import dead_letter_queues, resource_of
 from stacks.events import EventsStack
 from stacks.monitoring.resource_alarms import watch
@@ -82,6 +84,8 @@ class ApiStack(cdk.Stack):
             api_tokens=self._api_tokens,
         )
         self._http_api(intake, api)
+        if settings.storage_phase is StoragePhase.CLEANUP:
+            WebhookArchive(self, settings=settings, layer=self._layer)
         watch(self, settings=settings)
 
     def _webhook_intake(self) -> LedgerFunction:
@@ -97,14 +101,23 @@ class ApiStack(cdk.Stack):
                 "WEBHOOK_SECRETS": self._webhook_secrets,
                 "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
                 "GITHUB_HOST": hosts.host_of(self._settings.github_api_url),
+                **copy_environment(self._settings),
             },
         )
+        allow_copies(intake, self._settings)
         intake.allow(self._webhook_secrets, "secretsmanager:GetSecretValue")
         intake.allow(self._retries.queue_arn, "sqs:SendMessage")
         return intake
 
     def _webhook_retry(self) -> None:
-        retry = self._recorder.function(self, "webhook_retry", layers=[self._layer], timeout=cdk.Duration.minutes(1))
+        retry = self._recorder.function(
+            self,
+            "webhook_retry",
+            layers=[self._layer],
+            timeout=cdk.Duration.minutes(1),
+            environment=copy_environment(self._settings),
+        )
+        allow_copies(retry, self._settings)
         retry.feed(self._retries)
 
     def _http_api(self, intake: LedgerFunction, queries: LedgerFunction) -> None:

@@ -9,6 +9,7 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.parts import camel_case, export
+from stacks.constructs.storage import RunnerConfigBucket
 from stacks.monitoring.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
 
@@ -21,6 +22,8 @@ class DataStack(cdk.Stack):
         self.tables: Mapping[str, dynamodb.Table] = {
             table.name: self._table(table, settings) for table in schema.TABLES
         }
+        if settings.runner_config_bucket:
+            RunnerConfigBucket(self, settings=settings)
         watch_tables(self, self.tables, settings=settings)
 
     def _table(self, table: schema.TableSchema, settings: Settings) -> dynamodb.Table:

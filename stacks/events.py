@@ -21,6 +21,7 @@ from stacks.constructs.layer import domain_layer, github_layer
 from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
 from stacks.constructs.reconciler import ReconcilerFunction
 from stacks.constructs.recorder import TRACKS_RUNNERS, Recorder
+from stacks.constructs.storage import allow_configs, config_environment
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
@@ -168,9 +169,10 @@ class EventsStack(cdk.Stack):
             layers=[self._domain],
             timeout=lookup_timeout(self._settings),
             more=TRACKS_RUNNERS,
-            environment=runner_machines(self._settings),
+            environment={**runner_machines(self._settings), **config_environment(self._settings)},
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
+        allow_configs(function, self._settings)
         function.feed(self.recorder.runner_lookups, batch_size=1)
 
     def _run_retry(self) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from runledger.migration import key_pattern
+from runledger.migration.key_pattern import KeyPattern
+from runledger.migration.phases import StoragePhase
 from runledger.model import runner_names
 from runledger.model.passes import OrphanMode
 from runledger.model.reruns import RerunPolicy
@@ -16,6 +19,8 @@ from stacks.settings_reader import BadSetting, SettingsReader
 
 # The retention periods that CloudWatch Logs accepts.
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3653)
+
+CREATE = "create"  # a bucket that the stack creates, instead of the name of an existing one
 
 REPLACED = {
     "event_publisher_accounts": "event_publishers",
@@ -80,6 +85,11 @@ class Settings:
     alarm_email: str
     no_webhook_alarm_minutes: int
     queue_time_alarm_minutes: int
+    storage_phase: StoragePhase
+    webhook_bucket: str
+    webhook_key_pattern: KeyPattern
+    runner_config_bucket: str
+    runner_role_ids: tuple[str, ...]
 
     @property
     def prefix(self) -> str:
@@ -197,7 +207,31 @@ class Settings:
             # Longer than a weekend, and shorter than the three days for which GitHub can be asked to send again.
             no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
             queue_time_alarm_minutes=read.whole("queue_time_alarm_minutes", 30, at_least=0, at_most=24 * 60),
+            **_storage(read),
         )
+
+
+def _storage(read: SettingsReader) -> dict[str, Any]:
+    """The settings of docs/migration.md: each phase needs the buckets that it uses."""
+    phase = StoragePhase(read.choice("storage_phase", StoragePhase.DYNAMODB_ONLY, tuple(StoragePhase)))
+    webhooks, configs = read.bucket("webhook_bucket"), read.bucket("runner_config_bucket", or_else=CREATE)
+    pattern, role_ids = read.key_pattern("webhook_key_pattern", key_pattern.DEFAULT), read.role_ids("runner_role_ids")
+    if phase.uses_webhook_bucket and not webhooks:
+        raise BadSetting(f"storage_phase is '{phase}', which needs webhook_bucket: the bucket with your webhooks")
+    if phase.reads_runner_configs and not (configs and role_ids):
+        raise BadSetting(f"storage_phase is '{phase}', which needs runner_config_bucket and runner_role_ids")
+    if phase is StoragePhase.CLEANUP and not pattern.prefix:
+        raise BadSetting(
+            f"storage_phase is '{phase}', but webhook_key_pattern begins with a name in braces: "
+            "every object of the bucket would be archived"
+        )
+    return {
+        "storage_phase": phase,
+        "webhook_bucket": webhooks,
+        "webhook_key_pattern": pattern,
+        "runner_config_bucket": configs,
+        "runner_role_ids": role_ids,
+    }
 
 
 def reject_unknown(names: Iterable[str]) -> None:

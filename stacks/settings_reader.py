@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from runledger.migration.key_pattern import BadPattern, KeyPattern
 from runledger.runners import publishers
 from runledger.runners.publishers import Publisher
 
@@ -12,6 +13,8 @@ LARGEST_LIST_OF_PUBLISHERS = 2500
 # In bytes. An event pattern of EventBridge holds 2,048, and the rest of this one takes 350.
 LARGEST_LIST_OF_CLUSTERS = 1600
 CLUSTERS_AT_MOST = 10  # each is in the role of the reconciler
+BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+ROLES_AT_MOST = 5  # a lookup tries one after the other
 
 
 class BadSetting(ValueError):
@@ -95,6 +98,32 @@ class SettingsReader:
         except re.error as error:
             raise BadSetting(f"{name} is {given!r}; it must be a regular expression: {error}") from error
         return given
+
+    def bucket(self, name: str, *, or_else: str = "") -> str:
+        """The name of an existing bucket, `or_else`, or empty."""
+        given = self._given(name, "")
+        if not isinstance(given, str) or not (given in ("", or_else) or re.fullmatch(BUCKET_NAME, given)):
+            alternative = f", '{or_else}'" if or_else else ""
+            raise BadSetting(f"{name} is {given!r}; it must be the name of an S3 bucket{alternative} or empty")
+        return given
+
+    def key_pattern(self, name: str, default: str) -> KeyPattern:
+        given = self._given(name, default)
+        try:
+            return KeyPattern.parse_for_writing(str(given))
+        except BadPattern as error:
+            raise BadSetting(f"{name} is {given!r}; {error}") from error
+
+    def role_ids(self, name: str) -> tuple[str, ...]:
+        given = self._given(name, "")
+        ids = tuple(dict.fromkeys(_listed(given)))
+        valid = all(re.fullmatch(r"AROA[A-Z0-9]{12,124}", each) for each in ids)
+        if not isinstance(given, str) or not valid or len(ids) > ROLES_AT_MOST:
+            raise BadSetting(
+                f"{name} is {given!r}; it must be at most {ROLES_AT_MOST} unique ids of IAM roles (AROA...), "
+                "separated by commas: `aws iam get-role --query Role.RoleId` prints one"
+            )
+        return ids
 
     def _given(self, name: str, default: object) -> object:
         value = self._context(name)

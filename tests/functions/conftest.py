@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from moto import mock_aws
+from runledger.migration.key_pattern import DEFAULT
 from runledger.platform import clients as aws
 
 from local.github import SimulatedGitHub
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
 
+BUCKET, ROLE = "acme-runners", "AROAEXAMPLEEXAMPLE123"
+Metrics = Callable[[], set[str]]
 FUNCTIONS = [file.stem for file in (Path(__file__).parent.parent.parent / "functions").glob("*.py")]
 
 
@@ -97,3 +100,38 @@ def scene(world: World, github: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("ORPHAN_GRACE_MINUTES", "0")
     world.client("events").create_event_bus(Name="runledger-test")
     return Scene(world, github)
+
+
+@pytest.fixture
+def s3(world: World) -> Any:
+    client = world.client("s3")
+    client.create_bucket(Bucket=BUCKET)
+    return client
+
+
+@pytest.fixture
+def dual_write(s3: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    phase = {"STORAGE_PHASE": "dual_write", "WEBHOOK_BUCKET": BUCKET, "WEBHOOK_KEY_PATTERN": DEFAULT}
+    for name, value in phase.items():
+        monkeypatch.setenv(name, value)
+    return s3
+
+
+@pytest.fixture
+def dynamodb_first(dual_write: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    phase = {"STORAGE_PHASE": "dynamodb_first", "RUNNER_CONFIG_BUCKET": BUCKET, "RUNNER_ROLE_IDS": f"AROAOTHER,{ROLE}"}
+    for name, value in phase.items():
+        monkeypatch.setenv(name, value)
+    return dual_write
+
+
+@pytest.fixture
+def metrics(capsys: pytest.CaptureFixture[str]) -> Metrics:
+    """The names of the metrics that were emitted since the last call."""
+
+    def emitted() -> set[str]:
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+        definitions = [each for line in lines for each in line.get("_aws", {}).get("CloudWatchMetrics", [])]
+        return {metric["Name"] for definition in definitions for metric in definition["Metrics"]}
+
+    return emitted

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from runledger.migration import key_pattern
+from runledger.migration.runner_configs import config_key
 from runledger.platform import clients, emf
 
+from tests.functions.conftest import BUCKET, ROLE
 from tests.functions.reconciling import Scene, outlived, queued
 from tests.functions.test_emitted_metrics import emitted
 from tests.support import messages
@@ -136,6 +139,36 @@ def webhook_without_dynamodb(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> N
     intake = scene.world.start("webhook_intake")
     monkeypatch.setattr(intake.intake.ledger.events._table.client, "put_item", unreachable)
     deliver_job(scene, QUEUED)
+
+
+@emits("WebhookCopiesDeferred", "WebhookCopiesLost")
+def webhooks_without_s3(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_webhooks(monkeypatch, "dual_write")
+    deliver_job(scene, QUEUED)
+    monkeypatch.setattr(clients.client("sqs"), "send_message", unreachable)
+    deliver_job(scene, QUEUED, guid="another", job_id=2)
+
+
+@emits("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses")
+def runner_configs(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_webhooks(monkeypatch, "dynamodb_first")
+    monkeypatch.setenv("RUNNER_CONFIG_BUCKET", BUCKET)
+    monkeypatch.setenv("RUNNER_ROLE_IDS", ROLE)
+    s3 = scene.world.client("s3")
+    s3.create_bucket(Bucket=BUCKET)
+    machines = [scene.start_instance() for _ in range(3)]
+    s3.put_object(Bucket=BUCKET, Key=config_key(ROLE, machines[0]), Body=b"{}")
+    scene.world.invoke("scheduling_events", batch(launcher("runner_scheduled", job_id=3, runner_id=machines[2])))
+    for job_id, machine in enumerate(machines, start=1):
+        deliver_job(scene, IN_PROGRESS, guid=machine, job_id=job_id, runner_name=f"runner-{machine}")
+    scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
+
+
+def copy_webhooks(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
+    """Into a bucket that doesn't exist."""
+    settings = {"STORAGE_PHASE": phase, "WEBHOOK_BUCKET": "not-there", "WEBHOOK_KEY_PATTERN": key_pattern.DEFAULT}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
 
 
 @emits("RejectedEvents", "MessagesFailed")

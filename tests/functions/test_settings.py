@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from runledger.migration import key_pattern
 from runledger.platform import clients
 from runledger.wiring import settings
 from runledger.wiring.settings import (
@@ -19,14 +20,17 @@ from runledger_api import wiring as api_wiring
 from runledger_api.wiring import ApiSettings
 from runledger_github.wiring import RerunSettings
 
-from tests.functions.conftest import FUNCTIONS, World
+from tests.functions.conftest import FUNCTIONS, ROLE, World
 from tests.stacks.test_functions import functions
 from tests.support.settings import SETTINGS
-from tests.support.synthesis import Templates
+from tests.support.synthesis import Templates, synthesise
 
 # Read by the modules of logs and metrics, which every function loads.
 READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}
 SET_BY_LAMBDA = {"AWS_REGION"}
+PHASES = (None, "dynamodb_first", "cleanup")
+STORAGE = {"webhook_bucket": "acme-runners", "runner_config_bucket": "create", "runner_role_ids": ROLE}
+ONLY_IN_CLEANUP = "webhook_archive"
 
 
 class RecordingEnvironment(dict[str, str]):
@@ -41,12 +45,13 @@ class RecordingEnvironment(dict[str, str]):
         return super().get(name, default)
 
 
-@pytest.fixture
-def given(templates: Templates) -> Mapping[str, set[str]]:
-    """The variables of each function, as they are deployed."""
+@pytest.fixture(params=PHASES)
+def given(templates: Templates, request: pytest.FixtureRequest) -> Mapping[str, set[str]]:
+    """The variables of each function, as they are deployed in the default phase and in those that use S3."""
+    deployed = synthesise(**STORAGE, storage_phase=request.param) if request.param else templates
     return {
         function["Handler"].removesuffix(".handler"): set(function["Environment"]["Variables"])
-        for _, function in functions(templates).values()
+        for _, function in functions(deployed).values()
     }
 
 
@@ -64,6 +69,11 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
 ) -> None:
     app = world.secrets.create_secret(Name="app", SecretString="{}")["ARN"]
     values = SETTINGS | {"WEBHOOK_SECRETS": world.secret_arn, "GITHUB_APP": app}
+    values |= {"STORAGE_PHASE": "dynamodb_first", "WEBHOOK_BUCKET": "b", "WEBHOOK_KEY_PATTERN": key_pattern.DEFAULT}
+    values |= {"RUNNER_CONFIG_BUCKET": "b", "RUNNER_ROLE_IDS": ROLE}
+    if function not in given:
+        assert function == ONLY_IN_CLEANUP
+        return
     names = given[function] - READ_BY_ALL
     deployed = RecordingEnvironment({name: values.get(name, "") for name in names | SET_BY_LAMBDA})
     monkeypatch.setattr(settings, "os", SimpleNamespace(environ=deployed))
@@ -72,7 +82,7 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
 
 
 def test_every_function_is_compared(given: Mapping[str, set[str]]) -> None:
-    assert given.keys() == set(FUNCTIONS)
+    assert given.keys() | {ONLY_IN_CLEANUP} == set(FUNCTIONS)
 
 
 def test_a_missing_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,9 @@ MAY_IMPORT = {
     "runledger.recording": {"model", "platform", "tables"},
     "runledger.webhooks": {"model", "platform", "recording"},
     "runledger.runners": {"model", "platform", "tables", "recording"},
+    "runledger.migration": {"model", "platform", "recording", "webhooks"},
     "runledger.reconciliation": {"model", "platform", "tables", "queries", "recording", "runners"},
-    "runledger.wiring": {"model", "platform", "tables", "recording", "webhooks", "runners"},
+    "runledger.wiring": {"model", "platform", "tables", "recording", "webhooks", "runners", "migration"},
     "runledger_github": {
         *("model", "platform", "tables", "queries", "recording", "webhooks", "runners", "reconciliation", "wiring"),
     },

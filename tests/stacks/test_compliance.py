@@ -20,6 +20,14 @@ CONFIGURATIONS: Mapping[str, Mapping[str, object]] = {
     "provisioned": {"capacity": "provisioned"},
     "enforce": {"orphans": "enforce", "runner_tags": "runner=yes"},
     "another-stage": {"stage": "staging"},
+    "dual_write": {"storage_phase": "dual_write", "webhook_bucket": "acme-runners"},
+    "dynamodb_first": {
+        "storage_phase": "dynamodb_first",
+        "webhook_bucket": "acme-runners",
+        "runner_config_bucket": "create",
+        "runner_role_ids": "AROAEXAMPLEEXAMPLE123",
+    },
+    "cleanup": {"storage_phase": "cleanup", "webhook_bucket": "acme-runners", "runner_config_bucket": "acme-runners"},
     "regions": {"runner_regions": "us-east-1,eu-west-1", "orphans": "enforce", "runner_tags": "runner=yes"},
 }
 REGIONS = ("us-east-1", "eu-central-1")

@@ -1,7 +1,7 @@
 """The format of messages between functions. During an upgrade or rollback, one version reads messages of another.
 
 A message contains the version of its format. Readers ignore unknown fields, so a field with a default can be added at
-any time. A change that an older reader would misread needs a new VERSION: older readers then leave the message in its
+any time. A change that an older reader would misread needs a new version: older readers then leave the message in its
 queue, until they are upgraded or it becomes a dead letter. docs/upgrading.md has the rules.
 """
 
@@ -21,26 +21,27 @@ CORRELATION = "correlation_id"  # of the input that caused the message; absent f
 FIRST, VERSION = 1, 1
 MESSAGE = "message"
 LONGEST_TEXT = 2048
+COPIES = 2  # the version of copies of webhooks, a kind of message that earlier releases don't have
 
 
-def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None) -> dict[str, Any]:
-    return {FIELD: VERSION, **values, **({CORRELATION: correlation_id} if correlation_id else {})}
+def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None, version: int = VERSION) -> dict[str, Any]:
+    return {FIELD: version, **values, **({CORRELATION: correlation_id} if correlation_id else {})}
 
 
-def parse(message: str) -> Mapping[str, Any]:
+def parse(message: str, *, supported: int = VERSION) -> Mapping[str, Any]:
     """The content of a queue message, of a version that is supported."""
     values = payload.parse_object(message, MESSAGE)
-    check(values)
+    check(values, supported=supported)
     return values
 
 
-def check(values: Mapping[str, Any]) -> None:
+def check(values: Mapping[str, Any], *, supported: int = VERSION) -> None:
     """NewerMessage if the version isn't supported. A message without a version has the first."""
     version = values.get(FIELD, FIRST)
     if type(version) is not int or version < FIRST:
         raise Malformed(FIELD, f"must be a whole number from {FIRST}")
-    if version > VERSION:
-        raise NewerMessage(version, supported=VERSION)
+    if version > supported:
+        raise NewerMessage(version, supported=supported)
 
 
 def read(kind: Any, value: Any, name: str = MESSAGE) -> Any:

@@ -46,7 +46,9 @@ IMPATIENT = Config(
 PATIENT = IMPATIENT.merge(
     Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
 )
-CONFIGS = {"ec2": PATIENT, "ecs": PATIENT, "pricing": PATIENT}
+# In intake, which may have waited for DynamoDB before: one attempt, and the retry queue makes the next one.
+ONCE = IMPATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
+CONFIGS = {"ec2": PATIENT, "ecs": PATIENT, "pricing": PATIENT, "s3": ONCE}
 
 _clients: WeakSet[Any] = WeakSet()
 renew_after_restore(_clients)

@@ -31,6 +31,7 @@ COUNTED = (
     *("StuckJobs", "JobsHealed", "LongRunningJobs", "WebhooksRedelivered", "ReconciliationErrors"),
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
     *("PassesSucceeded", "PassesFailed"),
+    *("WebhookCopiesDeferred", "WebhookCopiesLost", "SchedulingHits", "SchedulingFallbacks", "SchedulingMisses"),
 )
 # All metrics.
 UNITS = dict.fromkeys(COUNTED, "Count") | {

@@ -86,6 +86,29 @@ def deferred(entry: Input, error: Exception) -> None:
     count("recording deferred", _about(entry) | about, {"DeferredDeliveries": 1})
 
 
+def copy_deferred(key: str, error: Exception) -> None:
+    about = {"level": "WARNING", "key": key, "reason": str(error)}
+    count("webhook copy deferred", about, {"WebhookCopiesDeferred": 1})
+
+
+def copy_lost(key: str, reason: str) -> None:
+    """The ledger has the webhook, and S3 won't get it."""
+    about = {"level": "ERROR", "key": key, "reason": reason}
+    count("webhook copy lost", about, {"WebhookCopiesLost": 1})
+
+
+def scheduling_found(decision: Decision) -> None:
+    """A job has started, and the ledger has its scheduling attributes."""
+    if decision.event.event_type is EventType.WEBHOOK_IN_PROGRESS and decision.job.scheduled_at is not None:
+        count("scheduling attributes found", _ids(decision.job), {"SchedulingHits": 1})
+
+
+def scheduling_looked_up(runner_id: str, *, in_s3: bool) -> None:
+    """The ledger had no scheduling attributes of a job on this machine."""
+    metric = "SchedulingFallbacks" if in_s3 else "SchedulingMisses"
+    count("scheduling attributes looked up", {"runner_id": runner_id}, {metric: 1})
+
+
 def considered(check: RerunCheck, result: RerunResult) -> None:
     logger.info("re-run considered", extra=asdict(check) | {"result": str(result)})
 
@@ -95,6 +118,10 @@ def _about(entry: Input) -> dict[str, Any]:
     names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
     found = {name: getattr(entry, name, None) for name in names} | {"kind": type(entry).__name__}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _ids(job: Job) -> dict[str, Any]:
+    return {"installation_id": job.installation_id, "job_id": job.job_id}
 
 
 def _measured(decision: Decision) -> dict[str, float]:

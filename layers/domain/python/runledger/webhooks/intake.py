@@ -1,6 +1,6 @@
 """Webhook intake: verify, read, check the scope, record. If recording fails, the entry goes to the retry queue."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -34,6 +34,7 @@ class Intake:
     ledger: Ledger
     retries: RetryQueue
     host: str  # the one that this deployment serves
+    copy: Callable[[Delivery, Receipt], None] | None = None  # to S3; it must not fail the webhook
 
     def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
@@ -48,6 +49,9 @@ class Intake:
         if not signers.cover(origins):
             self._check_scope_again(delivery, signature, origins)
         results = [self._record(entry) for entry in inputs]
+        if self.copy:
+            for receipt in (entry for entry in inputs if isinstance(entry, Receipt)):
+                self.copy(delivery, receipt)
         return results[0] if results else IntakeResult.IGNORED
 
     def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:

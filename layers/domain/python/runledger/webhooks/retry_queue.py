@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 KINDS: dict[str, type[Input]] = {kind.__name__: kind for kind in (Receipt, *get_args(Report))}
+COPY = "WebhookCopy"  # a kind of message with a format of its own: see `runledger.migration.copies`
 ENTRY = "entry"
 # The first release reads only this name. It is still written, because during an upgrade and after a rollback an older
 # function reads the messages of this one. A later release, which reads both names as this one does, can write ENTRY.
@@ -31,9 +32,11 @@ class RetryQueue:
         self._client = client
         self._url = url
 
-    @translate_errors("retry queue")
     def put(self, entry: Input) -> None:
-        message = to_message(entry, correlation_id=logs.correlation_id())
+        self.send(to_message(entry, correlation_id=logs.correlation_id()))
+
+    @translate_errors("retry queue")
+    def send(self, message: str) -> None:
         self._client.send_message(QueueUrl=self._url, MessageBody=message)
 
 
@@ -67,6 +70,10 @@ def _jobs(texts: object) -> tuple[GateJob, ...]:
         return tuple(message_format.read(GateJob, dataclasses.asdict(job), "jobs") for job in jobs)
     except (ValueError, TypeError) as error:
         raise Malformed("jobs", "must be a list of jobs at a gate") from error
+
+
+def is_copy(message: str) -> bool:
+    return bool(payload.parse_object(message, message_format.MESSAGE).get("kind") == COPY)
 
 
 def source_of(entry: Input) -> str:

@@ -1,6 +1,7 @@
 """The ledger and webhook intake. What only some functions need is wired elsewhere, so that intake does not load it."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -15,7 +16,7 @@ from runledger.tables.gates import Gates
 from runledger.webhooks.intake import Intake
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import WebhookSecrets
-from runledger.wiring.settings import IntakeSettings, RecordingSettings, TableSettings
+from runledger.wiring.settings import CopySettings, IntakeSettings, RecordingSettings, TableSettings
 from runledger.wiring.tables import deployments, installations, jobs, runs
 
 
@@ -47,7 +48,7 @@ def ledger() -> Ledger:
 def intake() -> Intake:
     settings = IntakeSettings.from_environment()
     retries = RetryQueue(lazy_client("sqs"), settings.webhook_retries_queue)
-    return Intake(
+    made = Intake(
         secrets=WebhookSecrets(
             client("secretsmanager"),
             settings.webhook_secrets,
@@ -58,3 +59,21 @@ def intake() -> Intake:
         retries=retries,
         host=settings.github_host,
     )
+    if not CopySettings.from_environment().webhook_bucket:
+        return made
+    from runledger.wiring import migration  # noqa: PLC0415 - only the phases with S3 load it
+
+    return migration.copying(made)
+
+
+@cache
+def put_copy() -> Callable[[str], None]:
+    """For copies of webhooks in the retry queue. There may be some after the phase that wrote them has ended."""
+    settings = CopySettings.from_environment()
+
+    def put(message: str) -> None:
+        from runledger.wiring import migration  # noqa: PLC0415 - as above
+
+        migration.put_copy(message, settings)
+
+    return put

@@ -10,13 +10,14 @@ from runledger.platform import logs, retries
 from runledger.platform.clients import lazy_client
 from runledger.runners.fleet import Fleet
 from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.lookups import FindMachine
 from runledger.runners.prices import Prices
 from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
 from runledger.runners.tracker import RunnerTracker
 from runledger.wiring.recording import ledger
 from runledger.wiring.runner_tables import runners_table
-from runledger.wiring.settings import FleetSettings, LauncherSettings, RunnerSettings
+from runledger.wiring.settings import FleetSettings, LauncherSettings, RunnerConfigSettings, RunnerSettings
 from runledger.wiring.tables import installations
 
 
@@ -59,6 +60,16 @@ def fleet() -> Fleet:
         postponed=logs.lookup_postponed,
         keep_tags=fleet_settings.keep_tags,
     )
+
+
+@cache
+def find_machine() -> FindMachine:
+    """For lookups: a runner config in S3 may add what EC2 doesn't have."""
+    if not RunnerConfigSettings.from_environment().runner_config_bucket:
+        return fleet().find
+    from runledger.wiring import migration  # noqa: PLC0415 - only the phase that reads runner configs loads it
+
+    return migration.with_fallback(fleet().find)
 
 
 @cache

@@ -94,6 +94,23 @@ class IntakeSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CopySettings(Settings):
+    """Intake and the retries of webhooks: set only in the phases that copy webhooks to S3."""
+
+    storage_phase: str = ""
+    webhook_bucket: str = ""
+    webhook_key_pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerConfigSettings(Settings):
+    """The lookups of machines: set only in the phase that reads runner configs from S3."""
+
+    runner_config_bucket: str = ""
+    runner_role_ids: tuple[str, ...] = parsed(names_in, default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerSettings(Settings):
     """Every function that tracks machines. Without `runner_tags`, the tags of well-known launchers count."""
 

@@ -1,0 +1,41 @@
+"""The phase `cleanup`: a custom resource of CloudFormation whose rule moves old webhooks in S3 to Glacier."""
+
+import json
+from typing import Any
+from urllib.request import Request, urlopen
+
+from runledger.migration import archive
+from runledger.platform import logs
+from runledger.platform.clients import client
+
+LONGEST_REASON = 500
+
+
+def handler(event: dict[str, Any], context: Any) -> None:
+    """CloudFormation sends Create and Update with the phase, and Delete when the phase ends or the bucket changes."""
+    bucket, prefix = event["ResourceProperties"]["Bucket"], event["ResourceProperties"]["Prefix"]
+    failure = None
+    try:
+        if event["RequestType"] == "Delete":
+            archive.remove_rule(client("s3"), bucket)
+        else:
+            archive.add_rule(client("s3"), bucket, prefix)
+    except Exception as error:  # without a response, CloudFormation waits for an hour
+        logs.logger.exception("lifecycle rule not changed")
+        failure = f"The lifecycle of the bucket {bucket} was not changed: {error}"[:LONGEST_REASON]
+    _respond(event, physical_id=f"{bucket}/{archive.RULE}", failure=failure, log_stream=context.log_stream_name)
+
+
+def _respond(event: dict[str, Any], *, physical_id: str, failure: str | None, log_stream: str) -> None:
+    response = {
+        "Status": "FAILED" if failure else "SUCCESS",
+        "Reason": failure or f"See the log stream {log_stream}",
+        "PhysicalResourceId": physical_id,
+        **{name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")},
+    }
+    # The URL is presigned for a request without a content type.
+    request = Request(  # noqa: S310 - from CloudFormation
+        event["ResponseURL"], data=json.dumps(response).encode(), method="PUT", headers={"Content-Type": ""}
+    )
+    with urlopen(request):  # noqa: S310 - as above
+        pass

@@ -1,0 +1,115 @@
+"""Copies of webhooks in S3, in the phases `dual_write` and `dynamodb_first`.
+
+    intake: record in the ledger ── put the object
+                                        │ S3 is unavailable, or refuses it
+                                        └── retry queue ── webhook_retry: put the object, or a dead letter in the end
+
+The copy never fails the webhook: the ledger has recorded or queued it. A copy is put again by every redelivery, so an
+object is that of the last delivery, as it was before the ledger.
+"""
+
+import base64
+import gzip
+import json
+import zlib
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import quote, unquote
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from runledger.migration.key_pattern import KeyPattern
+from runledger.model import message_format, payload
+from runledger.model.errors import Malformed, UnavailableError
+from runledger.model.inputs import Receipt
+from runledger.platform import logs
+from runledger.recording import telemetry
+from runledger.webhooks.delivery import Delivery
+from runledger.webhooks.retry_queue import COPY, RetryQueue
+
+# In bytes. SQS accepts 1 MiB, and the queue adds its own attributes.
+LARGEST_MESSAGE = 1_000_000
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookCopy:
+    """One object: the body as it was received, and what its headers and its receipt add."""
+
+    key: str
+    body: bytes
+    delivery_id: str
+    received_at: str
+    received_by: str | None = None
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Metadata of S3 are headers: ASCII only."""
+        values = {"delivery-id": self.delivery_id, "received-at": self.received_at, "received-by": self.received_by}
+        return {name: quote(value) for name, value in values.items() if value is not None}
+
+
+def from_metadata(metadata: dict[str, str]) -> dict[str, str]:
+    """The same names and values, as they were before they were stored."""
+    return {name.lower(): unquote(value) for name, value in metadata.items()}
+
+
+class WebhookCopies:
+    def __init__(self, client: Any, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+
+    def put(self, copy: WebhookCopy) -> None:
+        self._client.put_object(
+            Bucket=self._bucket, Key=copy.key, Body=copy.body, ContentType=JSON_TYPE, Metadata=copy.metadata
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyingIntake:
+    """What intake does with each recorded webhook of a job."""
+
+    copies: WebhookCopies
+    pattern: KeyPattern
+    retries: RetryQueue
+
+    def __call__(self, delivery: Delivery, receipt: Receipt) -> None:
+        copy = WebhookCopy(
+            key=self.pattern.key(receipt),
+            body=delivery.body,
+            delivery_id=delivery.delivery_id,
+            received_at=delivery.received_at,
+            received_by=delivery.received_by,
+        )
+        try:
+            self.copies.put(copy)
+        except (BotoCoreError, ClientError) as error:
+            telemetry.copy_deferred(copy.key, error)
+            self._defer(copy)
+
+    def _defer(self, copy: WebhookCopy) -> None:
+        message = to_message(copy, correlation_id=logs.correlation_id())
+        if len(message) > LARGEST_MESSAGE:
+            telemetry.copy_lost(copy.key, "it is too large for the retry queue")
+            return
+        try:
+            self.retries.send(message)
+        except (UnavailableError, BotoCoreError, ClientError) as error:
+            telemetry.copy_lost(copy.key, str(error))
+
+
+def to_message(copy: WebhookCopy, *, correlation_id: str | None = None) -> str:
+    """Compressed, because messages of SQS are limited: bodies of jobs shrink to a fifth and less."""
+    packed = base64.b64encode(gzip.compress(copy.body, mtime=0)).decode()
+    content = {"kind": COPY, "copy": asdict(replace(copy, body=b"")) | {"body": packed}}
+    return json.dumps(message_format.stamp(content, correlation_id=correlation_id, version=message_format.COPIES))
+
+
+def from_message(message: str) -> WebhookCopy:
+    content = payload.section(message_format.parse(message, supported=message_format.COPIES), "copy")
+    try:
+        body = gzip.decompress(base64.b64decode(content["body"]))
+        fields = {name: content.get(name) for name in ("key", "delivery_id", "received_at", "received_by")}
+        return WebhookCopy(body=body, **fields)
+    except (ValueError, TypeError, KeyError, OSError, EOFError, zlib.error) as error:
+        raise Malformed("copy", "must have a key and a compressed body") from error

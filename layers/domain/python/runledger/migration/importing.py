@@ -1,0 +1,50 @@
+"""Imports stored webhooks through the decision and the write protocol of live intake, without its effects elsewhere.
+
+A webhook that the ledger has is not recorded again, so an import can be repeated, interrupted, run twice at the same
+time, and run while live webhooks arrive. All webhooks of a job are imported in the order of their receipt.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from runledger.migration import webhook_groups
+from runledger.migration.objects import Selection
+from runledger.migration.stored import Source
+from runledger.migration.webhook_groups import Group, JobWebhooks
+from runledger.model.inputs import Receipt
+from runledger.recording.decision import decide
+from runledger.recording.ledger import Ledger
+
+IMPORTED, ALREADY_RECORDED, EXPIRED = "imported", "already_recorded", "expired"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """`now` is the time of the import: what has expired by then is skipped."""
+
+    source: Source
+    selection: Selection
+    ledger: Ledger
+    retention_days: int
+    now: str
+    is_dry_run: bool = False
+
+    def run(self, group: Group) -> JobWebhooks:
+        """Safe to repeat. UnavailableError, or an error of AWS, if it was not completed."""
+        total = JobWebhooks(receipts=[], counts=Counter())
+        for job in webhook_groups.read(group, self.source, self.selection):
+            total.counts += job.counts
+            total.unreadable += job.unreadable
+            if job.is_expired(self.now, self.retention_days):
+                total.counts[EXPIRED] += len(job.receipts)
+            else:
+                total.counts += Counter(map(self._import, job.receipts))
+        return total
+
+    def _import(self, receipt: Receipt) -> str:
+        job = self.ledger.jobs.get(receipt.installation_id, receipt.job_id)
+        if job is not None and decide(job, receipt).job is job:
+            return ALREADY_RECORDED
+        if not self.is_dry_run:
+            self.ledger.record(receipt)
+        return IMPORTED

@@ -1,0 +1,112 @@
+"""Runner configs in S3, from which the phase `dynamodb_first` takes scheduling attributes that the ledger lacks.
+
+A config contains a JIT config and other secrets. Only the fields of `Scheduling` are kept, and errors contain neither
+the config nor a part of it.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from runledger.model import payload
+from runledger.model.inputs import Lifecycle
+from runledger.model.instance import Instance, RunnerKind
+from runledger.platform.availability import translate_errors
+from runledger.platform.logs import logger
+
+FindMachine = Callable[[str, RunnerKind], Instance | None]
+
+LARGEST_CONFIG = 256 * 1024
+# Without the permission to list a bucket, S3 reports a missing object as one to which access is denied.
+MISSING = {"NoSuchKey", "404", "AccessDenied"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduling:
+    """The scheduling attributes in a runner config: see docs/runner-config.v1.schema.json."""
+
+    scheduled_at: str | None = None
+    instance_type: str | None = None
+    instance_lifecycle: Lifecycle | None = None
+    pool_name: str | None = None
+
+
+class RunnerConfigs:
+    """`role_ids` are the unique ids of the instance roles: they are the first part of each machine's folder."""
+
+    def __init__(self, client: Any, bucket: str, *, role_ids: Sequence[str]) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._role_ids = role_ids
+
+    def find(self, instance_id: str) -> Scheduling | None:
+        for role_id in self._role_ids:
+            if body := self._get(config_key(role_id, instance_id)):
+                return scheduling_in(body)
+        return None
+
+    @translate_errors("runner config bucket")
+    def _get(self, key: str) -> bytes | None:
+        try:
+            body: bytes = self._client.get_object(Bucket=self._bucket, Key=key)["Body"].read(LARGEST_CONFIG)
+        except ClientError as error:
+            if error.response["Error"]["Code"] in MISSING:
+                return None
+            raise
+        return body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindMachineWithFallback:
+    """Describes a machine of a job that no launcher reported: EC2's description, with the config's attributes.
+
+    The config is used only for a machine that EC2 describes: whose machine it is follows from its tags, as always.
+    """
+
+    find_machine: FindMachine
+    configs: RunnerConfigs
+    looked_up: Callable[[str, bool], None]
+
+    def __call__(self, runner_id: str, kind: RunnerKind) -> Instance | None:
+        machine = self.find_machine(runner_id, kind)
+        if machine is None or kind is not RunnerKind.EC2:
+            return machine
+        found = self.configs.find(runner_id)
+        self.looked_up(runner_id, found is not None)
+        return completed(machine, found) if found else machine
+
+
+def config_key(role_id: str, instance_id: str) -> str:
+    return f"runners/{role_id}:{instance_id}/runner-config.json"
+
+
+def completed(machine: Instance, found: Scheduling) -> Instance:
+    """EC2 describes the machine. The launcher's time is better than EC2's: it is when the machine was requested."""
+    return replace(
+        machine,
+        instance_type=machine.instance_type or found.instance_type,
+        lifecycle=machine.lifecycle or found.instance_lifecycle,
+        pool_name=machine.pool_name or found.pool_name,
+        launched_at=found.scheduled_at or machine.launched_at,
+    )
+
+
+def scheduling_in(body: bytes) -> Scheduling | None:
+    """None if it isn't a config. The log gets no part of it."""
+    try:
+        config = json.loads(body)
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict):
+        logger.warning("runner config ignored: it isn't a JSON object")
+        return None
+    lifecycle = config.get("instance_lifecycle")
+    return Scheduling(
+        scheduled_at=payload.instant(config, "scheduled_at"),
+        instance_type=payload.text(config, "instance_type"),
+        instance_lifecycle=Lifecycle(lifecycle) if lifecycle in tuple(Lifecycle) else None,
+        pool_name=payload.text(config, "pool_name"),
+    )

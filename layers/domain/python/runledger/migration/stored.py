@@ -1,0 +1,140 @@
+"""Where stored webhooks are: a bucket or a folder, listed by key and read one by one.
+
+`BucketSource` takes boto3's client: a large object is downloaded in parts, by boto3's transfer manager.
+"""
+
+import io
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from runledger.migration.copies import from_metadata
+from runledger.migration.key_pattern import KeyPattern
+from runledger.migration.objects import StoredWebhook
+from runledger.model import times
+
+ARCHIVED = {"GLACIER", "DEEP_ARCHIVE"}
+# Larger objects are downloaded in parts, each of which is retried.
+LARGE = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherKey:
+    """An object that isn't a webhook, by its key."""
+
+    key: str
+
+
+class Source(Protocol):
+    name: str
+
+    def listed(self, pattern: KeyPattern, *, after: str | None = None) -> Iterator[StoredWebhook | OtherKey]:
+        """Sorted by key, from the first one after `after`."""
+
+    def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
+        """With its metadata. None if the object is gone."""
+
+
+class BucketSource:
+    def __init__(self, client: Any, bucket: str, prefix: str = "") -> None:
+        self.name = f"s3://{bucket}/{prefix}"
+        self._client = client
+        self._bucket = bucket
+        self._prefix = prefix
+
+    def listed(self, pattern: KeyPattern, *, after: str | None = None) -> Iterator[StoredWebhook | OtherKey]:
+        start = {"StartAfter": self._prefix + after} if after else {}
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket,
+            Prefix=self._prefix + pattern.prefix,
+            **start,
+        )
+        for page in pages:
+            for found in page.get("Contents", []):
+                yield _matched(
+                    pattern,
+                    StoredWebhook(
+                        key=found["Key"].removeprefix(self._prefix),
+                        size=found["Size"],
+                        modified_at=times.normalised(found["LastModified"].isoformat()),
+                        archived=found.get("StorageClass") in ARCHIVED,
+                    ),
+                )
+
+    def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
+        key = self._prefix + stored.key
+        try:
+            response = self._client.get_object(Bucket=self._bucket, Key=key)
+        except self._client.exceptions.NoSuchKey:
+            return None
+        with response["Body"] as stream:
+            if response["ContentLength"] > LARGE:
+                whole = io.BytesIO()
+                self._client.download_fileobj(self._bucket, key, whole)
+                body = whole.getvalue()
+            else:
+                body = stream.read()
+        return _with_metadata(stored, from_metadata(response["Metadata"])), body
+
+
+class FolderSource:
+    def __init__(self, folder: Path) -> None:
+        self.name = str(folder.resolve())
+        self._folder = folder
+
+    def listed(self, pattern: KeyPattern, *, after: str | None = None) -> Iterator[StoredWebhook | OtherKey]:
+        for key in self._keys():
+            if key.startswith(pattern.prefix) and (after is None or _order(key) > _order(after)):
+                status = (self._folder / key).stat()
+                modified_at = times.from_epoch_ms(int(status.st_mtime * times.MS_PER_SECOND))
+                yield _matched(pattern, StoredWebhook(key=key, size=status.st_size, modified_at=modified_at))
+
+    def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
+        try:
+            return stored, (self._folder / stored.key).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def _keys(self) -> Iterable[str]:
+        found = (
+            (Path(folder) / file).relative_to(self._folder).as_posix()
+            for folder, _, files in os.walk(self._folder)
+            for file in files
+        )
+        return sorted(found, key=_order)
+
+
+def _order(key: str) -> bytes:
+    """As S3 sorts keys."""
+    return key.encode("utf-8", "surrogateescape")
+
+
+def _matched(pattern: KeyPattern, stored: StoredWebhook) -> StoredWebhook | OtherKey:
+    values = pattern.match(stored.key)
+    if values is None:
+        return OtherKey(key=stored.key)
+    return replace(
+        stored,
+        installation_id=values.get("installation_id"),
+        job_id=values.get("job_id"),
+        delivery_id=from_metadata(dict(values)).get("delivery_id"),
+    )
+
+
+def _with_metadata(stored: StoredWebhook, metadata: dict[str, str]) -> StoredWebhook:
+    """What `copies` stored with the object. Objects of earlier systems have none."""
+    received_at = metadata.get("received-at")
+    try:
+        normalised = times.normalised(received_at) if received_at else None
+    except ValueError:
+        normalised = None
+    if normalised is None:
+        return stored
+    return replace(
+        stored,
+        delivery_id=metadata.get("delivery-id") or stored.delivery_id,
+        received_at=normalised,
+        received_by=metadata.get("received-by"),
+    )

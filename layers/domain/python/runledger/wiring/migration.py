@@ -1,0 +1,102 @@
+"""What the phases with S3 add. Loaded in these phases only: the other functions and phases stay as they are."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from runledger.migration import copies
+from runledger.migration.copies import CopyingIntake, WebhookCopies
+from runledger.migration.key_pattern import KeyPattern
+from runledger.migration.phases import StoragePhase
+from runledger.migration.runner_configs import FindMachine, FindMachineWithFallback, RunnerConfigs
+from runledger.model.job import Job
+from runledger.model.reports import Input, RunReport
+from runledger.model.reruns import RerunPolicy
+from runledger.platform.clients import client, lazy_client
+from runledger.recording import telemetry
+from runledger.recording.decision import Decision
+from runledger.recording.follow_up import FollowUps
+from runledger.recording.ledger import Ledger
+from runledger.tables.deployments import DeploymentsTable
+from runledger.tables.events import EventsTable
+from runledger.tables.gates import Gates
+from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.jobs import JobsTable
+from runledger.tables.runs import RunsTable
+from runledger.webhooks.intake import Intake
+from runledger.wiring.settings import CopySettings, RunnerConfigSettings, TableSettings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+def copying(intake: Intake) -> Intake:
+    settings = CopySettings.from_environment()
+    pattern = KeyPattern.parse_for_writing(settings.webhook_key_pattern)
+    copy = CopyingIntake(copies=_copies(settings), pattern=pattern, retries=intake.retries)
+    if StoragePhase(settings.storage_phase).reads_runner_configs:
+        return replace(intake, copy=copy, ledger=replace(intake.ledger, recorded=_recorded))
+    return replace(intake, copy=copy)
+
+
+def put_copy(message: str, settings: CopySettings) -> None:
+    """From the retry queue. Without a bucket, the phase has changed since the message was sent."""
+    copy = copies.from_message(message)
+    if settings.webhook_bucket:
+        _copies(settings).put(copy)
+    else:
+        telemetry.copy_lost(copy.key, "the storage phase no longer writes to S3")
+
+
+def with_fallback(find_machine: FindMachine) -> FindMachine:
+    settings = RunnerConfigSettings.from_environment()
+    configs = RunnerConfigs(client("s3"), settings.runner_config_bucket, role_ids=settings.runner_role_ids)
+    return FindMachineWithFallback(
+        find_machine=find_machine,
+        configs=configs,
+        looked_up=lambda runner_id, in_s3: telemetry.scheduling_looked_up(runner_id, in_s3=in_s3),
+    )
+
+
+def ledger_without_effects(variables: Mapping[str, str], dynamodb: "DynamoDBClient") -> Ledger:
+    """For imports. `variables` are those of a function that records: they name the tables."""
+
+    def table(word: str) -> TableSettings:
+        return TableSettings(table=variables[f"{word}_TABLE"], retention_days=int(variables[f"{word}_RETENTION_DAYS"]))
+
+    jobs, events, runs, deployments = map(table, ("JOBS", "JOB_EVENTS", "RUNS", "DEPLOYMENTS"))
+    return Ledger(
+        jobs=JobsTable(dynamodb, jobs.table, retention_days=jobs.retention_days),
+        events=EventsTable(dynamodb, events.table, retention_days=events.retention_days),
+        installations=InstallationsRegistry(dynamodb, jobs.table),
+        runs=RunsTable(dynamodb, runs.table, retention_days=runs.retention_days),
+        deployments=DeploymentsTable(dynamodb, deployments.table, retention_days=deployments.retention_days),
+        gates=Gates(dynamodb, deployments.table, retention_days=deployments.retention_days),
+        follow_ups=_NoFollowUps(),
+        rerun=RerunPolicy.NEVER,
+    )
+
+
+class _NoFollowUps(FollowUps):
+    """An old job causes no lookup and no re-run: there is no queue."""
+
+    def __init__(self) -> None:
+        pass
+
+    def look_up_runner(self, job: Job) -> None:
+        pass
+
+    def consider_rerun(self, run: Job | RunReport) -> None:
+        pass
+
+
+@cache
+def _copies(settings: CopySettings) -> WebhookCopies:
+    return WebhookCopies(lazy_client("s3"), settings.webhook_bucket)
+
+
+def _recorded(entry: Input, decision: Decision | None) -> None:
+    telemetry.recorded(entry, decision)
+    if decision and decision.is_news:
+        telemetry.scheduling_found(decision)

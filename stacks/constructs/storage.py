@@ -1,0 +1,145 @@
+"""What the storage phases add to functions, and the bucket of runner configs. See docs/migration.md."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+from runledger.migration.runner_configs import config_key
+
+from stacks.constructs import compliance
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.parts import removal_policy
+from stacks.settings import CREATE, Settings
+
+CONFIGS_EXPIRE_AFTER = cdk.Duration.days(1)
+ARCHIVE_TIMEOUT = cdk.Duration.minutes(1)
+
+
+def copy_environment(settings: Settings) -> dict[str, str]:
+    """For webhook intake and the retries of webhooks; empty unless the phase copies webhooks."""
+    if not settings.storage_phase.copies_webhooks:
+        return {}
+    return {
+        "STORAGE_PHASE": settings.storage_phase,
+        "WEBHOOK_BUCKET": settings.webhook_bucket,
+        "WEBHOOK_KEY_PATTERN": settings.webhook_key_pattern.text,
+    }
+
+
+def allow_copies(function: LedgerFunction, settings: Settings) -> None:
+    if settings.storage_phase.copies_webhooks:
+        keys = f"{settings.webhook_key_pattern.prefix}*"
+        function.allow(_objects(settings.webhook_bucket, keys), "s3:PutObject")
+        _accept_keys(function.role, settings.webhook_bucket, keys)
+
+
+def config_environment(settings: Settings) -> dict[str, str]:
+    """For lookups of machines; empty unless the phase reads runner configs."""
+    if not settings.storage_phase.reads_runner_configs:
+        return {}
+    return {
+        "RUNNER_CONFIG_BUCKET": _config_bucket(settings),
+        "RUNNER_ROLE_IDS": ",".join(settings.runner_role_ids),
+    }
+
+
+def allow_configs(function: LedgerFunction, settings: Settings) -> None:
+    if settings.storage_phase.reads_runner_configs:
+        for role_id in settings.runner_role_ids:
+            keys = config_key(role_id, "*")
+            function.allow(_objects(_config_bucket(settings), keys), "s3:GetObject")
+            _accept_keys(function.role, _config_bucket(settings), keys)
+
+
+class RunnerConfigBucket(Construct):
+    """The bucket from which agents read their `runner-config.json`, new or existing, and a policy for each side."""
+
+    def __init__(self, scope: Construct, *, settings: Settings) -> None:
+        super().__init__(scope, "RunnerConfigBucket")
+        self._name = _config_bucket(settings)
+        if settings.runner_config_bucket == CREATE:
+            self._create(settings)
+        # `aws:userid` of a machine's role is `{roleId}:{instanceId}`: each machine reads its own folder only.
+        agent = self._policy("AgentPolicy", "runners/${aws:userid}/*", "s3:GetObject")
+        launcher = self._policy("LauncherPolicy", "runners/*", "s3:GetObject", "s3:PutObject")
+        for name, value in {
+            "RunnerConfigBucketName": self._name,
+            "RunnerConfigAgentPolicyArn": agent.managed_policy_arn,
+            "RunnerConfigLauncherPolicyArn": launcher.managed_policy_arn,
+        }.items():
+            cdk.CfnOutput(cdk.Stack.of(self), name, value=value)
+
+    def _create(self, settings: Settings) -> None:
+        """Without versions: what is deleted, with its tokens, must be gone."""
+        bucket = s3.Bucket(
+            self,
+            "Bucket",
+            bucket_name=self._name,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    expiration=CONFIGS_EXPIRE_AFTER, abort_incomplete_multipart_upload_after=CONFIGS_EXPIRE_AFTER
+                )
+            ],
+            removal_policy=removal_policy(settings),
+        )
+        compliance.accept(
+            bucket,
+            "AwsSolutions-S1",
+            "Objects live for a day, and their machine reads them once; data events of CloudTrail show other reads.",
+        )
+
+    def _policy(self, name: str, keys: str, *actions: str) -> iam.ManagedPolicy:
+        policy = iam.ManagedPolicy(
+            self,
+            name,
+            description=f"Runledger: {', '.join(actions)} for the runner configs of machines",
+            statements=[iam.PolicyStatement(actions=list(actions), resources=[_objects(self._name, keys)])],
+        )
+        _accept_keys(policy, self._name, keys)
+        return policy
+
+
+class WebhookArchive(Construct):
+    """The phase `cleanup`: a lifecycle rule in a bucket that isn't ours, added and removed beside its other rules."""
+
+    def __init__(self, scope: Construct, *, settings: Settings, layer: lambda_.ILayerVersion) -> None:
+        super().__init__(scope, "Archive")
+        function = LedgerFunction(
+            self, "webhook_archive", settings=settings, layers=[layer], environment={}, timeout=ARCHIVE_TIMEOUT
+        )
+        bucket = f"arn:{cdk.Aws.PARTITION}:s3:::{settings.webhook_bucket}"
+        function.allow(bucket, "s3:GetLifecycleConfiguration", "s3:PutLifecycleConfiguration")
+        cdk.CustomResource(
+            self,
+            "Rule",
+            resource_type="Custom::WebhookArchive",
+            service_token=function.function.function_arn,
+            properties={"Bucket": settings.webhook_bucket, "Prefix": settings.webhook_key_pattern.prefix},
+        )
+
+
+def _config_bucket(settings: Settings) -> str:
+    """A fixed name, so that stacks need no reference to a bucket that may come and go with a setting."""
+    if settings.runner_config_bucket != CREATE:
+        return settings.runner_config_bucket
+    return f"{settings.prefix}-configs-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"
+
+
+def _objects(bucket: str, keys: str) -> str:
+    return f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}/{keys}"
+
+
+def _accept_keys(construct: Construct, bucket: str, keys: str) -> None:
+    """cdk-nag names variables of CloudFormation and of IAM in angle brackets."""
+    named = {cdk.Aws.ACCOUNT_ID: "<AWS::AccountId>", cdk.Aws.REGION: "<AWS::Region>", "${aws:userid}": "<aws:userid>"}
+    resource = f"arn:<AWS::Partition>:s3:::{bucket}/{keys}"
+    for variable, name in named.items():
+        resource = resource.replace(variable, name)
+    compliance.accept(
+        construct, f"AwsSolutions-IAM5[Resource::{resource}]", "The keys of objects contain ids of jobs or machines."
+    )

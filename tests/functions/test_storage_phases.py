@@ -1,0 +1,163 @@
+"""The phases `dual_write` and `dynamodb_first`: intake also puts each webhook of a job into S3."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from runledger.migration import copies
+from runledger.migration.copies import WebhookCopy
+from runledger.model.errors import NewerMessage
+from runledger.platform import clients
+from runledger.webhooks import retry_queue
+
+from tests.functions.conftest import BUCKET, Metrics, World
+from tests.support.beds import items
+from tests.support.ledgers import JOBS
+from tests.support.webhooks import (
+    COMPLETED,
+    IN_PROGRESS,
+    INSTALLATION,
+    JOB,
+    QUEUED,
+    WAITING,
+    http_event,
+    payload,
+    receipt,
+)
+
+KEY = f"webhooks/{INSTALLATION}/{JOB}/queued.json"
+
+
+def deliver(world: World, step: str = QUEUED, *, guid: str | None = None, **changes: Any) -> dict[str, Any]:
+    body = json.dumps(payload(step, **changes)).encode()
+    answer: dict[str, Any] = world.invoke("webhook_intake", http_event(body, guid=guid or f"guid of {step}"))
+    return answer
+
+
+def keys(s3: Any) -> list[str]:
+    return [each["Key"] for each in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])]
+
+
+def unreachable(*_: object, **__: object) -> None:
+    raise EndpointConnectionError(endpoint_url="https://aws.invalid")
+
+
+def denied(*_: object, **__: object) -> None:
+    raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "PutObject")
+
+
+def test_by_default_nothing_is_put_into_s3(world: World, s3: Any) -> None:
+    assert deliver(world)["statusCode"] == 202
+    assert keys(s3) == []
+
+
+def test_intake_puts_the_raw_delivery_under_the_old_key(world: World, dual_write: Any) -> None:
+    assert deliver(world, guid="a guid ü")["statusCode"] == 202
+    found = dual_write.get_object(Bucket=BUCKET, Key=KEY)
+    assert found["Body"].read() == json.dumps(payload(QUEUED)).encode()
+    stored = copies.from_metadata(found["Metadata"])
+    assert (stored["delivery-id"], stored["received-at"]) == ("a guid ü", "2025-01-15T10:00:00.123Z")
+
+
+def test_only_recorded_webhooks_of_jobs_are_copied(world: World, dual_write: Any) -> None:
+    body = json.dumps(payload(QUEUED)).encode()
+    world.invoke("webhook_intake", http_event(body, signature="sha256=forged"))
+    world.invoke("webhook_intake", http_event(b'{"action": "created"}', event="star"))
+    assert keys(dual_write) == []
+
+
+@pytest.mark.parametrize("failure", [unreachable, denied])
+def test_trouble_with_s3_defers_the_copy_and_never_fails_the_webhook(
+    world: World, dual_write: Any, metrics: Metrics, monkeypatch: pytest.MonkeyPatch, failure: Callable[..., None]
+) -> None:
+    world.start("webhook_intake")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(clients.client("s3"), "put_object", failure)
+        assert json.loads(deliver(world)["body"]) == {"result": "recorded"}
+    assert "WebhookCopiesDeferred" in metrics()
+    assert (keys(dual_write), len(items(world.dynamodb, JOBS)) > 0) == ([], True)
+    assert world.invoke("webhook_retry", {"Records": world.deferred()}) == {"batchItemFailures": []}
+    assert keys(dual_write) == [KEY]
+    assert dual_write.get_object(Bucket=BUCKET, Key=KEY)["Metadata"]["delivery-id"] == "guid%20of%20queued"
+
+
+def test_trouble_with_dynamodb_defers_the_entry_and_still_copies(
+    world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = world.start("webhook_intake")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(intake.intake.ledger.events._table.client, "put_item", unreachable)
+        assert json.loads(deliver(world)["body"]) == {"result": "deferred"}
+    assert keys(dual_write) == [KEY]
+    world.invoke("webhook_retry", {"Records": world.deferred()})
+    assert [job["job_id"] for job in items(world.dynamodb, JOBS) if job["SK"] == "v"] == [JOB]
+
+
+def test_trouble_with_both_stores_defers_both(world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    intake = world.start("webhook_intake")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(intake.intake.ledger.events._table.client, "put_item", unreachable)
+        trouble.setattr(clients.client("s3"), "put_object", unreachable)
+        assert deliver(world)["statusCode"] == 202
+    waiting = world.deferred()
+    assert len(waiting) == 2
+    assert world.invoke("webhook_retry", {"Records": waiting}) == {"batchItemFailures": []}
+    assert keys(dual_write) == [KEY]
+    assert [job["job_id"] for job in items(world.dynamodb, JOBS) if job["SK"] == "v"] == [JOB]
+
+
+@pytest.mark.usefixtures("dual_write")
+def test_a_copy_that_fails_again_stays_in_the_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = {"messageId": "copy", "eventSource": "aws:sqs", "body": copies.to_message(a_copy())}
+    monkeypatch.setattr(clients.client("s3"), "put_object", denied)
+    assert world.invoke("webhook_retry", {"Records": [record]}) == {"batchItemFailures": [{"itemIdentifier": "copy"}]}
+
+
+def test_a_copy_that_waited_until_the_phase_ended_is_dropped(world: World, s3: Any, metrics: Metrics) -> None:
+    record = {"messageId": "copy", "eventSource": "aws:sqs", "body": copies.to_message(a_copy())}
+    assert world.invoke("webhook_retry", {"Records": [record]}) == {"batchItemFailures": []}
+    assert metrics() == {"WebhookCopiesLost"}
+    assert keys(s3) == []
+
+
+@pytest.mark.usefixtures("dual_write")
+def test_a_copy_that_fits_into_no_message_is_counted_and_the_webhook_succeeds(
+    world: World, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "LARGEST_MESSAGE", 100)
+    monkeypatch.setattr(clients.client("s3"), "put_object", unreachable)
+    assert deliver(world)["statusCode"] == 202
+    assert "WebhookCopiesLost" in metrics()
+    assert world.deferred() == []
+
+
+@pytest.mark.usefixtures("dual_write")
+def test_the_copy_is_lost_but_not_the_webhook_if_the_queue_is_unavailable_too(
+    world: World, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients.client("s3"), "put_object", unreachable)
+    monkeypatch.setattr(clients.client("sqs"), "send_message", unreachable)
+    assert deliver(world)["statusCode"] == 202
+    assert "WebhookCopiesLost" in metrics()
+
+
+def test_the_message_of_a_copy_has_a_version_that_older_functions_leave_in_the_queue() -> None:
+    message = copies.to_message(a_copy())
+    assert copies.from_message(message) == a_copy()
+    assert retry_queue.is_copy(message)
+    assert not retry_queue.is_copy(retry_queue.to_message(receipt(QUEUED)))
+    with pytest.raises(NewerMessage, match="version 2"):
+        retry_queue.from_message(message)
+
+
+def a_copy() -> WebhookCopy:
+    return WebhookCopy(key=KEY, body=b'{"a": 1}', delivery_id="guid", received_at="2025-01-15T10:00:00.123Z")
+
+
+def test_a_waiting_webhook_has_a_key_of_its_own(world: World, dual_write: Any) -> None:
+    for step in (QUEUED, WAITING, IN_PROGRESS, COMPLETED):
+        deliver(world, step)
+    folder = f"webhooks/{INSTALLATION}/{JOB}"
+    assert keys(dual_write) == [f"{folder}/{step}.json" for step in sorted((QUEUED, WAITING, IN_PROGRESS, COMPLETED))]

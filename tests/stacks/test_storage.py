@@ -1,0 +1,153 @@
+"""The storage phases: what each adds to the templates, and nothing else."""
+
+import json
+from typing import Any
+
+import pytest
+from runledger.migration.phases import StoragePhase
+
+from stacks.settings import Settings
+from stacks.settings_reader import BadSetting
+from tests.stacks.test_functions import ALLOWED, as_list, functions, statements
+from tests.support.synthesis import Templates, of_type, synthesise
+
+ROLE = "AROAEXAMPLEEXAMPLE123"
+BUCKETS = {"webhook_bucket": "acme-runners", "runner_config_bucket": "acme-runners", "runner_role_ids": ROLE}
+ADDED = {
+    "dual_write": {"WebhookIntake": {"s3:PutObject"}, "WebhookRetry": {"s3:PutObject"}},
+    "dynamodb_first": {
+        "WebhookIntake": {"s3:PutObject"},
+        "WebhookRetry": {"s3:PutObject"},
+        "RunnerLookup": {"s3:GetObject"},
+    },
+    "dynamodb_only": {},
+    "cleanup": {},
+}
+
+
+def granted(templates: Templates, name: str) -> list[dict[str, Any]]:
+    template, function = functions(templates)[name]
+    return statements(template, function["Role"]["Fn::GetAtt"][0])
+
+
+def actions(templates: Templates, name: str) -> set[str]:
+    return {action for statement in granted(templates, name) for action in as_list(statement["Action"])}
+
+
+def in_phase(phase: str, **settings: object) -> Templates:
+    return synthesise(storage_phase=phase, **BUCKETS | settings)
+
+
+def test_by_default_no_template_mentions_s3(templates: Templates) -> None:
+    """A team that never used S3 gets no bucket, no permission, no variable and no function."""
+    for template in templates.values():
+        text = json.dumps(template["Resources"])
+        assert "AWS::S3" not in text
+        assert '"s3:' not in text
+        assert "STORAGE_PHASE" not in text
+        assert "Custom::" not in text
+
+
+def test_the_default_phase_is_dynamodb_only(templates: Templates) -> None:
+    assert synthesise(storage_phase="dynamodb_only") == templates
+
+
+@pytest.mark.parametrize("phase", ADDED)
+def test_a_phase_adds_exactly_these_permissions(phase: str) -> None:
+    found = in_phase(phase)
+    for name, allowed in ALLOWED.items():
+        assert actions(found, name) == allowed | ADDED[phase].get(name, set())
+    assert functions(found).keys() - ALLOWED.keys() == ({"WebhookArchive"} if phase == "cleanup" else set())
+
+
+@pytest.mark.parametrize("phase", ["dual_write", "dynamodb_first"])
+def test_webhooks_are_put_under_the_fixed_beginning_of_their_keys(phase: str) -> None:
+    found = in_phase(phase, webhook_key_pattern="old/{job_id}/{status}")
+    for name in ("WebhookIntake", "WebhookRetry"):
+        (statement,) = [each for each in granted(found, name) if each["Action"] == "s3:PutObject"]
+        assert json.dumps(statement["Resource"]).endswith(':s3:::acme-runners/old/*"]]}')
+
+
+def test_runner_configs_are_read_by_the_role_of_their_machine() -> None:
+    (statement,) = [each for each in granted(in_phase("dynamodb_first"), "RunnerLookup") if "s3" in str(each["Action"])]
+    assert json.dumps(statement["Resource"]).endswith(f':s3:::acme-runners/runners/{ROLE}:*/runner-config.json"]]}}')
+    created = in_phase("dynamodb_first", runner_config_bucket="create")
+    (statement,) = [each for each in granted(created, "RunnerLookup") if "s3" in str(each["Action"])]
+    (bucket,) = of_type(created["data"], "AWS::S3::Bucket").values()
+    _, variables = functions(created)["RunnerLookup"]
+    assert variables["Environment"]["Variables"]["RUNNER_CONFIG_BUCKET"] == bucket["BucketName"]
+    assert ":s3:::runledger-prod-configs-" in json.dumps(statement["Resource"])
+
+
+def test_the_archive_may_change_the_lifecycle_of_that_bucket_and_nothing_else() -> None:
+    found = in_phase("cleanup")
+    on_s3 = [each for each in granted(found, "WebhookArchive") if "s3:" in str(each["Action"])]
+    (statement,) = on_s3
+    assert statement["Action"] == ["s3:GetLifecycleConfiguration", "s3:PutLifecycleConfiguration"]
+    assert json.dumps(statement["Resource"]).endswith(':s3:::acme-runners"]]}')
+    (rule,) = of_type(found["api"], "Custom::WebhookArchive").values()
+    assert (rule["Bucket"], rule["Prefix"]) == ("acme-runners", "webhooks/")
+
+
+def test_a_new_bucket_of_runner_configs_is_private_encrypted_and_short_lived() -> None:
+    template = synthesise(runner_config_bucket="create")["data"]
+    (bucket,) = of_type(template, "AWS::S3::Bucket").values()
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    encryption = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert encryption == [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]
+    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    assert (rule["ExpirationInDays"], rule["Status"]) == (1, "Enabled")
+    assert "VersioningConfiguration" not in bucket
+    (policy,) = of_type(template, "AWS::S3::BucketPolicy").values()
+    (denial,) = policy["PolicyDocument"]["Statement"]
+    assert (denial["Effect"], denial["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+
+
+@pytest.mark.parametrize("bucket", ["create", "acme-runners"])
+def test_an_agent_reads_its_own_folder_and_a_launcher_writes(bucket: str) -> None:
+    template = synthesise(runner_config_bucket=bucket)["data"]
+    outputs = template["Outputs"]
+    found = {}
+    for output in ("RunnerConfigAgentPolicyArn", "RunnerConfigLauncherPolicyArn"):
+        policy = template["Resources"][outputs[output]["Value"]["Ref"]]["Properties"]
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        keys = json.dumps(statement["Resource"]).rpartition("/runners/")[2].partition('"')[0]
+        found[output] = (statement["Effect"], as_list(statement["Action"]), keys)
+        assert not policy.get("Roles")
+    assert found == {
+        "RunnerConfigAgentPolicyArn": ("Allow", ["s3:GetObject"], "${aws:userid}/*"),
+        "RunnerConfigLauncherPolicyArn": ("Allow", ["s3:GetObject", "s3:PutObject"], "*"),
+    }
+    assert ("AWS::S3::Bucket" in json.dumps(template)) == (bucket == "create")
+
+
+@pytest.mark.parametrize("phase", StoragePhase)
+def test_stacks_share_no_reference_to_a_bucket(phase: str) -> None:
+    """An export that came and went with the phase would block its end."""
+    data = in_phase(phase, runner_config_bucket="create")["data"]
+    assert [name for name in data["Outputs"] if "ExportsOutput" in name and "Config" in name] == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"storage_phase": "dual"}, "must be one of dual_write, dynamodb_first, dynamodb_only, cleanup"),
+        ({"storage_phase": "dual_write"}, "needs webhook_bucket"),
+        ({"storage_phase": "cleanup"}, "needs webhook_bucket"),
+        ({"storage_phase": "dynamodb_first", "webhook_bucket": "acme"}, "runner_config_bucket and runner_role_ids"),
+        ({"webhook_bucket": "Not A Bucket"}, "must be the name of an S3 bucket or empty"),
+        ({"runner_config_bucket": "s3://acme"}, "must be the name of an S3 bucket, 'create' or empty"),
+        ({"runner_role_ids": "arn:aws:iam::1:role/x"}, "unique ids of IAM roles"),
+        ({"webhook_key_pattern": "{job_id}"}, "{status} or {delivery_id}"),
+        ({"webhook_key_pattern": "{job_id}/{state}"}, "only these names"),
+        ({"webhook_key_pattern": "{job_id}/{status}/*"}, "can't contain *"),
+        (
+            {"storage_phase": "cleanup", "webhook_bucket": "acme", "webhook_key_pattern": "{job_id}/{status}"},
+            "every object of the bucket would be archived",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_explained(settings: dict[str, str], problem: str) -> None:
+    with pytest.raises(BadSetting) as refused:
+        Settings.read(settings.get)
+    assert problem in str(refused.value)
