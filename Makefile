@@ -35,7 +35,7 @@ lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--output-file $(LOCKS)/$(1).txt requirements/$(1).txt
 same_versions = --constraint $(LOCKS)/development.txt
 
-.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast simulate fuzz soak synth preflight recover up down run \
+.PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast migration simulate fuzz soak synth preflight recover up down run \
 	bench bench-docs wheel
 
 help: ## List these targets
@@ -90,6 +90,10 @@ test-fast: install-dev ## Run the tests that need no server, without those that 
 
 SECONDS ?= 60
 SEED ?= 1
+migration: install-dev ## Import 5,000 webhooks, and change every storage phase under traffic
+	@MIGRATION_OBJECTS=5000 MIGRATION_PHASES=all .venv/bin/pytest --numprocesses 0 tests/migration/test_import.py \
+		tests/migration/test_phases.py
+
 simulate: $(VENV_DEV) ## Simulate random orders, crashes and races for SECONDS=60; see tests/simulation/README.md for the options
 	@PYTHONPATH=$(PACKAGES) PYTHONHASHSEED=0 .venv/bin/python -u -m tests.simulation --seed $(SEED) \
 		$(if $(KIND),--kind $(KIND)) $(if $(WORLDS),--worlds $(WORLDS)) \

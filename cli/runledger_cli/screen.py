@@ -39,6 +39,16 @@ class Screen:
         _print(text, self.notes)
         self.notes.flush()
 
+    @property
+    def notes_are_shown_live(self) -> bool:
+        """On a terminal, where a line can be replaced."""
+        return self.notes.isatty()
+
+    def progress(self, line: str) -> None:
+        """Replaces the last line of progress."""
+        self.notes.write(f"\r{printable(line)}\x1b[K")
+        self.notes.flush()
+
 
 def _print(line: str, stream: TextIO) -> None:
     safe = line if line.isprintable() else printable(line, keep=COLOUR_CODES).translate(COLOUR_CODES)

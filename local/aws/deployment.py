@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,9 +93,11 @@ def deploy_stacks(
     progress: Progress = print,
     app_folder: Path = ROOT,
     assets_folder: Path | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Stacks:
     """Runs only `cdk deploy`, as an upgrade does: secrets are unchanged. Returns the outputs of each stack."""
-    cdk = _Cdk(endpoint_url, folder, progress, context=CONTEXT | {"github_api_url": github_api_url})
+    context = CONTEXT | {"github_api_url": github_api_url, **(settings or {})}
+    cdk = _Cdk(endpoint_url, folder, progress, context=context)
     stacks_file = folder / "stacks.json"
     arguments = ("--all", "--require-approval", "never", "--outputs-file", str(stacks_file))
     cdk.run("deploy", *arguments, working_folder=app_folder, assets_folder=assets_folder)

@@ -8,6 +8,8 @@ from pathlib import Path
 import runledger_cli
 
 PACKAGE_FOLDER = Path(runledger_cli.__file__).parent.parent
+# An import of thousands of objects takes minutes.
+TIMEOUT_SECONDS = 900
 COMMAND = (sys.executable, "-m", "runledger_cli")
 
 
@@ -24,6 +26,6 @@ def runledger(*arguments: str, folder: Path | None = None, **variables: str) -> 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=TIMEOUT_SECONDS,
         check=False,
     )

@@ -4,6 +4,7 @@ from runledger_cli.commands import (
     installations,
     job,
     jobs,
+    migrate,
     orphans,
     pools,
     reconcile,
@@ -13,6 +14,22 @@ from runledger_cli.commands import (
     stuck,
     tail,
     token,
+    verify,
 )
 
-COMMANDS = (jobs, job, run, stats, repositories, pools, stuck, orphans, reconcile, tail, installations, token)
+COMMANDS = (
+    jobs,
+    job,
+    run,
+    stats,
+    repositories,
+    pools,
+    stuck,
+    orphans,
+    reconcile,
+    tail,
+    installations,
+    token,
+    migrate,
+    verify,
+)

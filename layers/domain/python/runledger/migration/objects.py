@@ -7,10 +7,10 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from runledger.model import payload, times
+from runledger.model.addresses import is_loopback
 from runledger.model.errors import Malformed
 from runledger.model.inputs import Receipt
 from runledger.model.reports import REDELIVERY_DAYS
-from runledger.webhooks import hosts
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers.jobs import read_job
 
@@ -125,4 +125,4 @@ def _is_of_host(message: payload.Json, served: str) -> bool:
         named = urlsplit(address).hostname if address else None
     except ValueError:
         return False
-    return named is None or named == served or hosts.is_loopback(served)
+    return named is None or named == served or is_loopback(served)
