@@ -102,7 +102,13 @@ def test_no_delivery_is_lost_in_any_phase_or_change(journey: Journey, capsys: py
     with capsys.disabled():
         print(f"\n{len(sent)} sent = {len(wanted)} recorded + {len(refused)} refused, {len(CHANGES)} changes of phase")
     assert len(wanted) > len(CHANGES) * SENT_IN_EACH / 2
-    assert [each.refusal for each in refused if not each.forged] == []
+    # The emulator ends the process of a function that is replaced, and GitHub gets a 502. The reconciler has such a
+    # delivery sent again.
+    failed = [each for each in refused if not each.forged]
+    assert all(each.refusal and each.refusal.startswith("502") for each in failed)
+    assert [each.refusal for each in map(journey.traffic.redeliver, failed)] == [None] * len(failed)
+    again = {(each.key, each.guid) for each in failed}
+    assert eventually(lambda: again <= journey.deployed.recorded())
 
 
 def test_webhooks_are_copied_in_the_phases_that_copy_and_in_no_other(journey: Journey) -> None:
