@@ -1,5 +1,6 @@
 """The phase `cleanup`: CloudFormation adds a lifecycle rule to the bucket, and removes it with the phase."""
 
+import importlib
 import io
 import json
 from types import SimpleNamespace
@@ -7,11 +8,12 @@ from typing import Any
 from urllib.request import Request
 
 import pytest
-import webhook_archive
 from botocore.exceptions import ClientError
 from runledger.migration import archive
 
 from tests.functions.conftest import BUCKET
+
+webhook_archive = importlib.import_module("webhook_archive")
 
 
 @pytest.fixture

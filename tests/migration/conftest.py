@@ -73,7 +73,9 @@ class Account:
 @pytest.fixture(scope="package")
 def emulated(tmp_path_factory: pytest.TempPathFactory, templates: Templates) -> Iterator[str]:
     with emulator.running(tmp_path_factory.mktemp("migration")) as url:
-        clients_ = {name: boto3.client(name, endpoint_url=url) for name in ("dynamodb", "s3", "lambda", "iam")}
+        clients_: dict[str, Any] = {
+            name: boto3.client(name, endpoint_url=url) for name in ("dynamodb", "s3", "lambda", "iam")
+        }
         beds.create_tables(clients_["dynamodb"], templates["data"])
         clients_["s3"].create_bucket(Bucket=BUCKET)
         _create_intake(clients_["iam"], clients_["lambda"])

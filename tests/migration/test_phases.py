@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -71,7 +72,7 @@ def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
                     settings = SETTINGS | {"storage_phase": phase}
                     deployment.deploy_stacks(aws_url, folder, github_api_url=github_url, settings=settings)
                     begin = len(made.traffic.sent) + 1  # one may be under way
-                    assert eventually(lambda begin=begin: len(made.traffic.sent) >= begin + SENT_IN_EACH)
+                    assert eventually(partial(_has_sent, made.traffic, begin + SENT_IN_EACH))
                     made.within.append((phase, made.traffic.sent[begin:]))
                     made.rules.append(rules(s3))
         yield made
@@ -88,6 +89,14 @@ def copied(journey: Journey) -> set[str]:
     with closing(journey.deployed.client("s3")) as s3:
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
         return {found["Key"] for page in pages for found in page.get("Contents", [])}
+
+
+def _has_sent(traffic: Traffic, number: int) -> bool:
+    return len(traffic.sent) >= number
+
+
+def _are_copied(journey: Journey, keys: set[str]) -> bool:
+    return keys <= copied(journey)
 
 
 def key_of(sent: Sent) -> str:
@@ -116,7 +125,7 @@ def test_webhooks_are_copied_in_the_phases_that_copy_and_in_no_other(journey: Jo
         expected = {key_of(each) for each in sent if not each.refusal}
         assert expected
         if phase.copies_webhooks:
-            assert eventually(lambda expected=expected: expected <= copied(journey)), phase
+            assert eventually(partial(_are_copied, journey, expected)), phase
         else:
             assert not expected & copied(journey), phase
 
