@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from runledger.migration import copies
 from runledger.migration.copies import WebhookCopy
-from runledger.model.errors import NewerMessage
+from runledger.model.errors import Malformed, NewerMessage
 from runledger.platform import clients
 from runledger.webhooks import retry_queue
 
@@ -150,6 +150,17 @@ def test_the_message_of_a_copy_has_a_version_that_older_functions_leave_in_the_q
     assert not retry_queue.is_copy(retry_queue.to_message(receipt(QUEUED)))
     with pytest.raises(NewerMessage, match="version 2"):
         retry_queue.from_message(message)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("key", None), ("key", ["a list"]), ("delivery_id", 1), ("body", None), ("body", "bm8gZ3ppcA=="), ("body", "é")],
+)
+def test_a_malformed_copy_is_rejected_before_it_is_put(name: str, value: object) -> None:
+    message = json.loads(copies.to_message(a_copy()))
+    message["copy"][name] = value
+    with pytest.raises(Malformed, match=name):
+        copies.from_message(json.dumps(message))
 
 
 def a_copy() -> WebhookCopy:

@@ -106,10 +106,24 @@ def to_message(copy: WebhookCopy, *, correlation_id: str | None = None) -> str:
 
 
 def from_message(message: str) -> WebhookCopy:
+    """Malformed if it isn't one that `to_message` writes."""
     content = payload.section(message_format.parse(message, supported=message_format.COPIES), "copy")
+    received_by = content.get("received_by")
+    return WebhookCopy(
+        key=_text(content, "key"),
+        body=_unpack(content.get("body")),
+        delivery_id=_text(content, "delivery_id"),
+        received_at=_text(content, "received_at"),
+        received_by=None if received_by is None else _text(content, "received_by"),
+    )
+
+
+def _text(content: payload.Json, name: str) -> str:
+    return payload.required_text(content, name, longest=message_format.LONGEST_TEXT)
+
+
+def _unpack(packed: Any) -> bytes:
     try:
-        body = gzip.decompress(base64.b64decode(content["body"]))
-        fields = {name: content.get(name) for name in ("key", "delivery_id", "received_at", "received_by")}
-        return WebhookCopy(body=body, **fields)
-    except (ValueError, TypeError, KeyError, OSError, EOFError, zlib.error) as error:
-        raise Malformed("copy", "must have a key and a compressed body") from error
+        return gzip.decompress(base64.b64decode(packed))
+    except (ValueError, TypeError, OSError, EOFError, zlib.error) as error:
+        raise Malformed("body", "must be compressed, in base64") from error
