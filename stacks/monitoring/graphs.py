@@ -76,6 +76,7 @@ def dashboard(
             _orphans(own),
             _passes(own),
             [_orphans_by_repository(log_groups)],
+            *([_storage(own)] if settings.webhook_bucket else []),
             _tables(shown),
         ],
     )
@@ -228,6 +229,13 @@ def _passes(own: OwnMetrics) -> Row:
         ),
         ("Passes, and the share that succeeds (%)", own.sums(*outcomes, minutes=60), [succeeded]),
         ("Errors of the reconciler", own.sums("ReconciliationErrors")),
+    )
+
+
+def _storage(own: OwnMetrics) -> Row:
+    return _row(
+        ("Copies of webhooks for S3", own.sums("WebhookCopiesDeferred", "WebhookCopiesLost")),
+        ("Scheduling attributes", own.sums("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses")),
     )
 
 

@@ -8,6 +8,7 @@ from runledger.migration.phases import StoragePhase
 
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
+from tests.stacks.test_dashboard import shown
 from tests.stacks.test_functions import ALLOWED, as_list, functions, statements
 from tests.support.synthesis import Templates, of_type, synthesise
 
@@ -58,6 +59,14 @@ def test_a_phase_adds_exactly_these_permissions(phase: str) -> None:
     for name, allowed in ALLOWED.items():
         assert actions(found, name) == allowed | ADDED[phase].get(name, set())
     assert functions(found).keys() - ALLOWED.keys() == ({"WebhookArchive"} if phase == "cleanup" else set())
+
+
+@pytest.mark.parametrize("phase", ADDED)
+def test_the_dashboard_shows_the_metrics_of_the_move_to_those_with_a_bucket(templates: Templates, phase: str) -> None:
+    assert shown(in_phase(phase)) - shown(templates) == {
+        *(("Runledger", name) for name in ("WebhookCopiesDeferred", "WebhookCopiesLost")),
+        *(("Runledger", name) for name in ("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses")),
+    }
 
 
 @pytest.mark.parametrize("phase", ["dual_write", "dynamodb_first"])
