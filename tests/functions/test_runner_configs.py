@@ -24,9 +24,9 @@ CONFIG = {
 }
 
 
-def start_job_on_a_machine(world: World, s3: Any, config: object, *, role: str = ROLE) -> str:
+def start_job_on_a_machine(world: World, s3: Any, config: object, *, role: str = ROLE, tag: str = "runner") -> str:
     """On an instance that no launcher reported, with a runner config in S3."""
-    instance_id = start_instance(world)
+    instance_id = start_instance(world, tag)
     body = config if isinstance(config, bytes) else json.dumps(config).encode()
     s3.put_object(Bucket=BUCKET, Key=config_key(role, instance_id), Body=body)
     deliver(world, IN_PROGRESS, runner_name=f"runner-{instance_id}")
@@ -34,8 +34,8 @@ def start_job_on_a_machine(world: World, s3: Any, config: object, *, role: str =
     return instance_id
 
 
-def start_instance(world: World) -> str:
-    tags = [{"ResourceType": "instance", "Tags": [{"Key": "runner", "Value": "yes"}]}]
+def start_instance(world: World, tag: str = "runner") -> str:
+    tags = [{"ResourceType": "instance", "Tags": [{"Key": tag, "Value": "yes"}]}]
     started = world.client("ec2").run_instances(
         ImageId="ami-12345678", MinCount=1, MaxCount=1, InstanceType="c7i.large", TagSpecifications=tags
     )
@@ -63,6 +63,15 @@ def test_without_a_runner_config_ec2s_description_is_used(world: World, dynamodb
     start_job_on_a_machine(world, dynamodb_first, CONFIG, role="AROANOTOURS")
     assert the_job(world)["instance_type"] == "c7i.large"
     assert "SchedulingMisses" in metrics()
+
+
+def test_the_config_of_a_machine_that_is_no_runner_is_not_read(
+    world: World, dynamodb_first: Any, metrics: Metrics
+) -> None:
+    """A runner can be registered under any name, such as one with the id of any instance of the account."""
+    start_job_on_a_machine(world, dynamodb_first, CONFIG, tag="database")
+    assert not {"pool_name", "instance_type"} & the_job(world).keys()
+    assert not {"SchedulingFallbacks", "SchedulingMisses"} & metrics()
 
 
 @pytest.mark.usefixtures("dynamodb_first")

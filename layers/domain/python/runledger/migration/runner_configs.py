@@ -5,7 +5,7 @@ the config nor a part of it.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from runledger.model import payload
 from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
+from runledger.model.ownership import is_runner, named_owner
 from runledger.platform.availability import translate_errors
 from runledger.platform.logs import logger
 
@@ -63,20 +64,25 @@ class RunnerConfigs:
 class FindMachineWithFallback:
     """Describes a machine of a job that no launcher reported: EC2's description, with the config's attributes.
 
-    The config is used only for a machine that EC2 describes: whose machine it is follows from its tags, as always.
+    The config is read only if EC2 describes the machine, and its tags show that it is a runner: the name of a runner,
+    from which the machine's id was taken, proves neither. Whose machine it is follows from its tags, as always.
     """
 
     find_machine: FindMachine
     configs: RunnerConfigs
     looked_up: Callable[[str, bool], None]
+    runner_tags: Mapping[str, str]
 
     def __call__(self, runner_id: str, kind: RunnerKind) -> Instance | None:
         machine = self.find_machine(runner_id, kind)
-        if machine is None or kind is not RunnerKind.EC2:
+        if machine is None or kind is not RunnerKind.EC2 or not self._is_runner(machine):
             return machine
         found = self.configs.find(runner_id)
         self.looked_up(runner_id, found is not None)
         return completed(machine, found) if found else machine
+
+    def _is_runner(self, machine: Instance) -> bool:
+        return is_runner(machine.tags, self.runner_tags) or named_owner(machine.tags) is not None
 
 
 def config_key(role_id: str, instance_id: str) -> str:

@@ -49,13 +49,14 @@ def put_copy(message: str, settings: CopySettings) -> None:
         telemetry.copy_lost(copy.key, "the storage phase no longer writes to S3")
 
 
-def with_fallback(find_machine: FindMachine) -> FindMachine:
+def with_fallback(find_machine: FindMachine, *, runner_tags: Mapping[str, str]) -> FindMachine:
     settings = RunnerConfigSettings.from_environment()
     configs = RunnerConfigs(client("s3"), settings.runner_config_bucket, role_ids=settings.runner_role_ids)
     return FindMachineWithFallback(
         find_machine=find_machine,
         configs=configs,
         looked_up=lambda runner_id, in_s3: telemetry.scheduling_looked_up(runner_id, in_s3=in_s3),
+        runner_tags=runner_tags,
     )
 
 

@@ -69,7 +69,7 @@ def find_machine() -> FindMachine:
         return fleet().find
     from runledger.wiring import migration  # noqa: PLC0415 - only the phase that reads runner configs loads it
 
-    return migration.with_fallback(fleet().find)
+    return migration.with_fallback(fleet().find, runner_tags=settings().runner_tags)
 
 
 @cache
