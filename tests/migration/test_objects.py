@@ -64,7 +64,7 @@ def test_gzip_is_unpacked() -> None:
         (gzip.compress(bytes(objects.LARGEST_BODY + 1)), "the limit is 25,000,000"),
         (bytes(objects.LARGEST_BODY + 1), "the limit is 25,000,000"),
     ],
-    ids=str,
+    ids=["empty", "no text", "no object", "no job", "no id", "deep", "damaged", "incomplete", "large gzip", "large"],
 )
 def test_what_is_no_webhook_is_refused_with_a_reason(body: bytes, problem: str) -> None:
     with pytest.raises(Refusal, match=problem):
