@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.functions.reconciling import Scene, ago
+from tests.support import messages
 from tests.support.ledgers import RUNNERS
 from tests.support.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, payload
 
@@ -76,3 +77,12 @@ def test_without_budget_or_time_the_table_counts_and_github_is_not_asked(
     answer = scene.world.start("reconciler").handler({"pass": "full"}, context)
     assert answer["summary"]["forgotten_approvals"] == 1
     assert scene.calls("deployments") == 0
+
+
+def test_an_approval_is_forgotten_since_its_request_and_not_since_the_job_was_created(scene: Scene) -> None:
+    deployment(scene, "waiting")
+    wait(scene, 1, created_at=ago(hours=30))
+    event, review = messages.review("requested", environment="production", since=ago(hours=2))
+    sent = scene.world.invoke("webhook_intake", http_event(json.dumps(review).encode(), guid="review", event=event))
+    assert sent["statusCode"] == 202
+    assert scene.reconcile()["summary"]["forgotten_approvals"] == 0

@@ -30,13 +30,20 @@ class ForgottenApproval:
 def find(
     jobs: JobsTable, installation_ids: Iterable[int], *, waiting_since_before: str, is_pending: IsPending
 ) -> list[ForgottenApproval]:
-    """Longest waiting first. `is_pending` excludes jobs whose approval webhook was lost."""
+    """Longest waiting first. `is_pending` excludes jobs whose approval webhook was lost.
+
+    A job waits since the request for its approval: it may have been created long before.
+    """
     found: dict[tuple[object, ...], ForgottenApproval] = {}
     for installation_id in installation_ids:
         for job in jobs.in_status(installation_id, Status.WAITING, created_before=waiting_since_before):
+            if _waiting_since(job) >= waiting_since_before:
+                continue
             key = (installation_id, job.run_id, job.run_attempt, job.deployment_id)
             if key in found:
-                found[key] = replace(found[key], job_ids=(*found[key].job_ids, job.job_id))
+                known = found[key]
+                since = min(known.waiting_since, _waiting_since(job))
+                found[key] = replace(known, job_ids=(*known.job_ids, job.job_id), waiting_since=since)
             elif is_pending(job):
                 found[key] = _from_job(job)
     return sorted(found.values(), key=lambda approval: approval.waiting_since)
@@ -50,6 +57,10 @@ def is_pending(job: Job, deployments: DeploymentsTable) -> bool:
     return found is None or found.get("status") == Approval.PENDING
 
 
+def _waiting_since(job: Job) -> str:
+    return job.approval_requested_at or job.created_at
+
+
 def _from_job(job: Job) -> ForgottenApproval:
     return ForgottenApproval(
         installation_id=job.installation_id,
@@ -58,7 +69,7 @@ def _from_job(job: Job) -> ForgottenApproval:
         repo_full_name=job.repo_full_name,
         environment=job.environment,
         deployment_id=job.deployment_id,
-        waiting_since=job.created_at,
+        waiting_since=_waiting_since(job),
         run_html_url=urls.run_page(job.job_html_url, job.run_id),
         job_ids=(job.job_id,),
     )
