@@ -126,7 +126,7 @@ def row(fact: Fact) -> dict[str, str]:
         "CREATED": instant(fact.created),
         "QUEUED": duration(_queued(fact)),
         "RAN": duration(((fact.completed or NOW) - fact.started).total_seconds() if fact.started else None),
-        "COST": dollars(expected.cost(fact, expected.price(fact)) if fact.completed else None),
+        "COST": dollars(_known_cost(fact)),
         "RUNNER": _runner(fact) or NOTHING,
     }
 
@@ -163,13 +163,17 @@ def _runner(fact: Fact) -> str | None:
     return "a-runner-of-no-launcher" if fact.started else None
 
 
+def _known_cost(fact: Fact) -> Decimal | None:
+    """At the end of the job, or of its machine."""
+    return expected.cost(fact, expected.price(fact)) if fact.completed or fact.machine_died else None
+
+
 def cost(fact: Fact) -> str | None:
-    """Of a job that has started. The amount is known at its end."""
+    """Of a job that has started."""
     if not fact.started:
         return None
-    # GitHub's end of an open job is now, even if its machine has died.
-    used = expected.machine_seconds(fact) if fact.completed else (NOW - fact.started).total_seconds()
-    amount = expected.cost(fact, expected.price(fact)) if fact.completed else None
+    used = expected.machine_seconds(fact)
+    amount = _known_cost(fact)
     rate = "price unknown" if expected.price(fact) is None else f"${expected.price(fact)} an hour"
     parts = [duration(used) if amount is None else f"{dollars(amount)} for {duration(used)}", rate]
     saved = expected.savings([fact]) if fact.completed else None

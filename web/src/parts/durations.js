@@ -43,10 +43,10 @@ export function shownApproval(job) {
   return awaitsApproval(job) ? running(() => awaitedApproval(job)) : duration(awaitedApproval(job));
 }
 
-/** A carried-over job costs nothing: its original does. The cost of a running job is that until now. */
+/** A carried-over job costs nothing: its original does. The cost of a running job is that until now, or until its machine ended. */
 export function costOf(job) {
   if (job.carried_over) return 0;
-  if (!isOpen(job) || !job.started_at) return Number(job.usage_in_dollars ?? NaN);
+  if (!isOpen(job) || !job.started_at || job.usage_in_seconds !== undefined) return Number(job.usage_in_dollars ?? NaN);
   return (Math.max(MINIMUM_SECONDS, ranFor(job)) / 3600) * Number(job.price_per_hour ?? NaN);
 }
 

@@ -26,20 +26,23 @@ const MEANING = {
   job_reconciled: ["Corrected by the reconciler", "reconciled"],
 };
 
-// The attribute with the time at which an event happened, which may be long before it was received.
+// The attribute with the time at which an event happened, which may be long before it was received. In the order of a
+// job's life: GitHub's times have a resolution of one second, so several can be the same.
 const FACT = {
   webhook_queued: "created_at",
   webhook_waiting: "approval_requested_at",
-  webhook_in_progress: "started_at",
-  webhook_completed: "completed_at",
   deployment_requested: "approval_requested_at",
   deployment_approved: "approved_at",
   deployment_rejected: "rejected_at",
+  queued_again: "approved_at",
   runner_scheduled: "scheduled_at",
   runner_rescheduled: "scheduled_at",
+  webhook_in_progress: "started_at",
   runner_interrupted: "interrupted_at",
   runner_terminated: "terminated_at",
+  webhook_completed: "completed_at",
 };
+const LIFE = Object.keys(FACT);
 // A machine can change, so the job's attribute may be that of another machine.
 const OF_MACHINE = new Set(["runner_scheduled", "runner_rescheduled", "runner_interrupted", "runner_terminated"]);
 const LATE_SECONDS = 60;
@@ -50,7 +53,7 @@ export function timeline(job, events, more) {
   const created = { at: job.created_at, title: "Created on GitHub", kind: "other" };
   const occurrences = events
     .map((event) => occurrence(event, job, events))
-    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at) || one.place - other.place);
   const lines = [created, ...occurrences];
   return [
     el(
@@ -64,7 +67,9 @@ export function timeline(job, events, more) {
 
 function occurrence(event, job, events) {
   const [title, kind] = meaning(event);
-  return { at: happenedAt(event, job, events), title, kind, event };
+  const type = isQueuedAgain(event, events) ? "queued_again" : event.event_type;
+  const place = event.duplicate || !FACT[type] ? LIFE.length : LIFE.indexOf(type);
+  return { at: happenedAt(event, job, events), place, title, kind, event };
 }
 
 /** Duplicates, and what has no time of its own, stand at their receipt. So does a job that was carried over. */

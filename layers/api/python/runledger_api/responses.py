@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from runledger.model.inputs import Status
 from runledger.model.job import Job, is_carried_over
 from runledger.queries import urls
+from runledger.queries.usage import Usage, machine_end
 
 
 def checked(value: object) -> Any:
@@ -20,7 +22,17 @@ def job_body(job: Mapping[str, Any]) -> Any:
         derived["github_run_url"] = url
     if is_carried_over(job["created_at"], job.get("completed_at")):
         derived["carried_over"] = True
-    return {"was_interrupted": False, **job, **derived}
+    return {"was_interrupted": False, **job, **derived, **_ended_use(job)}
+
+
+def _ended_use(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Machine time and cost of a running job whose machine has ended. GitHub reports the job's end minutes later."""
+    end = machine_end(job) if job.get("status") == Status.IN_PROGRESS else None
+    used = Usage.so_far(job, end) if end is not None else None
+    if used is None:
+        return {}
+    known = {"usage_in_seconds": int(used.seconds), "usage_in_dollars": used.dollars}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def job_item(job: Job) -> dict[str, Any]:
