@@ -86,6 +86,19 @@ def test_counts_are_by_status(api: Client, live: Live) -> None:
     assert api.get(f"{HERE}/counts").body == expected
 
 
+def test_counts_of_open_jobs_read_no_completed_job(api: Client, live: Live) -> None:
+    live(1, until=QUEUED)
+    for completed in range(2, 30):
+        live(completed)
+    units = []
+    for each in ("true", "false"):
+        found = api.get(f"{HERE}/counts", completed=each)
+        units.append(found.units)
+        assert (found.body["queued"], found.body.get("completed_24h")) == (1, 28 if each == "true" else None)
+    with_completed, without = units
+    assert with_completed > without
+
+
 def test_repositories_are_those_with_jobs_in_the_range(api: Client, live: Live) -> None:
     live(1)
     live(2)

@@ -1,7 +1,7 @@
 /* Filters of the job list. They are part of the URL, and the API evaluates them. */
 
 import { go, link } from "../address.js";
-import * as api from "../api.js";
+import { loadCounts } from "../counts.js";
 import { el } from "../dom.js";
 import { count } from "../format.js";
 import { live } from "../live.js";
@@ -43,9 +43,8 @@ export function statuses(context) {
     slot.append(choices("Status", [any, ...options({})], query.status ?? ""));
     return slot;
   }
-  const load = (signal) => api.get(api.of(installation, "counts"), {}, signal);
   const draw = (counts) => choices("Status", options(counts), asParameters(query).status);
-  return live(slot, { context, every: REFRESH_MS, load, draw, skeleton: () => draw({}) });
+  return live(slot, { context, every: REFRESH_MS, load: loadCounts(installation), draw, skeleton: () => draw({}) });
 }
 
 function option(context, status, counts) {

@@ -1,7 +1,7 @@
 /* Overview: job counts, problems and statistics. */
 
 import { link } from "../address.js";
-import * as api from "../api.js";
+import { loadCounts } from "../counts.js";
 import { el } from "../dom.js";
 import { count } from "../format.js";
 import { live } from "../live.js";
@@ -20,12 +20,11 @@ export const overview = {
   controls: rangeChoices,
   draw(context) {
     const { installation } = context;
-    const counts = (signal) => api.get(api.of(installation, "counts"), {}, signal);
     return [
       live(el("div", { class: "tiles now" }), {
         context,
         every: LIVE_MS,
-        load: counts,
+        load: loadCounts(installation),
         draw: (now) => tiles(now, installation),
         skeleton: () => tiles({}, installation),
       }),

@@ -114,4 +114,4 @@ class Counts(TypedDict):
     waiting: int
     scheduled: int
     in_progress: int
-    completed_24h: int
+    completed_24h: NotRequired[int]
