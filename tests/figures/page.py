@@ -1,4 +1,4 @@
-"""The real page in Chromium. The API's handler answers its requests, at the end of the month."""
+"""The real page in Chromium. The API's handler responds to its requests, at the end of the month."""
 
 import gzip
 from dataclasses import replace
@@ -68,5 +68,5 @@ class Dashboard(Tab):
         if file.exists():
             route.fulfill(body=gzip.decompress(file.read_bytes()), content_type=TYPES[Path(file.stem).suffix])
             return
-        answer = self._client.ask(route.request.method, asked.path, query=dict(parse_qsl(asked.query)))
-        route.fulfill(status=answer.status, json=answer.body)
+        response = self._client.ask(route.request.method, asked.path, query=dict(parse_qsl(asked.query)))
+        route.fulfill(status=response.status, json=response.body)

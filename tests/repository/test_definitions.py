@@ -1,0 +1,119 @@
+"""docs/definitions.md: every figure that the API, the dashboard, the CLI or CloudWatch shows is defined, once."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import UnionType
+from typing import Any, NotRequired, get_args, get_origin
+
+import pytest
+from runledger.platform import emf
+from runledger_api.models import admin, jobs, runs, statistics
+
+from tests.support.documents import DOCS, rows, section
+
+ROOT = Path(__file__).parent.parent.parent
+SHOWN = "Where each figure is shown"
+TEXT = (DOCS / "definitions.md").read_text().partition(f"## {SHOWN}")[0]
+FIGURES = {
+    figure: dict(zip(("API", "dashboard", "CLI", "CloudWatch"), shown, strict=True))
+    for figure, *shown in rows(section("definitions.md", SHOWN))
+}
+# Numbers that name something.
+IDS = {"installation_id", "job_id", "run_id", "run_attempt", "workflow_id", "deployment_id", "runner_id"}
+IDS |= {"runner_group_id", "attempts", "job_ids", "version", "max", "p50", "p90", "p99"}
+IDS |= {"summary"}  # the counters of a pass, which docs/reconciler.md explains
+# Titles of columns and facts that show no figure.
+WORDS = {"Job", "Jobs over time", "Branch", "Runner", "Repository", "Pool", "Pass", "Result", "Requested by", "Queue"}
+WORDS |= {"Environment", "Instance", "Instance type", "Labels", "Attempt", "Properties", "Commit", "Deployment", "Why"}
+WORDS |= {"Workflow id", "Job id", "Clean up this runner?"}
+CLI_WORDS = {"JOB", "STATUS", "REPOSITORY", "NAME", "RUNNER", "FROM", "POOL", "INSTANCES", "INSTALLATION", "ACCOUNT"}
+CLI_WORDS |= {"KIND", "RUN", "JOB STATUS", "MACHINE", "REASON", "STUCK IN", "ADVICE", "INSTALLATIONS", "STATE"}
+CLI_WORDS |= {"status", "job", "run", "workflow", "repository", "labels", "environment", "runner", "instance", "page"}
+CLI_WORDS |= {"branch", "re-run"}
+LABELS = re.compile(
+    r"""tile\("([^"]+)"|\btitle: "([^"]+)"|\blabel: ["`]([^"`$]+)|^ +\["([A-Z][\w ]+)",""", re.MULTILINE
+)
+VIEWS: tuple[str, ...] = (
+    "views/statistics.js",
+    "views/repositories.js",
+    "views/pools.js",
+    "views/job.js",
+    "views/run.js",
+)
+VIEWS += ("views/reconciler.js", "views/orphans.js", "views/passes.js", "views/pass.js", "parts/jobs_table.js")
+COLUMNS = re.compile(r"""Column\(title="([^"]+)"|for title in \(([^)]+)\)|^ +\("([a-z][a-z -]+)", """, re.MULTILINE)
+COMMANDS: tuple[str, ...] = (
+    "rendering/jobs.py",
+    "rendering/statistics.py",
+    "rendering/job_details.py",
+    "commands/run.py",
+)
+COMMANDS += ("commands/stuck.py", "commands/orphans.py", "commands/repositories.py")
+
+
+def shown_by(place: str) -> set[str]:
+    names = [name.strip().strip("`") for shown in FIGURES.values() for name in shown[place].split(",")]
+    return {name for name in names if name}
+
+
+def numbers(model: Any) -> Iterator[str]:
+    """The names of a model's numeric fields, and of those that count by a name."""
+    for name, kind in model.__annotations__.items():
+        plain = get_args(kind)[0] if get_origin(kind) is NotRequired else kind
+        options = get_args(plain) if isinstance(plain, UnionType) else (plain,)
+        if any(each in (int, float, dict[str, int]) for each in options):
+            yield name
+
+
+def labels(file: str) -> set[str]:
+    found = LABELS.findall((ROOT / "web/src" / file).read_text())
+    return {text.strip() for groups in found for text in groups if text}
+
+
+def titles(file: str) -> set[str]:
+    found = COLUMNS.findall((ROOT / "cli/runledger_cli" / file).read_text())
+    columns = {title for title, _, fact in found for title in (title, fact) if title}
+    return columns | {title for _, several, _ in found for title in re.findall(r'"([^"]+)"', several)}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_is_defined_once(figure: str) -> None:
+    defined = Counter(re.sub(r" \([^)]*\)", "", first) for first, *_ in rows(TEXT))
+    assert defined[figure] >= 1, f"no table defines {figure}"
+    assert defined[figure] == 1 or figure == "spot savings"  # the price, and the jobs that are counted
+
+
+@pytest.mark.parametrize("module", [jobs, runs, statistics, admin], ids=lambda module: module.__name__)
+def test_every_number_of_the_api_is_a_defined_figure(module: Any) -> None:
+    models = [each for each in vars(module).values() if hasattr(each, "__total__")]
+    assert models
+    unknown = {f"{model.__name__}.{name}" for model in models for name in numbers(model) if name not in IDS} - {
+        f"{model.__name__}.{name}" for model in models for name in shown_by("API")
+    }
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_number_of_the_dashboard_is_a_defined_figure(view: str) -> None:
+    assert labels(view)
+    assert labels(view) - WORDS - shown_by("dashboard") == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_number_of_the_cli_is_a_defined_figure(command: str) -> None:
+    assert titles(command)
+    assert titles(command) - CLI_WORDS - shown_by("CLI") == set()
+
+
+def test_every_metric_that_measures_is_a_defined_figure() -> None:
+    measured = {name for name, unit in emf.UNITS.items() if unit != "Count"}
+    assert measured <= shown_by("CloudWatch") <= emf.UNITS.keys()
+
+
+def test_every_name_in_the_definitions_exists() -> None:
+    sources = [*(ROOT / "web/src").rglob("*.js"), *(ROOT / "cli").rglob("*.py"), *(ROOT / "layers/api").rglob("*.py")]
+    text = "\n".join(file.read_text() for file in sources)
+    names = shown_by("API") | shown_by("dashboard") | shown_by("CLI")
+    assert {name for name in names if name.lower().replace(" ", "_") not in text.lower().replace(" ", "_")} == set()
