@@ -24,6 +24,7 @@ from stacks.settings import Settings
 READS = ("dynamodb:Query", "dynamodb:BatchGetItem")
 RECONCILES = {
     "JOBS": READS,
+    "JOB_EVENTS": ("dynamodb:Query",),  # for events that an interrupted cleanup has left
     "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
     "RUNNERS": (*READS, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 }

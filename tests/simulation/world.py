@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from runledger.model.runner_names import TASK_ID
+from runledger.platform import retries
 from runledger.recording.follow_up import FollowUps
 from runledger.recording.ledger import Ledger
 from runledger.runners.tracker import RunnerTracker
@@ -131,7 +132,7 @@ class Process:
         )
 
     def _finished(self, job: tuple[int, int]) -> None:
-        if self._retries:
+        if self._retries or retries.is_retry():
             self.ledger.take_back_leftovers(*job)
 
     def _pause(self, tries: int) -> None:

@@ -85,7 +85,7 @@ class Runner:
         dated = self._created_by(*(each.at for each in occurrences))
         after = replace(dated, occurrences=kept)._derived()
         ended = after.terminated_at is not None and any(each.kind is OccurrenceKind.ENDED for each in occurrences)
-        return after.cleaned() if ended else after
+        return after.cleaned() if ended and not self.is_ending else after
 
     def confirmed(self, at: str, place: Place) -> "Runner":
         """EC2 or ECS has reported or described the machine, which proves where it is."""
@@ -140,6 +140,11 @@ class Runner:
     def contested(self, at: str, *, by: int) -> "Runner":
         """A second installation claims the machine. A contested machine is not suspected."""
         return self.owned(contested_at=at, contested_by=by, **NOT_SUSPECTED)
+
+    @property
+    def is_ending(self) -> bool:
+        """A pass has found the end, and hasn't recorded it on all jobs of the machine yet."""
+        return self.status is RunnerStatus.CLEANING and self.terminated_at is not None
 
     @property
     def place(self) -> Place:

@@ -1,10 +1,10 @@
-"""Whether the message that is being processed was delivered before.
+"""Whether what is being processed was tried before: a message that SQS delivers again, a cleanup that is resumed.
 
-An earlier attempt may have written a part of what follows from the message. A first attempt needn't look for that.
+An earlier attempt may have written a part of what follows. A first attempt needn't look for that.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,9 +20,17 @@ def is_first(message: Mapping[str, Any]) -> bool:
     return bool(message.get("attributes", {}).get("ApproximateReceiveCount", "1") == "1")
 
 
+def attempt(message: Mapping[str, Any]) -> AbstractContextManager[None]:
+    return _attempt(is_retry=not is_first(message))
+
+
+def another_attempt() -> AbstractContextManager[None]:
+    return _attempt(is_retry=True)
+
+
 @contextmanager
-def attempt(message: Mapping[str, Any]) -> Iterator[None]:
-    token = _is_retry.set(not is_first(message))
+def _attempt(*, is_retry: bool) -> Iterator[None]:
+    token = _is_retry.set(is_retry)
     try:
         yield
     finally:

@@ -119,6 +119,10 @@ class Cleanup:
         runner = self.tracker.table.get(runner_id)
         if runner is None or not _may_be_cleaned(runner) or not is_visible_to(runner, installations):
             return CleanupOutcome.NOT_SUSPECTED
+        return self._resume(runner, current) if runner.is_ending else self._check_and_clean(runner, current)
+
+    def _check_and_clean(self, runner: Runner, current: Pass) -> CleanupOutcome:
+        runner_id = runner.runner_id
         suspected_at = runner.suspected_at or NEVER_SUSPECTED
         job = self._job(runner)
         instance = self._describe(runner_id)
@@ -154,6 +158,14 @@ class Cleanup:
         assert searched is not None
         orphan = Orphan(runner=runner, job=job, instance=instance, reason=reason, searched=searched)
         return self._stop(orphan, current, since=since)
+
+    def _resume(self, ending: Runner, current: Pass) -> CleanupOutcome:
+        """The machine's end was found, so there is nothing to check again."""
+        runner_id = ending.runner_id
+        if not self.locks.claim(runner_id, suspected_at=NEVER_SUSPECTED, owner=current.owner, at=self.now()):
+            return self._why_not_claimed(runner_id)
+        self.tracker.resume_cleanup(ending)
+        return CleanupOutcome.GONE
 
     def suspicion(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str

@@ -31,6 +31,7 @@ from runledger.model.ownership import (
 )
 from runledger.model.places import NOWHERE, Place, Scope
 from runledger.model.runner import Runner
+from runledger.platform import retries
 from runledger.recording.decision import Decision
 from runledger.runners.job_notices import JobNotices, Record
 from runledger.runners.machine_messages import ALL_KINDS, description
@@ -152,6 +153,15 @@ class RunnerTracker:
         self._jobs.notify_of_occurrence(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
+    def resume_cleanup(self, ending: Runner) -> None:
+        """An earlier pass has found this end, and has failed before all jobs were notified.
+
+        It may have left events that no job has saved: an earlier end that is reported since replaces this one.
+        """
+        assert ending.terminated_at is not None
+        with retries.another_attempt():
+            self.cleaned(ending.runner_id, at=ending.terminated_at, reason=ending.terminated_reason or "")
+
     def confirmed(self, machine: Instance, *, at: str) -> None:
         """EC2 or ECS describes the machine."""
         self.table.change(machine.runner_id, at=at, change=lambda runner: runner.confirmed(at, machine.place))
@@ -174,9 +184,22 @@ class RunnerTracker:
     def _record_occurrence(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
         """Records what EC2 or ECS reports."""
         at = occurrence.at
-        change = lambda each: each.confirmed(at, place).after(occurrence)  # noqa: E731
+        ending: Runner | None = None
+
+        def change(seen: Runner) -> Runner:
+            nonlocal ending
+            after = seen.confirmed(at, place).after(occurrence)
+            ending = seen if seen.is_ending and not after.is_ending else None
+            return after
+
         runner = self.table.change(runner_id, at=at, change=change)
         self._jobs.notify_of_occurrence(runner, occurrence)
+        if ending is not None:
+            # The machine has started again, so no pass resumes the cleanup.
+            assert ending.terminated_at is not None
+            end = Occurrence(ending.terminated_at, OccurrenceKind.ENDED, ending.terminated_reason or "")
+            with retries.another_attempt():
+                self._jobs.notify_of_occurrence(runner, end)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
         def reported(runner: Runner) -> Runner:
