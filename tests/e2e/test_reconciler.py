@@ -33,9 +33,12 @@ LONG_AGO = "2025-01-15T10:00:00.000Z"
 
 
 def states(outputs: Outputs, *instance_ids: str) -> set[str]:
+    """EC2 forgets a terminated instance after an hour, and the emulator after a minute."""
     with closing(aws.client(outputs, "ec2")) as ec2:
-        described = ec2.describe_instances(InstanceIds=list(instance_ids))
-    return {each["State"]["Name"] for group in described["Reservations"] for each in group["Instances"]}
+        described = ec2.describe_instances()
+    found = [each for group in described["Reservations"] for each in group["Instances"]]
+    states = {each["InstanceId"]: each["State"]["Name"] for each in found}
+    return {states.get(each, "terminated") for each in instance_ids}
 
 
 def registered(outputs: Outputs) -> set[str]:
