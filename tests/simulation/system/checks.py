@@ -11,6 +11,7 @@ from runledger.tables.attributes import from_attributes
 
 from tests.simulation.histories import broken_histories
 from tests.simulation.reconciler.checks import Checks
+from tests.simulation.reconciler.machines import SHOWN_AFTER_END_SECONDS
 from tests.simulation.reconciler.machines import Machine as SimulatedMachine
 from tests.simulation.storage import Key
 from tests.simulation.system import model
@@ -21,6 +22,8 @@ from tests.simulation.system.world import SystemWorld
 from tests.simulation.values import Item
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS, RUNS
 
+# A lookup follows the name of the runner within this time, all its retries included.
+LOOKED_UP_SECONDS = 1800
 OF_PASSES = {"job_reconciled", "runner_requested"}
 
 
@@ -33,6 +36,7 @@ class SystemChecks(Checks):
         self._accepted: dict[tuple[int, int], list[tuple[str, str, str, int]]] = defaultdict(list)
         self._lines: dict[str, set[int]] = defaultdict(set)
         self._reruns: Counter[int] = Counter()
+        self._named_at: dict[int, float] = {}
 
     # What the world reports
 
@@ -71,6 +75,8 @@ class SystemChecks(Checks):
         elif table == JOBS and "job_id" in after:
             old, item = from_attributes(before) if before else None, from_attributes(after)
             job = self.job(item["job_id"])
+            if job.runs_on and "runner_name" in item:
+                self._named_at.setdefault(job.id, self.world.now())
             self._wrong(f"job {job.id}", model.wrong_job(job, old, item, self.machines([job])))
             if len(_tokens(item)) > len(_tokens(old)) and item["version"] not in self._lines[key[0]]:
                 self._wrong(f"job {job.id}", [f"version {item['version']} is saved before its line of history"])
@@ -132,12 +138,16 @@ class SystemChecks(Checks):
         return any(stopped is machine for _, stopped in self.world.stops)
 
     def _is_ours(self, job: model.Job) -> bool:
-        """Its machine is recognisable as a runner, and no other installation has it."""
+        """Its machine is recognisable as a runner, no other installation has it, and EC2 still had it when named."""
         if job.runs_on is None:
             return False
         found: Any = self.world.storage.get(RUNNERS, (job.runs_on, "v")) or {}
         is_contested = "contested_at" in found or any(each.startswith("x-") for each in self._names_on(job.runs_on))
-        return "runner" in self.world.machines[job.runs_on].tags and not is_contested
+        machine = self.world.machines[job.runs_on]
+        is_forgotten = "installation_id" not in found and self._named_at[job.id] > (
+            (machine.ended or self.world.now()) + SHOWN_AFTER_END_SECONDS - LOOKED_UP_SECONDS
+        )
+        return "runner" in machine.tags and not is_contested and not is_forgotten
 
     def _names_on(self, machine_id: str) -> list[str]:
         names = (each.runner_name or "" for each in self.state.jobs.values())

@@ -150,10 +150,10 @@ def wrong_rerun(failed: Iterable[Job], machines: Mapping[str, Machine], before: 
 
 
 def wrong_history(accepted: Iterable[Accepted], lines: Iterable[Item]) -> Iterator[str]:
-    """Every accepted delivery is in it, each with its own line."""
+    """Every accepted delivery is in it, each with its own line. One that arrives twice at one instant has one line."""
     found = {(line["delivery_id"], line["timestamp"]): line for line in lines}
     new: Counter[int] = Counter()
-    for guid, at, status, body in accepted:
+    for guid, at, status, body in dict.fromkeys(accepted):
         line = found.get((guid, at))
         if line is None:
             yield f"the delivery {guid} ({status}), accepted at {at}, is not in the history"
