@@ -65,7 +65,7 @@ def test_the_archive_rule_of_a_bucket_without_rules(s3: Any, responses: list[dic
     change_archive("Create")
     (rule,) = s3.get_bucket_lifecycle_configuration(Bucket=BUCKET)["Rules"]
     assert rule["Transitions"] == [{"Days": 90, "StorageClass": "GLACIER"}]
-    assert rule["Filter"] == {"Prefix": "webhooks/"}
+    assert rule["Filter"]["And"]["Prefix"] == "webhooks/"
     change_archive("Delete")
     with pytest.raises(ClientError, match="NoSuchLifecycleConfiguration"):
         s3.get_bucket_lifecycle_configuration(Bucket=BUCKET)
@@ -80,3 +80,48 @@ def test_cloudformation_gets_the_reason_of_a_failure(responses: list[dict[str, A
     assert response["Reason"].startswith("The lifecycle of the bucket not-there was not changed: ")
     change_archive("Delete", bucket="not-there")
     assert responses[-1]["Status"] == "SUCCESS"
+
+
+class Lifecycle:
+    """The lifecycle of a bucket as S3 keeps it. The emulators drop sizes and the default for small objects."""
+
+    def __init__(self, *rules: dict[str, Any], smallest: str) -> None:
+        self.stored: dict[str, Any] = {"Rules": list(rules), archive.SMALLEST: smallest}
+
+    def get_bucket_lifecycle_configuration(self, *, Bucket: str) -> dict[str, Any]:  # noqa: N803
+        assert Bucket == BUCKET
+        return self.stored
+
+    def put_bucket_lifecycle_configuration(
+        self,
+        *,
+        Bucket: str,  # noqa: N803
+        LifecycleConfiguration: dict[str, Any],  # noqa: N803
+        TransitionDefaultMinimumObjectSize: str = "all_storage_classes_128K",  # noqa: N803
+    ) -> None:
+        assert Bucket == BUCKET
+        rules = LifecycleConfiguration["Rules"]
+        assert len({"Filter" in rule for rule in rules}) == 1, "Filter element can only be used in Lifecycle V2."
+        self.stored = {"Rules": rules, archive.SMALLEST: TransitionDefaultMinimumObjectSize}
+
+
+def test_webhooks_under_128_kb_are_archived_although_s3_leaves_out_such_objects_by_default() -> None:
+    lifecycle = Lifecycle(smallest="all_storage_classes_128K")
+    archive.add_rule(lifecycle, BUCKET, "webhooks/")
+    (rule,) = lifecycle.stored["Rules"]
+    assert rule["Filter"] == {"And": {"Prefix": "webhooks/", "ObjectSizeGreaterThan": 0}}
+
+
+def test_other_rules_keep_the_default_for_small_objects_that_they_were_written_with() -> None:
+    theirs = {"ID": "theirs", "Status": "Enabled", "Filter": {}, "Expiration": {"Days": 3}}
+    lifecycle = Lifecycle(theirs, smallest="varies_by_storage_class")
+    archive.add_rule(lifecycle, BUCKET, "webhooks/")
+    assert lifecycle.stored[archive.SMALLEST] == "varies_by_storage_class"
+    archive.remove_rule(lifecycle, BUCKET)
+    assert lifecycle.stored == {"Rules": [theirs], archive.SMALLEST: "varies_by_storage_class"}
+
+
+def test_rules_with_the_prefix_of_the_first_version_are_kept_as_rules_with_a_filter() -> None:
+    lifecycle = Lifecycle({"ID": "old", "Prefix": "cache/", "Status": "Enabled"}, smallest="varies_by_storage_class")
+    archive.add_rule(lifecycle, BUCKET, "webhooks/")
+    assert lifecycle.stored["Rules"][0] == {"ID": "old", "Filter": {"Prefix": "cache/"}, "Status": "Enabled"}

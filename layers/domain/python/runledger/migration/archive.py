@@ -1,6 +1,6 @@
 """The lifecycle rule of the phase `cleanup`: webhooks in S3 move to Glacier. Other rules of the bucket are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -9,6 +9,8 @@ RULE = "runledger-archive-webhooks"
 ARCHIVE_AFTER_DAYS = 90
 NO_RULES = "NoSuchLifecycleConfiguration"
 NO_BUCKET = "NoSuchBucket"
+# Of all rules of a bucket. If a write leaves it out, S3 sets it to 128 KB.
+SMALLEST = "TransitionDefaultMinimumObjectSize"
 
 Rule = dict[str, Any]
 
@@ -17,18 +19,21 @@ def add_rule(client: Any, bucket: str, prefix: str) -> None:
     rule: Rule = {
         "ID": RULE,
         "Status": "Enabled",
-        "Filter": {"Prefix": prefix},
+        # By default, S3 moves no object of less than 128 KB, and nearly all webhooks are smaller. A size in the filter
+        # replaces that default for this rule alone.
+        "Filter": {"And": {"Prefix": prefix, "ObjectSizeGreaterThan": 0}},
         "Transitions": [{"Days": ARCHIVE_AFTER_DAYS, "StorageClass": "GLACIER"}],
     }
-    _store(client, bucket, [*_others(client, bucket), rule])
+    others, options = _others(client, bucket)
+    _store(client, bucket, [*others, rule], options)
 
 
 def remove_rule(client: Any, bucket: str) -> None:
     """Does nothing if the bucket is gone: the phase must not keep a stack from being deleted."""
     try:
-        others = _others(client, bucket)
+        others, options = _others(client, bucket)
         if others:
-            _store(client, bucket, others)
+            _store(client, bucket, others, options)
         else:
             client.delete_bucket_lifecycle(Bucket=bucket)
     except ClientError as error:
@@ -36,16 +41,24 @@ def remove_rule(client: Any, bucket: str) -> None:
             raise
 
 
-def _others(client: Any, bucket: str) -> list[Rule]:
-    """S3 stores all rules of a bucket as one document, so the others are part of each write."""
+def _others(client: Any, bucket: str) -> tuple[list[Rule], dict[str, str]]:
+    """S3 stores all rules of a bucket as one document: the others, and what holds for all, are part of each write."""
     try:
         found = client.get_bucket_lifecycle_configuration(Bucket=bucket)
     except ClientError as error:
         if error.response["Error"]["Code"] != NO_RULES:
             raise
-        return []
-    return [dict(rule) for rule in found.get("Rules", []) if rule.get("ID") != RULE]
+        return [], {}
+    options = {SMALLEST: found[SMALLEST]} if SMALLEST in found else {}
+    return [_with_filter(rule) for rule in found.get("Rules", []) if rule.get("ID") != RULE], options
 
 
-def _store(client: Any, bucket: str, rules: Sequence[Rule]) -> None:
-    client.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": list(rules)})
+def _with_filter(rule: Rule) -> Rule:
+    """S3 rejects a document in which one rule has a filter and another has the prefix of the first version of rules."""
+    if "Filter" in rule or "Prefix" not in rule:
+        return dict(rule)
+    return {name: value for name, value in rule.items() if name != "Prefix"} | {"Filter": {"Prefix": rule["Prefix"]}}
+
+
+def _store(client: Any, bucket: str, rules: Sequence[Rule], options: Mapping[str, str]) -> None:
+    client.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": list(rules)}, **options)
