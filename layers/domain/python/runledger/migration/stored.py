@@ -5,7 +5,7 @@
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,11 @@ from runledger.model import times
 ARCHIVED = {"GLACIER", "DEEP_ARCHIVE"}
 # Larger objects are downloaded in parts, each of which is retried.
 LARGE = 8 * 1024 * 1024
+
+
+class Archived(Exception):
+    """The object can't be read before it is restored. Not every list of keys shows that: Intelligent-Tiering archives
+    objects without another storage class, and an object may be archived after it was listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,7 @@ class Source(Protocol):
         """Sorted by key, from the first one after `after`."""
 
     def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
-        """With its metadata. None if the object is gone."""
+        """With its metadata. None if the object is gone. Archived if it must be restored first."""
 
 
 class BucketSource:
@@ -49,6 +54,7 @@ class BucketSource:
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._bucket,
             Prefix=self._prefix + pattern.prefix,
+            OptionalObjectAttributes=["RestoreStatus"],
             **start,
         )
         for page in pages:
@@ -59,7 +65,7 @@ class BucketSource:
                         key=found["Key"].removeprefix(self._prefix),
                         size=found["Size"],
                         modified_at=times.normalised(found["LastModified"].isoformat()),
-                        archived=found.get("StorageClass") in ARCHIVED,
+                        archived=_is_archived(found),
                     ),
                 )
 
@@ -69,6 +75,8 @@ class BucketSource:
             response = self._client.get_object(Bucket=self._bucket, Key=key)
         except self._client.exceptions.NoSuchKey:
             return None
+        except self._client.exceptions.InvalidObjectState as error:
+            raise Archived(stored.key) from error
         with response["Body"] as stream:
             if response["ContentLength"] > LARGE:
                 whole = io.BytesIO()
@@ -104,6 +112,12 @@ class FolderSource:
             for file in files
         )
         return sorted(found, key=_order)
+
+
+def _is_archived(found: Mapping[str, Any]) -> bool:
+    """A restored object keeps its storage class, and can be read until its copy expires."""
+    is_restored = "RestoreExpiryDate" in found.get("RestoreStatus", {})
+    return found.get("StorageClass") in ARCHIVED and not is_restored
 
 
 def _order(key: str) -> bytes:

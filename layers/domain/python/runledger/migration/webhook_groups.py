@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from runledger.migration.objects import Selection, Skipped, StoredWebhook, check_size, receipt_of
-from runledger.migration.stored import OtherKey, Source
+from runledger.migration.stored import Archived, OtherKey, Source
 from runledger.model import times
 from runledger.model.errors import Refusal
 from runledger.model.inputs import Receipt
@@ -72,6 +72,9 @@ def read(group: Group, source: Source, selection: Selection) -> list[JobWebhooks
         except Refusal as refusal:
             counts[UNREADABLE] += 1
             whole.unreadable.append((stored.key, str(refusal)))
+            continue
+        except Archived:
+            counts[ARCHIVED] += 1
             continue
         if isinstance(receipt, Skipped | str):
             counts[receipt] += 1
