@@ -2,7 +2,12 @@
 
 Copy it, or import it with boto3's S3 client:
 
-    url = write(boto3.client("s3"), "acme-runners", machine=f"{role_id}:{instance_id}", config={...})
+    s3 = boto3.client("s3", config=Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
+    url = write(s3, "acme-runners", machine=f"{role_id}:{instance_id}", config={...})
+
+In some regions boto3 presigns with version 2 of signatures by default, which S3 rejects for buckets created since June
+2020 and for objects that are encrypted with a KMS key. The style puts the bucket's region into the URL: without it, a
+new bucket redirects the request, and the signature is invalid there. A URL ends with the credentials that signed it.
 
 `docs/runner-config.v1.schema.json` describes the config. Errors name the field and never its value.
 """
@@ -16,6 +21,7 @@ from typing import Any
 from runner.config import BadConfig, parse
 
 VALID_SECONDS = 300
+SIGNATURE = "X-Amz-Signature="  # of version 4
 LIFECYCLES = ("on-demand", "spot")
 MACHINE = re.compile(r"[\w+=,.@-]+:[\w+=,.@-]+")
 
@@ -31,8 +37,10 @@ def write(
     if not MACHINE.fullmatch(machine):
         raise BadConfig("machine must be {roleId}:{instanceId}")
     key = f"runners/{machine}/runner-config.json"
-    s3.put_object(Bucket=bucket, Key=key, Body=json.dumps(config).encode(), ContentType="application/json")
     url: str = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": key}, ExpiresIn=valid_seconds)
+    if SIGNATURE not in url:
+        raise BadConfig("the S3 client must sign with version 4: create it with Config(signature_version='s3v4')")
+    s3.put_object(Bucket=bucket, Key=key, Body=json.dumps(config).encode(), ContentType="application/json")
     return url
 
 

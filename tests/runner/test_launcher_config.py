@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 import jsonschema
 import pytest
+from botocore.config import Config
 from moto import mock_aws
 
 from runner import config as entrypoint
@@ -45,9 +46,12 @@ WRONG: dict[str, Any] = {
 }
 
 
+SIGNED = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
+
+
 def test_a_config_is_written_for_one_machine_and_read_by_its_url() -> None:
     with mock_aws(config=KEEP_SESSION):
-        s3 = boto3.client("s3")
+        s3 = boto3.client("s3", config=SIGNED)
         s3.create_bucket(Bucket="acme-runners")
         url = write(s3, "acme-runners", machine="AROAEXAMPLE:i-0abc", config=CONFIG)
         (found,) = s3.list_objects_v2(Bucket="acme-runners")["Contents"]
@@ -56,6 +60,25 @@ def test_a_config_is_written_for_one_machine_and_read_by_its_url() -> None:
         body = s3.get_object(Bucket="acme-runners", Key=found["Key"])["Body"].read()
     jsonschema.validate(json.loads(body), SCHEMA)
     assert entrypoint.parse(body).runner_files == {".runner": b"a-secret"}
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "eu-west-1"])
+def test_a_client_whose_urls_a_new_bucket_would_reject_writes_nothing(region: str) -> None:
+    """There, boto3 presigns with version 2 of signatures by default."""
+    with mock_aws(config=KEEP_SESSION):
+        boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="acme-runners")
+        s3 = boto3.client("s3", region_name=region)
+        with pytest.raises(BadConfig, match="must sign with version 4"):
+            write(s3, "acme-runners", machine="AROAEXAMPLE:i-0abc", config=CONFIG)
+        assert s3.list_objects_v2(Bucket="acme-runners")["KeyCount"] == 0
+
+
+def test_a_url_names_the_region_of_its_bucket() -> None:
+    with mock_aws(config=KEEP_SESSION):
+        s3 = boto3.client("s3", region_name="eu-west-1", config=SIGNED)
+        s3.create_bucket(Bucket="acme-runners", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+        url = write(s3, "acme-runners", machine="AROAEXAMPLE:i-0abc", config=CONFIG)
+    assert url.startswith("https://acme-runners.s3.eu-west-1.amazonaws.com/")
 
 
 @pytest.mark.parametrize("name", WRONG)
