@@ -87,6 +87,9 @@ class RunnerConfigBucket(Construct):
             ],
             removal_policy=removal_policy(settings),
         )
+        if bucket.policy:
+            # A bucket that is kept stays one that allows TLS only.
+            bucket.policy.apply_removal_policy(removal_policy(settings))
         compliance.accept(
             bucket,
             "AwsSolutions-S1",

@@ -16,7 +16,7 @@ from runledger.tables import deployments, runs, schema
 
 from stacks.monitoring import saved_queries
 from tests.support.documents import DOCS, names, rows, section
-from tests.support.synthesis import Templates, of_type
+from tests.support.synthesis import Templates, of_type, synthesise
 
 ROOT = Path(__file__).parent.parent.parent
 WRITE_METRICS = ("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py")
@@ -79,6 +79,22 @@ def test_every_queue_that_has_an_alarm_is_explained(templates: Templates) -> Non
     queues = {name.partition("-")[2] for name in alarms(templates) if name.startswith(("QueueAge", "DeadLetters"))}
     explained = section("operating.md", "A dead-letter queue is not empty")
     assert [queue for queue in queues if f"`{queue}" not in explained] == []
+
+
+def test_everything_that_is_retained_is_listed_with_the_command_that_deletes_it() -> None:
+    commands = {
+        "AWS::DynamoDB::Table": "aws dynamodb delete-table",
+        "AWS::SecretsManager::Secret": "aws secretsmanager delete-secret",
+        "AWS::SQS::Queue": "aws sqs delete-queue",
+        "AWS::S3::Bucket": "aws s3 rb --force",
+        "AWS::S3::BucketPolicy": "aws s3 rb --force",
+    }
+    templates = synthesise(runner_config_bucket="create", snap_start=True)
+    resources = [each for template in templates.values() for each in template["Resources"].values()]
+    retained = {each["Type"] for each in resources if "Retain" in each.get("DeletionPolicy", "")}
+    assert retained == commands.keys()
+    listed = [how for _, _, how in rows(section("operating.md", "Remove it"))]
+    assert all(any(command in how for how in listed) for command in commands.values())
 
 
 def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:

@@ -112,6 +112,12 @@ def test_a_new_bucket_of_runner_configs_is_private_encrypted_and_short_lived() -
     assert (denial["Effect"], denial["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
 
 
+def test_a_bucket_that_is_kept_keeps_the_policy_that_allows_tls_only() -> None:
+    resources = synthesise(runner_config_bucket="create")["data"]["Resources"].values()
+    kept = {each["Type"]: each["DeletionPolicy"] for each in resources if "::S3::" in each["Type"]}
+    assert kept == {"AWS::S3::Bucket": "RetainExceptOnCreate", "AWS::S3::BucketPolicy": "RetainExceptOnCreate"}
+
+
 @pytest.mark.parametrize("bucket", ["create", "acme-runners"])
 def test_an_agent_reads_its_own_folder_and_a_launcher_writes(bucket: str) -> None:
     template = synthesise(runner_config_bucket=bucket)["data"]
