@@ -65,6 +65,15 @@ def test_without_a_runner_config_ec2s_description_is_used(world: World, dynamodb
     assert "SchedulingMisses" in metrics()
 
 
+def test_a_wrong_bucket_costs_the_config_and_not_the_machine(
+    world: World, dynamodb_first: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("RUNNER_CONFIG_BUCKET", "not-there")
+    start_job_on_a_machine(world, dynamodb_first, CONFIG)
+    assert the_job(world)["instance_type"] == "c7i.large"
+    assert [vars(each)["code"] for each in caplog.records if each.msg == "runner config not read"] == ["NoSuchBucket"]
+
+
 def test_the_config_of_a_machine_that_is_no_runner_is_not_read(
     world: World, dynamodb_first: Any, metrics: Metrics
 ) -> None:

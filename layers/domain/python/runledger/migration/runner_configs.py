@@ -44,8 +44,15 @@ class RunnerConfigs:
         self._role_ids = role_ids
 
     def find(self, instance_id: str) -> Scheduling | None:
+        """None also if S3 rejects the request, such as for a wrong bucket: the machine is recorded without a config."""
         for role_id in self._role_ids:
-            if body := self._get(config_key(role_id, instance_id)):
+            try:
+                body = self._get(config_key(role_id, instance_id))
+            except ClientError as error:
+                code = error.response["Error"]["Code"]
+                logger.warning("runner config not read", extra={"bucket": self._bucket, "code": code})
+                return None
+            if body:
                 return scheduling_in(body)
         return None
 
