@@ -13,7 +13,7 @@ from runledger.migration.runner_configs import FindMachine, FindMachineWithFallb
 from runledger.model.job import Job
 from runledger.model.reports import Input, RunReport
 from runledger.model.reruns import RerunPolicy
-from runledger.platform.clients import client, lazy_client
+from runledger.platform.clients import client
 from runledger.recording import telemetry
 from runledger.recording.decision import Decision
 from runledger.recording.follow_up import FollowUps
@@ -94,7 +94,8 @@ class _NoFollowUps(FollowUps):
 
 @cache
 def _copies(settings: CopySettings) -> WebhookCopies:
-    return WebhookCopies(lazy_client("s3"), settings.webhook_bucket)
+    """Every webhook of a job needs the client, so it is made before the first one, and is part of a snapshot."""
+    return WebhookCopies(client("s3"), settings.webhook_bucket)
 
 
 def _recorded(entry: Input, decision: Decision | None) -> None:
