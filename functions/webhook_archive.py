@@ -13,17 +13,17 @@ LONGEST_REASON = 500
 
 def handler(event: dict[str, Any], context: Any) -> None:
     """CloudFormation sends Create and Update with the phase, and Delete when the phase ends or the bucket changes."""
-    bucket, prefix = event["ResourceProperties"]["Bucket"], event["ResourceProperties"]["Prefix"]
+    bucket, rule, prefix = (event["ResourceProperties"][name] for name in ("Bucket", "Rule", "Prefix"))
     failure = None
     try:
         if event["RequestType"] == "Delete":
-            archive.remove_rule(client("s3"), bucket)
+            archive.remove_rule(client("s3"), bucket, rule)
         else:
-            archive.add_rule(client("s3"), bucket, prefix)
+            archive.add_rule(client("s3"), bucket, rule, prefix)
     except Exception as error:  # without a response, CloudFormation waits for an hour
         logs.logger.exception("lifecycle rule not changed")
         failure = f"The lifecycle of the bucket {bucket} was not changed: {error}"[:LONGEST_REASON]
-    _respond(event, physical_id=f"{bucket}/{archive.RULE}", failure=failure, log_stream=context.log_stream_name)
+    _respond(event, physical_id=f"{bucket}/{rule}", failure=failure, log_stream=context.log_stream_name)
 
 
 def _respond(event: dict[str, Any], *, physical_id: str, failure: str | None, log_stream: str) -> None:

@@ -5,6 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
+from runledger.migration import archive
 from runledger.migration.runner_configs import config_key
 
 from stacks.constructs import compliance
@@ -117,13 +118,19 @@ class WebhookArchive(Construct):
         )
         bucket = f"arn:{cdk.Aws.PARTITION}:s3:::{settings.webhook_bucket}"
         function.allow(bucket, "s3:GetLifecycleConfiguration", "s3:PutLifecycleConfiguration")
-        cdk.CustomResource(
+        rule = cdk.CustomResource(
             self,
             "Rule",
             resource_type="Custom::WebhookArchive",
             service_token=function.function.function_arn,
-            properties={"Bucket": settings.webhook_bucket, "Prefix": settings.webhook_key_pattern.prefix},
+            properties={
+                "Bucket": settings.webhook_bucket,
+                "Rule": archive.rule_id(f"{settings.prefix}-{cdk.Aws.REGION}"),
+                "Prefix": settings.webhook_key_pattern.prefix,
+            },
         )
+        # The function depends on its policy, but another bucket changes only the policy and the rule.
+        rule.node.add_dependency(function.role)
 
 
 def _config_bucket(settings: Settings) -> str:

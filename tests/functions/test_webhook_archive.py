@@ -14,6 +14,7 @@ from runledger.migration import archive
 from tests.functions.conftest import BUCKET
 
 webhook_archive = importlib.import_module("webhook_archive")
+RULE, RULE_OF_STAGING = (archive.rule_id(f"runledger-{stage}-us-east-1") for stage in ("prod", "staging"))
 
 
 @pytest.fixture
@@ -30,14 +31,14 @@ def responses(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return found
 
 
-def change_archive(kind: str, bucket: str = BUCKET) -> None:
+def change_archive(kind: str, bucket: str = BUCKET, rule: str = RULE) -> None:
     event = {
         "RequestType": kind,
         "ResponseURL": "https://cloudformation.invalid/",
         "StackId": "stack",
         "RequestId": "request",
         "LogicalResourceId": "Rule",
-        "ResourceProperties": {"Bucket": bucket, "Prefix": "webhooks/"},
+        "ResourceProperties": {"Bucket": bucket, "Rule": rule, "Prefix": "webhooks/"},
     }
     webhook_archive.handler(event, SimpleNamespace(log_stream_name="a-log-stream"))
 
@@ -50,15 +51,24 @@ def test_the_archive_rule_comes_and_goes_beside_other_rules(s3: Any, responses: 
     theirs = {"ID": "theirs", "Status": "Enabled", "Filter": {"Prefix": "cache/"}, "Expiration": {"Days": 3}}
     s3.put_bucket_lifecycle_configuration(Bucket=BUCKET, LifecycleConfiguration={"Rules": [theirs]})
     for kind, expected in (
-        ("Create", ["theirs", archive.RULE]),
-        ("Update", ["theirs", archive.RULE]),
+        ("Create", ["theirs", RULE]),
+        ("Update", ["theirs", RULE]),
         ("Delete", ["theirs"]),
         ("Delete", ["theirs"]),
     ):
         change_archive(kind)
         assert rules(s3) == expected
     assert {each["Status"] for each in responses} == {"SUCCESS"}
-    assert {each["PhysicalResourceId"] for each in responses} == {f"{BUCKET}/{archive.RULE}"}
+    assert {each["PhysicalResourceId"] for each in responses} == {f"{BUCKET}/{RULE}"}
+
+
+@pytest.mark.usefixtures("responses")
+def test_two_stages_archive_webhooks_of_one_bucket(s3: Any) -> None:
+    change_archive("Create")
+    change_archive("Create", rule=RULE_OF_STAGING)
+    assert rules(s3) == [RULE, RULE_OF_STAGING]
+    change_archive("Delete", rule=RULE_OF_STAGING)
+    assert rules(s3) == [RULE]
 
 
 def test_the_archive_rule_of_a_bucket_without_rules(s3: Any, responses: list[dict[str, Any]]) -> None:
@@ -107,7 +117,7 @@ class Lifecycle:
 
 def test_webhooks_under_128_kb_are_archived_although_s3_leaves_out_such_objects_by_default() -> None:
     lifecycle = Lifecycle(smallest="all_storage_classes_128K")
-    archive.add_rule(lifecycle, BUCKET, "webhooks/")
+    archive.add_rule(lifecycle, BUCKET, RULE, "webhooks/")
     (rule,) = lifecycle.stored["Rules"]
     assert rule["Filter"] == {"And": {"Prefix": "webhooks/", "ObjectSizeGreaterThan": 0}}
 
@@ -115,13 +125,13 @@ def test_webhooks_under_128_kb_are_archived_although_s3_leaves_out_such_objects_
 def test_other_rules_keep_the_default_for_small_objects_that_they_were_written_with() -> None:
     theirs = {"ID": "theirs", "Status": "Enabled", "Filter": {}, "Expiration": {"Days": 3}}
     lifecycle = Lifecycle(theirs, smallest="varies_by_storage_class")
-    archive.add_rule(lifecycle, BUCKET, "webhooks/")
+    archive.add_rule(lifecycle, BUCKET, RULE, "webhooks/")
     assert lifecycle.stored[archive.SMALLEST] == "varies_by_storage_class"
-    archive.remove_rule(lifecycle, BUCKET)
+    archive.remove_rule(lifecycle, BUCKET, RULE)
     assert lifecycle.stored == {"Rules": [theirs], archive.SMALLEST: "varies_by_storage_class"}
 
 
 def test_rules_with_the_prefix_of_the_first_version_are_kept_as_rules_with_a_filter() -> None:
     lifecycle = Lifecycle({"ID": "old", "Prefix": "cache/", "Status": "Enabled"}, smallest="varies_by_storage_class")
-    archive.add_rule(lifecycle, BUCKET, "webhooks/")
+    archive.add_rule(lifecycle, BUCKET, RULE, "webhooks/")
     assert lifecycle.stored["Rules"][0] == {"ID": "old", "Filter": {"Prefix": "cache/"}, "Status": "Enabled"}

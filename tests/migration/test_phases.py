@@ -131,4 +131,5 @@ def test_webhooks_are_copied_in_the_phases_that_copy_and_in_no_other(journey: Jo
 
 
 def test_the_archive_rule_is_there_during_cleanup_only(journey: Journey) -> None:
-    assert journey.rules == [[archive.RULE] if phase is CLEANUP else [] for phase in CHANGES]
+    rule = archive.rule_id(f"runledger-local-{journey.outputs.region}")
+    assert journey.rules == [[rule] if phase is CLEANUP else [] for phase in CHANGES]

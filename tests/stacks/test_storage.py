@@ -98,6 +98,22 @@ def test_the_archive_may_change_the_lifecycle_of_that_bucket_and_nothing_else() 
     assert (rule["Bucket"], rule["Prefix"]) == ("acme-runners", "webhooks/")
 
 
+def test_two_stages_or_regions_have_different_archive_rules_in_one_bucket() -> None:
+    ids = []
+    for stage in ("prod", "staging"):
+        (rule,) = of_type(in_phase("cleanup", stage=stage)["api"], "Custom::WebhookArchive").values()
+        ids.append(rule["Rule"]["Fn::Join"][1])
+    assert ids[0] != ids[1]
+    assert {"Ref": "AWS::Region"} in ids[0]
+
+
+def test_the_archive_rule_waits_for_the_permission_on_another_bucket() -> None:
+    """Otherwise CloudFormation changes the rule and the policy at the same time, and access is denied."""
+    resources = in_phase("cleanup")["api"]["Resources"]
+    (rule,) = [each for each in resources.values() if each["Type"] == "Custom::WebhookArchive"]
+    assert "AWS::IAM::Policy" in {resources[name]["Type"] for name in rule["DependsOn"]}
+
+
 def test_a_new_bucket_of_runner_configs_is_private_encrypted_and_short_lived() -> None:
     template = synthesise(runner_config_bucket="create")["data"]
     (bucket,) = of_type(template, "AWS::S3::Bucket").values()

@@ -5,7 +5,6 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-RULE = "runledger-archive-webhooks"
 ARCHIVE_AFTER_DAYS = 90
 NO_RULES = "NoSuchLifecycleConfiguration"
 NO_BUCKET = "NoSuchBucket"
@@ -15,23 +14,28 @@ SMALLEST = "TransitionDefaultMinimumObjectSize"
 Rule = dict[str, Any]
 
 
-def add_rule(client: Any, bucket: str, prefix: str) -> None:
+def rule_id(deployment: str) -> str:
+    """Of its own for each deployment, because two stages, or two regions, may archive webhooks of one bucket."""
+    return f"{deployment}-archive-webhooks"
+
+
+def add_rule(client: Any, bucket: str, rule_id: str, prefix: str) -> None:
     rule: Rule = {
-        "ID": RULE,
+        "ID": rule_id,
         "Status": "Enabled",
         # By default, S3 moves no object of less than 128 KB, and nearly all webhooks are smaller. A size in the filter
         # replaces that default for this rule alone.
         "Filter": {"And": {"Prefix": prefix, "ObjectSizeGreaterThan": 0}},
         "Transitions": [{"Days": ARCHIVE_AFTER_DAYS, "StorageClass": "GLACIER"}],
     }
-    others, options = _others(client, bucket)
+    others, options = _others(client, bucket, rule_id)
     _store(client, bucket, [*others, rule], options)
 
 
-def remove_rule(client: Any, bucket: str) -> None:
+def remove_rule(client: Any, bucket: str, rule_id: str) -> None:
     """Does nothing if the bucket is gone: the phase must not keep a stack from being deleted."""
     try:
-        others, options = _others(client, bucket)
+        others, options = _others(client, bucket, rule_id)
         if others:
             _store(client, bucket, others, options)
         else:
@@ -41,7 +45,7 @@ def remove_rule(client: Any, bucket: str) -> None:
             raise
 
 
-def _others(client: Any, bucket: str) -> tuple[list[Rule], dict[str, str]]:
+def _others(client: Any, bucket: str, rule_id: str) -> tuple[list[Rule], dict[str, str]]:
     """S3 stores all rules of a bucket as one document: the others, and what holds for all, are part of each write."""
     try:
         found = client.get_bucket_lifecycle_configuration(Bucket=bucket)
@@ -50,7 +54,7 @@ def _others(client: Any, bucket: str) -> tuple[list[Rule], dict[str, str]]:
             raise
         return [], {}
     options = {SMALLEST: found[SMALLEST]} if SMALLEST in found else {}
-    return [_with_filter(rule) for rule in found.get("Rules", []) if rule.get("ID") != RULE], options
+    return [_with_filter(rule) for rule in found.get("Rules", []) if rule.get("ID") != rule_id], options
 
 
 def _with_filter(rule: Rule) -> Rule:
