@@ -97,6 +97,23 @@ def test_everything_that_is_retained_is_listed_with_the_command_that_deletes_it(
     assert all(any(command in how for how in listed) for command in commands.values())
 
 
+def test_no_command_invokes_a_function_a_second_time() -> None:
+    """The AWS CLI waits for a minute and then repeats the call; a full pass takes up to ten."""
+    text = "\n".join(file.read_text() for file in [ROOT / "README.md", *DOCS.rglob("*.md")])
+    commands = re.findall(r"^\s*\$ (.*aws lambda invoke (?:.*\\\n)*.*)", text, re.MULTILINE)
+    assert len(commands) >= 2
+    for command in commands:
+        waits = "AWS_MAX_ATTEMPTS=1 " in command and "--cli-read-timeout 0 " in command
+        assert waits or "--invocation-type Event" in command
+
+
+def test_the_cost_of_polling_counts_every_queue_that_feeds_a_function(templates: Templates) -> None:
+    polled = [name for each in templates.values() for name in of_type(each, "AWS::Lambda::EventSourceMapping")]
+    paragraph = section("cost.md", "Assumptions").partition("**Idle queues.**")[2].partition("\n\n")[0]
+    requests = 650_000 * len(polled)
+    assert f"together {requests / 1e6:.1f} million or ${requests * 0.4 / 1e6:.2f}" in paragraph.replace("\n", " ")
+
+
 def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:
     number = len(alarms(templates))
     assert f"the {number} alarms cost ${number / 10:.2f}" in section("operating.md", "Alarms")
