@@ -8,11 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from runledger.model.errors import UnavailableError
+from runledger_github.app import GitHubApp
+from runledger_github.errors import NotFound
 
 from preflight import __main__ as preflight
 from preflight import cloudformation
 from preflight.deployed import NOT_DEPLOYED, PENDING, Deployed
-from preflight.results import Ok, Outcome, Problem
+from preflight.results import Ok, Outcome, Problem, Skipped
 from stacks.settings import Settings
 
 CONFIRMED = "arn:aws:sns:us-east-1:000000000000:topic:1"
@@ -79,3 +82,36 @@ def test_a_deployment_that_no_webhook_has_reached_is_a_problem(installations: in
     found = deployed.webhook()
     assert isinstance(found, Ok if is_ok else Problem)
     assert is_ok or outputs["WebhookUrl"] in str(found)
+
+
+@pytest.mark.parametrize(
+    ("secret", "installations", "state", "detail"),
+    [
+        ("{}", [], Skipped, "there is no GitHub App"),
+        ("not a key", [], Problem, "GitHub does not accept it"),
+        ("a key", NotFound("/app"), Problem, "GitHub does not accept it"),
+        ("a key", UnavailableError("GitHub"), Problem, "GitHub didn't respond"),
+        ("a key", [], Problem, "installed nowhere"),
+        ("a key", [1, 2], Ok, "2 installation(s)"),
+    ],
+)
+def test_the_key_of_the_app_must_be_one_that_github_accepts(
+    monkeypatch: pytest.MonkeyPatch, secret: str, installations: list[int] | Exception, state: type, detail: str
+) -> None:
+    def listed() -> list[int]:
+        if isinstance(installations, Exception):
+            raise installations
+        return installations
+
+    if secret == "a key":
+        monkeypatch.setattr(GitHubApp, "from_secret", lambda *_, **__: SimpleNamespace(installations=listed))
+    secrets = SimpleNamespace(get_secret_value=lambda **_: {"SecretString": secret})
+    found = Deployed(
+        session=SimpleNamespace(client=lambda _: secrets),
+        settings=Settings.read(lambda _: None),
+        outputs={"GitHubAppSecretArn": "app"},
+        topics={},
+        session_in=lambda _: None,
+    ).app_key()
+    assert isinstance(found, state)
+    assert detail in found.detail

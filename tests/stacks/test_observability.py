@@ -119,6 +119,8 @@ def test_every_table_has_an_alarm(templates: Templates) -> None:
         ("FunctionErrors-webhook_retry", "AWS/Lambda Errors", "Sum of 1800 s >= 3, 1 of 1"),
         ("MessageFailures-webhook_retry", "Runledger MessagesFailed", "Sum of 1800 s >= 3, 1 of 1"),
         ("StuckJobs-queued", "Runledger StuckJobs", "Maximum of 900 s > 0, 2 of 2"),
+        ("StuckJobs-scheduled", "Runledger StuckJobs", "Maximum of 900 s > 0, 2 of 2"),
+        ("StuckJobs-in_progress", "Runledger StuckJobs", "Maximum of 900 s > 0, 2 of 2"),
         ("ForgottenApprovals", "Runledger ForgottenApprovals", "Maximum of 3600 s > 0, 1 of 1"),
         ("QueueTime", "Runledger QueueTime", "p90 of 3600 s > 1800000, 1 of 1"),
         ("LookupsPostponed", "Runledger LookupsPostponed", "Sum of 900 s > 0, 2 of 2"),
