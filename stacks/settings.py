@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from runledger.migration import key_pattern
@@ -215,16 +216,14 @@ def _storage(read: SettingsReader) -> dict[str, Any]:
     """The settings of docs/migration.md: each phase needs the buckets that it uses."""
     phase = StoragePhase(read.choice("storage_phase", StoragePhase.DYNAMODB_ONLY, tuple(StoragePhase)))
     webhooks, configs = read.bucket("webhook_bucket"), read.bucket("runner_config_bucket", or_else=CREATE)
-    pattern, role_ids = read.key_pattern("webhook_key_pattern", key_pattern.DEFAULT), read.role_ids("runner_role_ids")
+    role_ids, shared = read.role_ids("runner_role_ids"), read.boolean("webhook_keys_shared", default=False)
+    writes = partial(KeyPattern.parse_for_writing, shared=shared)
+    parse = writes if phase.copies_webhooks else KeyPattern.parse_in_folder
+    pattern = read.key_pattern("webhook_key_pattern", key_pattern.DEFAULT, parse)
     if phase.uses_webhook_bucket and not webhooks:
         raise BadSetting(f"storage_phase is '{phase}', which needs webhook_bucket: the bucket with your webhooks")
     if phase.reads_runner_configs and not (configs and role_ids):
         raise BadSetting(f"storage_phase is '{phase}', which needs runner_config_bucket and runner_role_ids")
-    if phase is StoragePhase.CLEANUP and not pattern.prefix:
-        raise BadSetting(
-            f"storage_phase is '{phase}', but webhook_key_pattern begins with a name in braces: "
-            "every object of the bucket would be archived"
-        )
     return {
         "storage_phase": phase,
         "webhook_bucket": webhooks,

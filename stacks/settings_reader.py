@@ -107,10 +107,10 @@ class SettingsReader:
             raise BadSetting(f"{name} is {given!r}; it must be the name of an S3 bucket{alternative} or empty")
         return given
 
-    def key_pattern(self, name: str, default: str) -> KeyPattern:
+    def key_pattern(self, name: str, default: str, parse: Callable[[str], KeyPattern]) -> KeyPattern:
         given = self._given(name, default)
         try:
-            return KeyPattern.parse_for_writing(str(given))
+            return parse(str(given))
         except BadPattern as error:
             raise BadSetting(f"{name} is {given!r}; {error}") from error
 

@@ -71,7 +71,7 @@ def test_the_dashboard_shows_the_metrics_of_the_move_to_those_with_a_bucket(temp
 
 @pytest.mark.parametrize("phase", ["dual_write", "dynamodb_first"])
 def test_webhooks_are_put_under_the_fixed_beginning_of_their_keys(phase: str) -> None:
-    found = in_phase(phase, webhook_key_pattern="old/{job_id}/{status}")
+    found = in_phase(phase, webhook_key_pattern="old/{installation_id}/{job_id}/{status}")
     for name in ("WebhookIntake", "WebhookRetry"):
         (statement,) = [each for each in granted(found, name) if each["Action"] == "s3:PutObject"]
         assert json.dumps(statement["Resource"]).endswith(':s3:::acme-runners/old/*"]]}')
@@ -159,6 +159,10 @@ def test_stacks_share_no_reference_to_a_bucket(phase: str) -> None:
     assert [name for name in data["Outputs"] if "ExportsOutput" in name and "Config" in name] == []
 
 
+COPYING = {"storage_phase": "dual_write", "webhook_bucket": "acme"}
+ARCHIVING = {"storage_phase": "cleanup", "webhook_bucket": "acme"}
+
+
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
@@ -169,16 +173,23 @@ def test_stacks_share_no_reference_to_a_bucket(phase: str) -> None:
         ({"webhook_bucket": "Not A Bucket"}, "must be the name of an S3 bucket or empty"),
         ({"runner_config_bucket": "s3://acme"}, "must be the name of an S3 bucket, 'create' or empty"),
         ({"runner_role_ids": "arn:aws:iam::1:role/x"}, "unique ids of IAM roles"),
-        ({"webhook_key_pattern": "{job_id}"}, "{status} or {delivery_id}"),
-        ({"webhook_key_pattern": "{job_id}/{state}"}, "only these names"),
-        ({"webhook_key_pattern": "{job_id}/{status}/*"}, "can't contain *"),
-        (
-            {"storage_phase": "cleanup", "webhook_bucket": "acme", "webhook_key_pattern": "{job_id}/{status}"},
-            "every object of the bucket would be archived",
-        ),
+        ({"webhook_key_pattern": "w/{job_id}/{state}"}, "only these names"),
+        (COPYING | {"webhook_key_pattern": "w/{installation_id}/{job_id}"}, "{status} or {delivery_id}"),
+        (COPYING | {"webhook_key_pattern": "w/{installation_id}/{job_id}/{status}/*"}, "can't contain *"),
+        (COPYING | {"webhook_key_pattern": "w/{job_id}/{status}"}, "unless webhook_keys_shared is true"),
+        (COPYING | {"webhook_key_pattern": "{installation_id}/{job_id}/{status}"}, "must begin with a folder"),
+        (ARCHIVING | {"webhook_key_pattern": "{job_id}/{status}"}, "must begin with a folder of webhooks"),
+        (ARCHIVING | {"webhook_key_pattern": "runners/{job_id}/{status}"}, "other than runners/"),
     ],
 )
 def test_a_wrong_setting_is_explained(settings: dict[str, str], problem: str) -> None:
     with pytest.raises(BadSetting) as refused:
         Settings.read(settings.get)
     assert problem in str(refused.value)
+
+
+def test_a_layout_without_installations_can_be_shared_and_archived() -> None:
+    old = {"webhook_key_pattern": "old/{job_id}/{status}"}
+    assert Settings.read((COPYING | old | {"webhook_keys_shared": "true"}).get).webhook_key_pattern.prefix == "old/"
+    assert Settings.read((ARCHIVING | old).get).webhook_key_pattern.prefix == "old/"
+    assert Settings.read(old.get).storage_phase is StoragePhase.DYNAMODB_ONLY

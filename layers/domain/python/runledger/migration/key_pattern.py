@@ -1,4 +1,4 @@
-"""The layout of webhook objects: a key with names in braces, such as `webhooks/{job_id}/{status}.json`. Pure."""
+"""The layout of webhook objects: a key with names in braces, as in DEFAULT. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from runledger.model.inputs import Receipt
 from runledger.model.payload import REPOSITORY_NAME
 
 DEFAULT = "webhooks/{installation_id}/{job_id}/{status}.json"
-NUMBER = r"\d{1,19}"
+NUMBER = "[0-9]{1,19}"
 FIELDS = {
     "installation_id": NUMBER,
     "job_id": NUMBER,
@@ -22,7 +22,13 @@ FIELDS = {
 }
 ANY_TEXT = "*"
 FIELD = re.compile(r"\{(\w+)\}")
+# Two of these in one folder of the key could be separated in many ways, and matching would try them all.
+OF_ANY_LENGTH = (ANY_TEXT, "{repo}", "{delivery_id}")
+SIDE_BY_SIDE = re.compile(r"[}*][{*]")
+# Numbers and statuses could run into such a text: `{job_id}1{run_id}`.
+POORLY_SEPARATED = re.compile(r"\}[A-Za-z0-9]*\{")
 LONGEST_PATTERN = 300
+RUNNER_CONFIGS = "runners/"  # the folder of runner configs, perhaps in the same bucket
 
 
 class BadPattern(ValueError):
@@ -44,16 +50,37 @@ class KeyPattern:
             raise BadPattern("each name may be in it once")
         if not text or len(text) > LONGEST_PATTERN or text.startswith("/") or not text.isprintable():
             raise BadPattern(f"it must have 1 to {LONGEST_PATTERN} printable characters and not begin with a slash")
+        if SIDE_BY_SIDE.search(text) or any(_parts_of_any_length(folder) > 1 for folder in text.split("/")):
+            raise BadPattern(
+                "names in braces and * must be separated by text, and {repo}, {delivery_id} and * by a slash"
+            )
         return pattern
 
     @classmethod
-    def parse_for_writing(cls, text: str) -> "KeyPattern":
-        """Two webhooks of a job, or of two jobs, must not have the same key."""
+    def parse_in_folder(cls, text: str) -> "KeyPattern":
+        """For permissions and lifecycle rules, which cover the fixed beginning: it must contain webhooks only."""
         pattern = cls.parse(text)
+        if not pattern.prefix.endswith("/") or pattern.prefix.startswith(RUNNER_CONFIGS):
+            raise BadPattern(f"it must begin with a folder of webhooks, such as webhooks/, other than {RUNNER_CONFIGS}")
+        if any(character in text for character in "?$") or re.search(r"(^|/)[./]", text):
+            raise BadPattern("it can't contain ?, $, an empty folder, or a folder that begins with a dot")
+        return pattern
+
+    @classmethod
+    def parse_for_writing(cls, text: str, *, shared: bool = False) -> "KeyPattern":
+        """Two webhooks must not have the same key, and two installations not the same folder, unless it is shared.
+
+        The scope of a webhook secret covers installations and repositories, but not ids of jobs.
+        """
+        pattern = cls.parse_in_folder(text)
         if ANY_TEXT in text:
             raise BadPattern(f"it can't contain {ANY_TEXT}")
         if "job_id" not in pattern.fields or not {"status", "delivery_id"} & set(pattern.fields):
             raise BadPattern("it must contain {job_id}, and {status} or {delivery_id}")
+        if "/{installation_id}/" not in text and not shared:
+            raise BadPattern("it must contain {installation_id} as a folder, unless webhook_keys_shared is true")
+        if POORLY_SEPARATED.search(text):
+            raise BadPattern("names in braces must be separated by a slash, a hyphen or the like")
         return pattern
 
     @cached_property
@@ -82,8 +109,8 @@ class KeyPattern:
             "run_attempt": facts.run_attempt,
             "repo": facts.repo_full_name,
             "status": receipt.action,
-            # A header, which isn't signed, chooses it.
-            "delivery_id": quote(receipt.delivery_id, safe=""),
+            # A header, which isn't signed, chooses it: it must not become a folder, nor `..`.
+            "delivery_id": quote(receipt.delivery_id, safe="").replace(".", "%2E"),
         }
         return FIELD.sub(lambda name: str(values[name[1]]), self.text)
 
@@ -94,10 +121,14 @@ class KeyPattern:
     @cached_property
     def _expression(self) -> re.Pattern[str]:
         parts = re.split(r"(\{\w+\}|\*)", self.text)
-        return re.compile("".join(map(_expression_of, parts)), re.DOTALL)
+        return re.compile("".join(map(_expression_of, parts)), re.DOTALL | re.ASCII)
 
 
 def _expression_of(part: str) -> str:
     if part == ANY_TEXT:
         return "[^/]*"
     return f"(?P<{part[1:-1]}>{FIELDS[part[1:-1]]})" if part.startswith("{") else re.escape(part)
+
+
+def _parts_of_any_length(folder: str) -> int:
+    return sum(folder.count(part) for part in OF_ANY_LENGTH)

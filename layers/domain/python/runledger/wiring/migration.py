@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def copying(intake: Intake) -> Intake:
     settings = CopySettings.from_environment()
-    pattern = KeyPattern.parse_for_writing(settings.webhook_key_pattern)
+    pattern = KeyPattern.parse(settings.webhook_key_pattern)  # checked before the deployment
     copy = CopyingIntake(copies=_copies(settings), pattern=pattern, retries=intake.retries)
     if StoragePhase(settings.storage_phase).reads_runner_configs:
         return replace(intake, copy=copy, ledger=replace(intake.ledger, recorded=_recorded))
