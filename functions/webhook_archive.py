@@ -9,6 +9,7 @@ from runledger.platform import logs
 from runledger.platform.clients import client
 
 LONGEST_REASON = 500
+RESPONSE_SECONDS = 10
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -37,5 +38,5 @@ def _respond(event: dict[str, Any], *, physical_id: str, failure: str | None, lo
     request = Request(  # noqa: S310 - from CloudFormation
         event["ResponseURL"], data=json.dumps(response).encode(), method="PUT", headers={"Content-Type": ""}
     )
-    with urlopen(request):  # noqa: S310 - as above
+    with urlopen(request, timeout=RESPONSE_SECONDS):  # noqa: S310 - as above
         pass

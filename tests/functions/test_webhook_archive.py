@@ -22,8 +22,10 @@ def responses(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What CloudFormation is sent."""
     found: list[dict[str, Any]] = []
 
-    def respond(request: Request) -> io.BytesIO:
+    def respond(request: Request, *, timeout: float) -> io.BytesIO:
+        """With a time-out: the function must not wait for CloudFormation until its own time is up."""
         assert isinstance(request.data, bytes)
+        assert timeout < 30
         found.append(json.loads(request.data))
         return io.BytesIO()
 

@@ -132,5 +132,5 @@ def test_two_installations_never_have_the_same_key() -> None:
 def test_permissions_on_webhooks_cover_a_folder_without_runner_configs(folder: str) -> None:
     text = f"{folder}{{installation_id}}/{{job_id}}/{{status}}".replace("{aws:userid}", "aws")
     for parse in (KeyPattern.parse_in_folder, KeyPattern.parse_for_writing):
-        with pytest.raises(BadPattern, match="it must begin with a folder|it can't contain"):
+        with pytest.raises(BadPattern, match=r"it must begin with a folder|it can't contain"):
             parse(text)
