@@ -15,7 +15,7 @@ from runledger.webhooks import hosts
 
 from stacks.constructs import compliance
 from stacks.constructs.api_function import ApiFunction
-from stacks.constructs.function import LedgerFunction, access_log_name, log_group
+from stacks.constructs.function import DEFAULT_BATCH, LedgerFunction, access_log_name, log_group
 from stacks.constructs.layer import domain_layer
 from stacks.constructs.parts import export, queue_with_dead_letters, secret
 from stacks.constructs.storage import WebhookArchive, allow_copies, copy_environment
@@ -118,7 +118,9 @@ class ApiStack(cdk.Stack):
             environment=copy_environment(self._settings),
         )
         allow_copies(retry, self._settings)
-        retry.feed(self._retries)
+        # Copies are put into S3, so they are taken one at a time.
+        batch_size = 1 if self._settings.storage_phase.copies_webhooks else DEFAULT_BATCH
+        retry.feed(self._retries, batch_size=batch_size)
 
     def _http_api(self, intake: LedgerFunction, queries: LedgerFunction) -> None:
         api = apigateway.HttpApi(

@@ -16,6 +16,8 @@ from stacks.constructs.parts import camel_case
 from stacks.constructs.tree import resource_of
 from stacks.settings import Settings
 
+DEFAULT_BATCH = 10
+
 
 class LedgerFunction(Construct):
     """`name` is the file in functions/ with the handler. No other file of that folder is deployed with it."""
@@ -75,7 +77,7 @@ class LedgerFunction(Construct):
         )
         cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
 
-    def feed(self, queue: sqs.IQueue, *, batch_size: int = 10) -> None:
+    def feed(self, queue: sqs.IQueue, *, batch_size: int = DEFAULT_BATCH) -> None:
         """Limits the concurrency: one queue could use 1,000 instances, and leave none of the account's for webhooks.
 
         A function that calls services other than DynamoDB takes one message at a time: a call that hangs would use up

@@ -1,13 +1,16 @@
 """The phases `dual_write` and `dynamodb_first`: intake also puts each webhook of a job into S3."""
 
 import json
+import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from runledger.migration import copies
 from runledger.migration.copies import WebhookCopy
+from runledger.migration.objects import LARGEST_BODY
 from runledger.model.errors import Malformed, NewerMessage
 from runledger.platform import clients
 from runledger.webhooks import retry_queue
@@ -132,15 +135,56 @@ def test_a_copy_that_waited_until_the_phase_ended_is_dropped(world: World, s3: A
     assert keys(s3) == []
 
 
-@pytest.mark.usefixtures("dual_write")
-def test_a_copy_that_fits_into_no_message_is_counted_and_the_webhook_succeeds(
-    world: World, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+def test_a_webhook_that_is_padded_to_a_large_one_is_recorded_counted_and_not_copied(
+    world: World, dual_write: Any, metrics: Metrics
 ) -> None:
-    monkeypatch.setattr(copies, "LARGEST_MESSAGE", 100)
-    monkeypatch.setattr(clients.client("s3"), "put_object", unreachable)
-    assert deliver(world)["statusCode"] == 202
+    padded = json.dumps(payload(QUEUED) | {"padding": "x" * copies.LARGEST_COPY}).encode()
+    assert world.invoke("webhook_intake", http_event(padded))["statusCode"] == 202
     assert "WebhookCopiesLost" in metrics()
-    assert world.deferred() == []
+    assert (keys(dual_write), world.deferred()) == ([], [])
+
+
+def test_the_largest_copy_fits_into_a_message_of_sqs() -> None:
+    body = random.Random(1).randbytes(copies.LARGEST_COPY)  # noqa: S311 - it can't be compressed
+    assert len(copies.to_message(replace(a_copy(), body=body))) < 1_000_000
+
+
+def test_a_replay_under_another_delivery_id_changes_no_object(world: World, dual_write: Any) -> None:
+    deliver(world, guid="genuine")
+    (before,) = dual_write.list_objects_v2(Bucket=BUCKET)["Contents"]
+    assert json.loads(deliver(world, guid="replayed")["body"]) == {"result": "duplicate"}
+    assert dual_write.get_object(Bucket=BUCKET, Key=KEY)["Metadata"]["delivery-id"] == "genuine"
+    assert dual_write.list_objects_v2(Bucket=BUCKET)["Contents"] == [before]
+
+
+@pytest.mark.parametrize("after", ["s3 recovered", "s3 is still unavailable"])
+def test_a_redelivery_puts_an_object_that_is_missing(
+    world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    deliver(world)
+    dual_write.delete_object(Bucket=BUCKET, Key=KEY)
+    with monkeypatch.context() as trouble:
+        if after == "s3 is still unavailable":
+            trouble.setattr(clients.client("s3"), "put_object", unreachable)
+        deliver(world)
+    waiting = world.deferred()
+    assert bool(waiting) == (after == "s3 is still unavailable")
+    if waiting:
+        assert world.invoke("webhook_retry", {"Records": waiting * 2}) == {"batchItemFailures": []}
+    assert keys(dual_write) == [KEY]
+
+
+def test_replays_make_no_objects_of_their_own(world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBHOOK_KEY_PATTERN", "webhooks/{installation_id}/{job_id}/{delivery_id}")
+    for number in range(5):
+        deliver(world, guid=f"guid-{number}")
+    assert keys(dual_write) == [f"webhooks/{INSTALLATION}/{JOB}/guid-0"]
+
+
+def test_a_message_unpacks_to_no_more_than_a_webhook_can_have() -> None:
+    message = copies.to_message(replace(a_copy(), body=bytes(LARGEST_BODY + 1)))
+    with pytest.raises(Malformed, match="the limit is"):
+        copies.from_message(message)
 
 
 @pytest.mark.usefixtures("dual_write")
@@ -156,6 +200,8 @@ def test_the_copy_is_lost_but_not_the_webhook_if_the_queue_is_unavailable_too(
 def test_the_message_of_a_copy_has_a_version_that_older_functions_leave_in_the_queue() -> None:
     message = copies.to_message(a_copy())
     assert copies.from_message(message) == a_copy()
+    again = replace(a_copy(), if_absent=True)
+    assert copies.from_message(copies.to_message(again)) == again
     assert retry_queue.is_copy(message)
     assert not retry_queue.is_copy(retry_queue.to_message(receipt(QUEUED)))
     with pytest.raises(NewerMessage, match="version 2"):

@@ -86,6 +86,13 @@ def test_a_missing_header_is_400_with_its_name(world: World, name: str, header: 
     assert (answer["statusCode"], detail(answer).split()[0]) == (400, header)
 
 
+@pytest.mark.parametrize("guid", ["\ud800", "a\nb", "x" * 101])
+def test_a_delivery_id_that_cannot_be_stored_is_400(world: World, guid: str) -> None:
+    answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), guid=guid))
+    assert (answer["statusCode"], detail(answer).split()[0]) == (400, "X-GitHub-Delivery")
+    assert is_empty(world)
+
+
 def test_over_five_megabytes_is_413_before_anything_else(world: World) -> None:
     answer = world.invoke("webhook_intake", http_event(b" " * 5_000_001, signature=None))
     assert answer["statusCode"] == 413

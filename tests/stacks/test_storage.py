@@ -9,7 +9,7 @@ from runledger.migration.phases import StoragePhase
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_dashboard import shown
-from tests.stacks.test_functions import ALLOWED, as_list, functions, statements
+from tests.stacks.test_functions import ALLOWED, as_list, fed, functions, statements
 from tests.support.synthesis import Templates, of_type, synthesise
 
 ROLE = "AROAEXAMPLEEXAMPLE123"
@@ -75,6 +75,16 @@ def test_webhooks_are_put_under_the_fixed_beginning_of_their_keys(phase: str) ->
     for name in ("WebhookIntake", "WebhookRetry"):
         (statement,) = [each for each in granted(found, name) if each["Action"] == "s3:PutObject"]
         assert json.dumps(statement["Resource"]).endswith(':s3:::acme-runners/old/*"]]}')
+
+
+def test_retries_are_taken_one_at_a_time_while_they_may_be_copies(templates: Templates) -> None:
+    """A call to S3 that hangs would use up the time of the messages after it."""
+
+    def batch_size(found: Templates) -> int:
+        (size,) = [trigger["BatchSize"] for name, _, trigger, _ in fed(found) if name == "webhook_retry"]
+        return int(size)
+
+    assert (batch_size(templates), batch_size(in_phase("dual_write"))) == (10, 1)
 
 
 def test_runner_configs_are_read_by_the_role_of_their_machine() -> None:

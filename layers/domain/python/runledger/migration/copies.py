@@ -4,14 +4,13 @@
                                         │ S3 is unavailable, or refuses it
                                         └── retry queue ── webhook_retry: put the object, or a dead letter in the end
 
-The copy never fails the webhook: the ledger has recorded or queued it. A copy is put again by every redelivery, so an
-object is that of the last delivery, as it was before the ledger.
+The copy never fails the webhook: the ledger has recorded or queued it. A webhook that the ledger had before, such as a
+redelivery or a replay, replaces no object: it is put only if its object is missing.
 """
 
 import base64
 import gzip
 import json
-import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote
@@ -19,16 +18,20 @@ from urllib.parse import quote, unquote
 from botocore.exceptions import BotoCoreError, ClientError
 
 from runledger.migration.key_pattern import KeyPattern
+from runledger.migration.objects import gunzip
 from runledger.model import message_format, payload
 from runledger.model.errors import Malformed, UnavailableError
 from runledger.model.inputs import Receipt
 from runledger.platform import logs
 from runledger.recording import telemetry
 from runledger.webhooks.delivery import Delivery
+from runledger.webhooks.intake import IntakeResult
 from runledger.webhooks.retry_queue import COPY, RetryQueue
 
-# In bytes. SQS accepts 1 MiB, and the queue adds its own attributes.
-LARGEST_MESSAGE = 1_000_000
+# In bytes: 60 times a usual webhook of a job. If S3 is unavailable, the body must fit into a message of SQS, in base64.
+LARGEST_COPY = 512 * 1024
+EXISTS = "PreconditionFailed"
+FIRST_RECEIPT = {IntakeResult.RECORDED, IntakeResult.DEFERRED}
 JSON_TYPE = "application/json"
 
 
@@ -41,6 +44,7 @@ class WebhookCopy:
     delivery_id: str
     received_at: str
     received_by: str | None = None
+    if_absent: bool = False
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -60,27 +64,44 @@ class WebhookCopies:
         self._bucket = bucket
 
     def put(self, copy: WebhookCopy) -> None:
-        self._client.put_object(
-            Bucket=self._bucket, Key=copy.key, Body=copy.body, ContentType=JSON_TYPE, Metadata=copy.metadata
-        )
+        condition = {"IfNoneMatch": "*"} if copy.if_absent else {}
+        try:
+            self._client.put_object(
+                Bucket=self._bucket,
+                Key=copy.key,
+                Body=copy.body,
+                ContentType=JSON_TYPE,
+                Metadata=copy.metadata,
+                **condition,
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] != EXISTS:
+                raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyingIntake:
-    """What intake does with each recorded webhook of a job."""
+    """What intake does with each webhook of a job that was recorded, now or before."""
 
     copies: WebhookCopies
     pattern: KeyPattern
     retries: RetryQueue
 
-    def __call__(self, delivery: Delivery, receipt: Receipt) -> None:
+    def __call__(self, delivery: Delivery, receipt: Receipt, result: IntakeResult) -> None:
+        is_first = result in FIRST_RECEIPT
+        if not is_first and "delivery_id" in self.pattern.fields:
+            return  # a replay has a delivery id of its own, and each would be one more object
         copy = WebhookCopy(
             key=self.pattern.key(receipt),
             body=delivery.body,
             delivery_id=delivery.delivery_id,
             received_at=delivery.received_at,
             received_by=delivery.received_by,
+            if_absent=not is_first,
         )
+        if len(copy.body) > LARGEST_COPY:
+            telemetry.copy_lost(copy.key, f"it has more than {LARGEST_COPY:,} bytes")
+            return
         try:
             self.copies.put(copy)
         except (BotoCoreError, ClientError) as error:
@@ -89,9 +110,6 @@ class CopyingIntake:
 
     def _defer(self, copy: WebhookCopy) -> None:
         message = to_message(copy, correlation_id=logs.correlation_id())
-        if len(message) > LARGEST_MESSAGE:
-            telemetry.copy_lost(copy.key, "it is too large for the retry queue")
-            return
         try:
             self.retries.send(message)
         except (UnavailableError, BotoCoreError, ClientError) as error:
@@ -115,6 +133,7 @@ def from_message(message: str) -> WebhookCopy:
         delivery_id=_text(content, "delivery_id"),
         received_at=_text(content, "received_at"),
         received_by=None if received_by is None else _text(content, "received_by"),
+        if_absent=content.get("if_absent") is True,
     )
 
 
@@ -124,6 +143,7 @@ def _text(content: payload.Json, name: str) -> str:
 
 def _unpack(packed: Any) -> bytes:
     try:
-        return gzip.decompress(base64.b64decode(packed))
-    except (ValueError, TypeError, OSError, EOFError, zlib.error) as error:
-        raise Malformed("body", "must be compressed, in base64") from error
+        compressed = base64.b64decode(packed)
+    except (ValueError, TypeError) as error:
+        raise Malformed("body", "must be in base64") from error
+    return gunzip(compressed)

@@ -60,7 +60,8 @@ class Selection:
 
 def receipt_of(stored: StoredWebhook, body: bytes, selection: Selection) -> Receipt | Skipped:
     """Raises Refusal if it isn't a webhook."""
-    body = _unpacked(body)
+    check_size(len(body))
+    body = gunzip(body) if body.startswith(GZIP) else body
     message = payload.parse(body)
     if "workflow_job" not in message:
         return Skipped.OTHER_EVENTS
@@ -95,11 +96,8 @@ def check_size(size: int) -> None:
         raise Malformed("body", f"has {size:,} bytes; the limit is {LARGEST_BODY:,}")
 
 
-def _unpacked(body: bytes) -> bytes:
-    """Decompresses gzip, but no more than a webhook can have."""
-    check_size(len(body))
-    if not body.startswith(GZIP):
-        return body
+def gunzip(body: bytes) -> bytes:
+    """No more than a webhook can have."""
     unpacking = zlib.decompressobj(GZIP_WINDOW)
     try:
         unpacked = unpacking.decompress(body, LARGEST_BODY + 1)

@@ -34,7 +34,7 @@ class Intake:
     ledger: Ledger
     retries: RetryQueue
     host: str  # the one that this deployment serves
-    copy: Callable[[Delivery, Receipt], None] | None = None  # to S3; it must not fail the webhook
+    copy: Callable[[Delivery, Receipt, IntakeResult], None] | None = None  # to S3; it must not fail the webhook
 
     def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
@@ -50,8 +50,9 @@ class Intake:
             self._check_scope_again(delivery, signature, origins)
         results = [self._record(entry) for entry in inputs]
         if self.copy:
-            for receipt in (entry for entry in inputs if isinstance(entry, Receipt)):
-                self.copy(delivery, receipt)
+            for entry, result in zip(inputs, results, strict=True):
+                if isinstance(entry, Receipt):
+                    self.copy(delivery, entry, result)
         return results[0] if results else IntakeResult.IGNORED
 
     def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:
@@ -93,5 +94,6 @@ def _explain(event: str, origin: Origin) -> str:
 def _check_headers(delivery: Delivery) -> None:
     if not delivery.event:
         raise Malformed("X-GitHub-Event", "is missing")
-    if not 0 < len(delivery.delivery_id) <= LONGEST_DELIVERY_ID:
-        raise Malformed("X-GitHub-Delivery", f"must have 1 to {LONGEST_DELIVERY_ID} characters")
+    # A lone surrogate isn't printable either: it could be written nowhere.
+    if not 0 < len(delivery.delivery_id) <= LONGEST_DELIVERY_ID or not delivery.delivery_id.isprintable():
+        raise Malformed("X-GitHub-Delivery", f"must have 1 to {LONGEST_DELIVERY_ID} printable characters")
