@@ -17,11 +17,13 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from runner.config import BadConfig, parse
 
 VALID_SECONDS = 300
-SIGNATURE = "X-Amz-Signature="  # of version 4
+LONGEST_VALID_SECONDS = 900
+GLOBAL, GLOBAL_REGION = ".s3.amazonaws.com", "us-east-1"
 LIFECYCLES = ("on-demand", "spot")
 MACHINE = re.compile(r"[\w+=,.@-]+:[\w+=,.@-]+")
 
@@ -37,9 +39,10 @@ def write(
     if not MACHINE.fullmatch(machine):
         raise BadConfig("machine must be {roleId}:{instanceId}")
     key = f"runners/{machine}/runner-config.json"
+    if not 1 <= valid_seconds <= LONGEST_VALID_SECONDS:
+        raise BadConfig(f"valid_seconds must be from 1 to {LONGEST_VALID_SECONDS}")
     url: str = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": key}, ExpiresIn=valid_seconds)
-    if SIGNATURE not in url:
-        raise BadConfig("the S3 client must sign with version 4: create it with Config(signature_version='s3v4')")
+    _check_url(url)
     s3.put_object(Bucket=bucket, Key=key, Body=json.dumps(config).encode(), ContentType="application/json")
     return url
 
@@ -47,6 +50,8 @@ def write(
 def check(config: Mapping[str, object]) -> None:
     """As the entrypoint checks it, and the fields that only agents and Runledger read."""
     parse(json.dumps(config))
+    if config.get("remove_token") is not None:
+        raise BadConfig("remove_token can remove every runner, and jobs on EC2 can read this config: use remove_url")
     keys = config.get("ssh_keys", [])
     if not isinstance(keys, list) or not all(isinstance(key, str) and key for key in keys):
         raise BadConfig("ssh_keys must be a list of non-empty strings")
@@ -60,6 +65,17 @@ def check(config: Mapping[str, object]) -> None:
         raise BadConfig(f"instance_lifecycle must be one of {', '.join(LIFECYCLES)}")
     if "scheduled_at" in config:
         _check_time(config["scheduled_at"])
+
+
+def _check_url(url: str) -> None:
+    """The entrypoint follows no redirect, so the URL must name the bucket's own region."""
+    parts = urlsplit(url)
+    query = parse_qs(parts.query)
+    if query.get("X-Amz-Algorithm") != ["AWS4-HMAC-SHA256"]:
+        raise BadConfig("the S3 client must sign with version 4: create it with Config(signature_version='s3v4')")
+    region = query["X-Amz-Credential"][0].split("/")[-3]
+    if (parts.hostname or "").endswith(GLOBAL) and region != GLOBAL_REGION:
+        raise BadConfig("the S3 client must name the region: create it with Config(s3={'addressing_style': 'virtual'})")
 
 
 def _check_time(value: object) -> None:

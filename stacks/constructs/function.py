@@ -92,8 +92,10 @@ class LedgerFunction(Construct):
             )
         )
 
-    def allow(self, resource_arn: str, *actions: str) -> None:
-        self.function.add_to_role_policy(iam.PolicyStatement(actions=list(actions), resources=[resource_arn]))
+    def allow(self, resource_arn: str, *actions: str, conditions: Mapping[str, object] | None = None) -> None:
+        self.function.add_to_role_policy(
+            iam.PolicyStatement(actions=list(actions), resources=[resource_arn], conditions=conditions)
+        )
 
 
 def log_group_name(settings: Settings, function: str) -> str:

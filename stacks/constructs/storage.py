@@ -1,11 +1,14 @@
 """What the storage phases add to functions, and the bucket of runner configs. See docs/migration.md."""
 
+from collections.abc import Mapping, Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 from runledger.migration import archive
+from runledger.migration.key_pattern import RUNNER_CONFIGS
 from runledger.migration.runner_configs import config_key
 
 from stacks.constructs import compliance
@@ -15,6 +18,10 @@ from stacks.settings import CREATE, Settings
 
 CONFIGS_EXPIRE_AFTER = cdk.Duration.days(1)
 ARCHIVE_TIMEOUT = cdk.Duration.minutes(1)
+# The name of a bucket is all that an ARN contains: if the bucket was deleted, anyone may have created it again.
+IN_THIS_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": cdk.Aws.ACCOUNT_ID}}
+SIGNATURE_VERSION_4 = "AWS4-HMAC-SHA256"
+URLS_EXPIRE_AFTER = cdk.Duration.minutes(15)
 
 
 def copy_environment(settings: Settings) -> dict[str, str]:
@@ -31,7 +38,7 @@ def copy_environment(settings: Settings) -> dict[str, str]:
 def allow_copies(function: LedgerFunction, settings: Settings) -> None:
     if settings.storage_phase.copies_webhooks:
         keys = f"{settings.webhook_key_pattern.prefix}*"
-        function.allow(_objects(settings.webhook_bucket, keys), "s3:PutObject")
+        function.allow(_objects(settings.webhook_bucket, keys), "s3:PutObject", conditions=IN_THIS_ACCOUNT)
         _accept_keys(function.role, settings.webhook_bucket, keys)
 
 
@@ -49,7 +56,7 @@ def allow_configs(function: LedgerFunction, settings: Settings) -> None:
     if settings.storage_phase.reads_runner_configs:
         for role_id in settings.runner_role_ids:
             keys = config_key(role_id, "*")
-            function.allow(_objects(_config_bucket(settings), keys), "s3:GetObject")
+            function.allow(_objects(_config_bucket(settings), keys), "s3:GetObject", conditions=IN_THIS_ACCOUNT)
             _accept_keys(function.role, _config_bucket(settings), keys)
 
 
@@ -62,8 +69,9 @@ class RunnerConfigBucket(Construct):
         if settings.runner_config_bucket == CREATE:
             self._create(settings)
         # `aws:userid` of a machine's role is `{roleId}:{instanceId}`: each machine reads its own folder only.
-        agent = self._policy("AgentPolicy", "runners/${aws:userid}/*", "s3:GetObject")
-        launcher = self._policy("LauncherPolicy", "runners/*", "s3:GetObject", "s3:PutObject")
+        agent = self._policy("AgentPolicy", [f"{RUNNER_CONFIGS}${{aws:userid}}/*"], "s3:GetObject")
+        machines = [f"{RUNNER_CONFIGS}{role_id}:*" for role_id in settings.runner_role_ids] or [f"{RUNNER_CONFIGS}*"]
+        launcher = self._policy("LauncherPolicy", machines, "s3:GetObject", "s3:PutObject")
         for name, value in {
             "RunnerConfigBucketName": self._name,
             "RunnerConfigAgentPolicyArn": agent.managed_policy_arn,
@@ -88,6 +96,11 @@ class RunnerConfigBucket(Construct):
             ],
             removal_policy=removal_policy(settings),
         )
+        # A presigned URL is a secret. Version 2 of signatures has no limit of its time.
+        self._deny(bucket, {"StringNotEquals": {"s3:signatureversion": SIGNATURE_VERSION_4}})
+        query = {"s3:authType": "REST-QUERY-STRING"}
+        longest = {"s3:signatureAge": URLS_EXPIRE_AFTER.to_milliseconds()}
+        self._deny(bucket, {"StringEquals": query, "NumericGreaterThan": longest})
         if bucket.policy:
             # A bucket that is kept stays one that allows TLS only.
             bucket.policy.apply_removal_policy(removal_policy(settings))
@@ -97,14 +110,32 @@ class RunnerConfigBucket(Construct):
             "Objects live for a day, and their machine reads them once; data events of CloudTrail show other reads.",
         )
 
-    def _policy(self, name: str, keys: str, *actions: str) -> iam.ManagedPolicy:
+    def _deny(self, bucket: s3.Bucket, conditions: Mapping[str, Mapping[str, object]]) -> None:
+        bucket.add_to_resource_policy(
+            iam.PolicyStatement(
+                effect=iam.Effect.DENY,
+                principals=[iam.AnyPrincipal()],
+                actions=["s3:*"],
+                resources=[bucket.arn_for_objects("*")],
+                conditions=conditions,
+            )
+        )
+
+    def _policy(self, name: str, keys: Sequence[str], *actions: str) -> iam.ManagedPolicy:
         policy = iam.ManagedPolicy(
             self,
             name,
             description=f"Runledger: {', '.join(actions)} for the runner configs of machines",
-            statements=[iam.PolicyStatement(actions=list(actions), resources=[_objects(self._name, keys)])],
+            statements=[
+                iam.PolicyStatement(
+                    actions=list(actions),
+                    resources=[_objects(self._name, each) for each in keys],
+                    conditions=IN_THIS_ACCOUNT,
+                )
+            ],
         )
-        _accept_keys(policy, self._name, keys)
+        for each in keys:
+            _accept_keys(policy, self._name, each)
         return policy
 
 
@@ -117,7 +148,8 @@ class WebhookArchive(Construct):
             self, "webhook_archive", settings=settings, layers=[layer], environment={}, timeout=ARCHIVE_TIMEOUT
         )
         bucket = f"arn:{cdk.Aws.PARTITION}:s3:::{settings.webhook_bucket}"
-        function.allow(bucket, "s3:GetLifecycleConfiguration", "s3:PutLifecycleConfiguration")
+        actions = ("s3:GetLifecycleConfiguration", "s3:PutLifecycleConfiguration")
+        function.allow(bucket, *actions, conditions=IN_THIS_ACCOUNT)
         rule = cdk.CustomResource(
             self,
             "Rule",

@@ -108,3 +108,24 @@ def test_required_fields_are_required_by_both(name: str) -> None:
 def test_a_machine_is_a_role_and_an_instance(machine: str) -> None:
     with pytest.raises(BadConfig, match="machine must be"):
         write(None, "acme-runners", machine=machine, config=CONFIG)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 901, 10**9])
+def test_a_url_is_valid_for_a_quarter_of_an_hour_at_most(seconds: int) -> None:
+    with pytest.raises(BadConfig, match="from 1 to 900"):
+        write(None, "acme-runners", machine="AROA:i-1", config=CONFIG, valid_seconds=seconds)
+
+
+def test_a_client_whose_urls_name_no_region_writes_nothing() -> None:
+    """There is no bucket: writing would fail in another way."""
+    s3 = boto3.client("s3", region_name="eu-west-1", config=Config(signature_version="s3v4"))
+    with pytest.raises(BadConfig, match="must name the region"):
+        write(s3, "acme-runners", machine="AROA:i-1", config=CONFIG)
+
+
+def test_a_token_that_can_remove_every_runner_is_refused() -> None:
+    config = {name: value for name, value in CONFIG.items() if name != "remove_url"} | {"remove_token": "a-secret"}
+    with pytest.raises(BadConfig, match="use remove_url") as refused:
+        check(config)
+    assert "a-secret" not in str(refused.value)
+    assert entrypoint.parse(json.dumps(config)).remove_token == "a-secret"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from runledger.migration.phases import StoragePhase
 
+from runner.launcher_config import LONGEST_VALID_SECONDS
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_dashboard import shown
@@ -134,8 +135,37 @@ def test_a_new_bucket_of_runner_configs_is_private_encrypted_and_short_lived() -
     assert (rule["ExpirationInDays"], rule["Status"]) == (1, "Enabled")
     assert "VersioningConfiguration" not in bucket
     (policy,) = of_type(template, "AWS::S3::BucketPolicy").values()
-    (denial,) = policy["PolicyDocument"]["Statement"]
-    assert (denial["Effect"], denial["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+    denied = policy["PolicyDocument"]["Statement"]
+    assert {each["Effect"] for each in denied} == {"Deny"}
+    assert [each["Condition"] for each in denied] == [
+        {"Bool": {"aws:SecureTransport": "false"}},
+        {"StringNotEquals": {"s3:signatureversion": "AWS4-HMAC-SHA256"}},
+        {
+            "StringEquals": {"s3:authType": "REST-QUERY-STRING"},
+            "NumericGreaterThan": {"s3:signatureAge": LONGEST_VALID_SECONDS * 1000},
+        },
+    ]
+
+
+@pytest.mark.parametrize("phase", ADDED)
+def test_every_permission_on_a_bucket_is_limited_to_this_account(phase: str) -> None:
+    """The name of a deleted bucket can be taken by anyone."""
+    found = in_phase(phase)
+    of_functions = [each for name in functions(found) for each in granted(found, name)]
+    policies = of_type(found["data"], "AWS::IAM::ManagedPolicy").values()
+    of_others = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
+    on_s3 = [each for each in (*of_functions, *of_others) if "s3:" in str(each["Action"])]
+    assert len(on_s3) >= len(policies)
+    for statement in on_s3:
+        assert statement["Condition"] == {"StringEquals": {"aws:ResourceAccount": {"Ref": "AWS::AccountId"}}}
+
+
+def test_a_launcher_writes_for_machines_of_the_roles_that_are_named() -> None:
+    template = synthesise(runner_config_bucket="acme-runners", runner_role_ids=f"{ROLE},AROAOTHEREXAMPLE1")["data"]
+    policy = template["Resources"][template["Outputs"]["RunnerConfigLauncherPolicyArn"]["Value"]["Ref"]]["Properties"]
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    keys = [json.dumps(each).rpartition("/runners/")[2].partition('"')[0] for each in statement["Resource"]]
+    assert keys == [f"{ROLE}:*", "AROAOTHEREXAMPLE1:*"]
 
 
 def test_a_bucket_that_is_kept_keeps_the_policy_that_allows_tls_only() -> None:
