@@ -1,9 +1,12 @@
 """The phase `dynamodb_first`: scheduling attributes that the ledger lacks come from the runner config in S3."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID
 from runledger.migration.runner_configs import config_key
 
 from tests.functions.conftest import BUCKET, ROLE, Metrics, World
@@ -13,20 +16,24 @@ from tests.support.ledgers import JOBS
 from tests.support.runner_events import batch, launcher
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED
 
+LAUNCHED_AT = datetime(2025, 1, 15, 10, 2, tzinfo=UTC)
 JIT = "eyJzZWNyZXQtaml0LXRva2VuIjoiMSJ9"
 SECRETS = {"jit_config": JIT, "ssh_keys": ["ssh-ed25519 AAAASECRETKEY"], "remove_token": "REMOVETOKEN"}
 CONFIG = {
     **SECRETS,
     "runner_name": "runner",
-    "scheduled_at": "2025-01-15T10:01:00Z",
     "pool_name": "from-s3",
     "instance_lifecycle": "spot",
 }
 
 
-def start_job_on_a_machine(world: World, s3: Any, config: object, *, role: str = ROLE, tag: str = "runner") -> str:
-    """On an instance that no launcher reported, with a runner config in S3."""
+def start_job_on_a_machine(
+    world: World, s3: Any, config: Any, *, role: str = ROLE, tag: str = "runner", hours_before: float | None = None
+) -> str:
+    """On an instance that no launcher reported, with a runner config in S3, and `scheduled_at` before the launch."""
     instance_id = start_instance(world, tag)
+    if hours_before is not None:
+        config = config | {"scheduled_at": (LAUNCHED_AT - timedelta(hours=hours_before)).isoformat()}
     body = config if isinstance(config, bytes) else json.dumps(config).encode()
     s3.put_object(Bucket=BUCKET, Key=config_key(role, instance_id), Body=body)
     deliver(world, IN_PROGRESS, runner_name=f"runner-{instance_id}")
@@ -39,7 +46,9 @@ def start_instance(world: World, tag: str = "runner") -> str:
     started = world.client("ec2").run_instances(
         ImageId="ami-12345678", MinCount=1, MaxCount=1, InstanceType="c7i.large", TagSpecifications=tags
     )
-    return str(started["Instances"][0]["InstanceId"])
+    instance_id = str(started["Instances"][0]["InstanceId"])
+    get_backend("ec2")[DEFAULT_ACCOUNT_ID]["us-east-1"].get_instance(instance_id).launch_time = LAUNCHED_AT
+    return instance_id
 
 
 def the_job(world: World) -> dict[str, Any]:
@@ -50,13 +59,22 @@ def the_job(world: World) -> dict[str, Any]:
 def test_scheduling_attributes_fall_back_to_the_runner_config(
     world: World, dynamodb_first: Any, metrics: Metrics
 ) -> None:
-    instance_id = start_job_on_a_machine(world, dynamodb_first, CONFIG)
+    instance_id = start_job_on_a_machine(world, dynamodb_first, CONFIG, hours_before=0.01)
     job = the_job(world)
     assert (job["instance_id"], job["instance_type"]) == (instance_id, "c7i.large")
-    assert (job["pool_name"], job["scheduled_at"]) == ("from-s3", "2025-01-15T10:01:00.000Z")
+    assert (job["pool_name"], job["scheduled_at"]) == ("from-s3", "2025-01-15T10:01:24.000Z")
     counted = metrics()
     assert "SchedulingFallbacks" in counted
     assert not {"SchedulingMisses", "SchedulingHits"} & counted
+
+
+@pytest.mark.parametrize("hours_before", [24.1, 100 * 365 * 24, -0.01, -24 * 365])
+def test_a_time_that_cannot_be_that_of_the_request_is_ignored(
+    world: World, dynamodb_first: Any, hours_before: float
+) -> None:
+    start_job_on_a_machine(world, dynamodb_first, CONFIG, hours_before=hours_before)
+    assert the_job(world)["scheduled_at"] == "2025-01-15T10:02:00.000Z"
+    assert the_job(world)["pool_name"] == "from-s3"
 
 
 def test_without_a_runner_config_ec2s_description_is_used(world: World, dynamodb_first: Any, metrics: Metrics) -> None:

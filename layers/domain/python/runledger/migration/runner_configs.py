@@ -11,7 +11,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from runledger.model import payload
+from runledger.migration.key_pattern import RUNNER_CONFIGS
+from runledger.model import payload, times
 from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import is_runner, named_owner
@@ -21,6 +22,7 @@ from runledger.platform.logs import logger
 FindMachine = Callable[[str, RunnerKind], Instance | None]
 
 LARGEST_CONFIG = 256 * 1024
+LONGEST_LAUNCH_MS = 24 * times.MS_PER_HOUR
 # Without the permission to list a bucket, S3 reports a missing object as one to which access is denied.
 MISSING = {"NoSuchKey", "404", "AccessDenied"}
 
@@ -93,18 +95,26 @@ class FindMachineWithFallback:
 
 
 def config_key(role_id: str, instance_id: str) -> str:
-    return f"runners/{role_id}:{instance_id}/runner-config.json"
+    return f"{RUNNER_CONFIGS}{role_id}:{instance_id}/runner-config.json"
 
 
 def completed(machine: Instance, found: Scheduling) -> Instance:
     """EC2 describes the machine. The launcher's time is better than EC2's: it is when the machine was requested."""
+    requested = found.scheduled_at if _is_plausible(found.scheduled_at, machine.launched_at) else None
     return replace(
         machine,
         instance_type=machine.instance_type or found.instance_type,
         lifecycle=machine.lifecycle or found.instance_lifecycle,
         pool_name=machine.pool_name or found.pool_name,
-        launched_at=found.scheduled_at or machine.launched_at,
+        launched_at=requested or machine.launched_at,
     )
+
+
+def _is_plausible(scheduled_at: str | None, launched_at: str | None) -> bool:
+    """A machine is requested before its launch, and within a day: the same bounds as for scheduling events."""
+    if scheduled_at is None or launched_at is None:
+        return False
+    return 0 <= times.ms_between(scheduled_at, launched_at) <= LONGEST_LAUNCH_MS
 
 
 def scheduling_in(body: bytes) -> Scheduling | None:
