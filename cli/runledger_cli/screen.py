@@ -1,6 +1,6 @@
 """Writes results to stdout, as text or JSON, and notes to stderr.
 
-All output passes through `_print`, which removes control characters: text from the server must not control the
+All output passes through `printable`, which replaces control characters: text from the server must not control the
 terminal. A test ensures that no other module prints.
 """
 
@@ -36,7 +36,8 @@ class Screen:
         self.show(text.split("\n"))
 
     def note(self, text: str) -> None:
-        _print(text, self.notes)
+        """Without colours, so it may contain any text."""
+        self.notes.write(f"{printable(text)}\n")
         self.notes.flush()
 
     @property

@@ -48,21 +48,22 @@ def test_every_object_of_a_real_bucket_is_counted_once(account: Account) -> None
     account.put(key(4), bytes(LARGEST_BODY + 1))
     account.put(key(5), recent(QUEUED, job_id=5), StorageClass="GLACIER")
     account.put(key(6), recent(QUEUED, job_id=6, days_ago=400))
-    account.put(key(7), recent(QUEUED, job_id=7) + b" " * 9_000_000)  # downloaded in parts
+    account.put(key(7), recent(QUEUED, job_id=7) + b" " * 900_000)
     account.put(key(8), recent(QUEUED, job_id=8, action="edited"))
     account.put(key(9), b'{"action": "created", "comment": {}}')
     account.put("webhooks/notes ü+&%20.txt", b"not a webhook")
     account.put("runners/AROA:i-1/runner-config.json", b"{}")
     account.put("webhooks/1/10/queued.json", recent(QUEUED, job_id=10, installation={"id": 1}))
+    account.put("webhooks/1/11/queued.json", recent(QUEUED, job_id=11))
     imported = account.json("migrate", SOURCE, *FAST, exit_code=1)
     counts = {
         name: number for name, number in imported.items() if isinstance(number, int) and number and number is not True
     }
-    assert counts == {"imported": 4, "expired": 1, "archived": 1, "other_keys": 1, "other_events": 2, "unreadable": 2}
-    assert [each["key"] for each in imported["unreadable_objects"]] == [key(3), key(4)]
+    assert counts == {"imported": 4, "expired": 1, "archived": 1, "other_keys": 1, "other_events": 2, "unreadable": 3}
+    assert [each["key"] for each in imported["unreadable_objects"]] == ["webhooks/1/11/queued.json", key(3), key(4)]
     assert job_ids(account) == [1, 2, 7, 10]
     verified = account.json("verify", SOURCE, *FAST, exit_code=1)
-    assert (verified["matching_jobs"], verified["differences"], verified["unreadable"]) == (4, [], 2)
+    assert (verified["matching_jobs"], verified["differences"], verified["unreadable"]) == (4, [], 3)
     limited = account.json("verify", SOURCE, *FAST, "--installation", "1", exit_code=1)
     assert (limited["matching_jobs"], limited["other_installations"]) == (1, 4)
 
@@ -127,6 +128,26 @@ def unordered(tables: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     jobs = [{k: v for k, v in item.items() if k != "inputs"} for item in tables["workflow_jobs"]]
     runs = [{k: v for k, v in item.items() if k != "ttl"} for item in tables["workflow_runs"]]
     return {"jobs": jobs, "runs": runs, "lines": [(item["PK"], item["SK"]) for item in tables["workflow_job_events"]]}
+
+
+def test_no_value_or_key_controls_the_terminal(account: Account, tmp_path: Path) -> None:
+    """The placeholders of colours count too."""
+    hostile = "a\x1b[2J\ufdd4\u202eb"
+    folder = tmp_path / "old" / hostile
+    folder.mkdir(parents=True)
+    message = json.loads(recent(QUEUED, job_id=1))
+    message["workflow_job"]["name"] = "genuine"
+    (folder / "1.json").write_text(json.dumps(message))
+    arguments = (str(tmp_path), "--pattern", "old/*/{job_id}.json", *FAST)
+    account.json("migrate", *arguments)
+    message["workflow_job"]["name"] = hostile
+    (folder / "1.json").write_text(json.dumps(message))
+    (folder / "2.json").write_text("no JSON")
+    for command in ("verify", "migrate"):
+        done = account.runledger(command, *arguments)
+        assert (done.returncode, "2.json: body is not JSON" in done.stderr) == (1, True)
+        assert command == "migrate" or "job_name is a" in done.stdout
+        assert not {"\x1b", "\u202e", "\ufdd4"} & set(done.stdout + done.stderr)
 
 
 def test_verify_prints_a_line_for_each_difference(account: Account) -> None:

@@ -11,7 +11,7 @@ from runledger.migration.objects import Selection, Skipped, StoredWebhook, recei
 from runledger.model.errors import Refusal
 from runledger.model.inputs import Receipt
 
-from tests.support.webhooks import COMPLETED, INSTALLATION, QUEUED, payload, receipt
+from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, payload, receipt
 
 MODIFIED = "2025-01-15T10:20:00.000Z"
 STORED = StoredWebhook(key="a key", size=1, modified_at=MODIFIED)
@@ -45,6 +45,18 @@ def test_an_object_that_was_copied_later_was_received_when_its_newest_time_was_r
     assert read(stored=redelivered).received_at == "2025-01-18T10:12:00.000Z"
 
 
+@pytest.mark.parametrize(("name", "value"), [("installation_id", "7"), ("job_id", "7")])
+def test_a_body_about_another_job_than_its_key_is_refused(name: str, value: str) -> None:
+    """Before installations are mapped and selected: the key is what permissions to write are about."""
+    own = replace(STORED, installation_id=str(INSTALLATION), job_id=str(JOB))
+    mapped = replace(ANY, installations={INSTALLATION: 7})
+    assert read(stored=own, selection=mapped).installation_id == 7
+    changed: dict[str, Any] = {name: value}
+    for selection in (ANY, mapped, replace(ANY, only=1)):
+        with pytest.raises(Refusal, match="but the key names"):
+            receipt_of(replace(own, **changed), json.dumps(payload(COMPLETED)).encode(), selection)
+
+
 def test_gzip_is_unpacked() -> None:
     plain = json.dumps(payload(COMPLETED)).encode()
     assert receipt_of(STORED, gzip.compress(plain), ANY) == receipt_of(STORED, plain, ANY)
@@ -61,8 +73,8 @@ def test_gzip_is_unpacked() -> None:
         (b"[" * 100_000, "nested too deeply"),
         (b"\x1f\x8b not gzip", "damaged gzip"),
         (gzip.compress(b'{"a": 1}')[:-9], "incomplete gzip"),
-        (gzip.compress(bytes(objects.LARGEST_BODY + 1)), "the limit is 25,000,000"),
-        (bytes(objects.LARGEST_BODY + 1), "the limit is 25,000,000"),
+        (gzip.compress(bytes(objects.LARGEST_BODY + 1)), "the limit is 1,000,000"),
+        (bytes(objects.LARGEST_BODY + 1), "the limit is 1,000,000"),
     ],
     ids=["empty", "no text", "no object", "no job", "no id", "deep", "damaged", "incomplete", "large gzip", "large"],
 )

@@ -18,6 +18,7 @@ from runledger.model import times
 from runledger_cli.migration.access import Access, translated
 from runledger_cli.migration.processing import Processing, Rate
 from runledger_cli.migration.progress import Progress
+from runledger_cli.rendering.formatting import printable
 
 if TYPE_CHECKING:
     from runledger_cli.session import Session
@@ -84,7 +85,8 @@ def _report(session: Session, total: Compared) -> None:
         found = [difference.as_json() for difference in total.found]
         screen.document({**counts, "differences": found, "unreadable_objects": unreadable})
         return
-    screen.show(str(difference) for difference in total.found[:LISTED_AT_MOST])
+    # Values come from objects: no API client has removed the placeholders of colours from them.
+    screen.show(printable(difference) for difference in total.found[:LISTED_AT_MOST])
     if len(total.found) > LISTED_AT_MOST:
         screen.show([f"and {len(total.found) - LISTED_AT_MOST} more differences: use --json to list them"])
     width = max(map(len, counts))

@@ -1,10 +1,8 @@
-"""Where stored webhooks are: a bucket or a folder, listed by key and read one by one.
+"""Where stored webhooks are: a bucket or a folder, listed by key and read one by one."""
 
-`BucketSource` takes boto3's client: a large object is downloaded in parts, by boto3's transfer manager.
-"""
-
-import io
 import os
+import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +10,13 @@ from typing import Any, Protocol
 
 from runledger.migration.copies import from_metadata
 from runledger.migration.key_pattern import KeyPattern
-from runledger.migration.objects import StoredWebhook
+from runledger.migration.objects import LARGEST_BODY, StoredWebhook, check_size
 from runledger.model import times
+from runledger.model.errors import Malformed
 
 ARCHIVED = {"GLACIER", "DEEP_ARCHIVE"}
-# Larger objects are downloaded in parts, each of which is retried.
-LARGE = 8 * 1024 * 1024
+# Between the clocks of API Gateway and S3.
+CLOCK_DIFFERENCE_MS = times.MS_PER_SECOND * 60
 
 
 class Archived(Exception):
@@ -39,7 +38,9 @@ class Source(Protocol):
         """Sorted by key, from the first one after `after`."""
 
     def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
-        """With its metadata. None if the object is gone. Archived if it must be restored first."""
+        """With its metadata. None if the object is gone. Archived if it must be restored first. Refusal if it is too
+        large, or can't be read.
+        """
 
 
 class BucketSource:
@@ -78,12 +79,8 @@ class BucketSource:
         except self._client.exceptions.InvalidObjectState as error:
             raise Archived(stored.key) from error
         with response["Body"] as stream:
-            if response["ContentLength"] > LARGE:
-                whole = io.BytesIO()
-                self._client.download_fileobj(self._bucket, key, whole)
-                body = whole.getvalue()
-            else:
-                body = stream.read()
+            check_size(response["ContentLength"])  # it may have been replaced since it was listed
+            body = stream.read()
         return _with_metadata(stored, from_metadata(response["Metadata"])), body
 
 
@@ -95,15 +92,28 @@ class FolderSource:
     def listed(self, pattern: KeyPattern, *, after: str | None = None) -> Iterator[StoredWebhook | OtherKey]:
         for key in self._keys():
             if key.startswith(pattern.prefix) and (after is None or _order(key) > _order(after)):
-                status = (self._folder / key).stat()
-                modified_at = times.from_epoch_ms(int(status.st_mtime * times.MS_PER_SECOND))
-                yield _matched(pattern, StoredWebhook(key=key, size=status.st_size, modified_at=modified_at))
+                yield self._listed(pattern, key)
 
     def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
         try:
-            return stored, (self._folder / stored.key).read_bytes()
+            with (self._folder / stored.key).open("rb") as file:
+                return stored, file.read(LARGEST_BODY + 1)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise Malformed("file", f"can't be read: {error.strerror}") from error
+
+    def _listed(self, pattern: KeyPattern, key: str) -> StoredWebhook | OtherKey:
+        """Only regular files are webhooks: a link may lead anywhere, and reading a pipe may never end."""
+        try:
+            status = (self._folder / key).lstat()
+            key.encode()
+        except (FileNotFoundError, UnicodeEncodeError):
+            return OtherKey(key=key)
+        if not stat.S_ISREG(status.st_mode):
+            return OtherKey(key=key)
+        modified_at = times.from_epoch_ms(int(min(max(status.st_mtime, 0), time.time()) * times.MS_PER_SECOND))
+        return _matched(pattern, StoredWebhook(key=key, size=status.st_size, modified_at=modified_at))
 
     def _keys(self) -> Iterable[str]:
         found = (
@@ -146,6 +156,9 @@ def _with_metadata(stored: StoredWebhook, metadata: dict[str, str]) -> StoredWeb
         normalised = None
     if normalised is None:
         return stored
+    # An object can't be older than the webhook in it. With a time in the future, its job would never expire.
+    if times.ms_between(stored.modified_at, normalised) > CLOCK_DIFFERENCE_MS:
+        normalised = stored.modified_at
     return replace(
         stored,
         delivery_id=metadata.get("delivery-id") or stored.delivery_id,

@@ -57,7 +57,7 @@ def grouped(listed: Iterable[StoredWebhook | OtherKey]) -> Iterator[Group]:
 
 
 def read(group: Group, source: Source, selection: Selection) -> list[JobWebhooks]:
-    """By job: the body decides which job a webhook belongs to, and keys may be wrong."""
+    """By job: the body decides which job a webhook belongs to, if the key doesn't name the job."""
     counts: Counter[str] = Counter({OTHER_KEYS: group.other_keys})
     whole = JobWebhooks(receipts=[], counts=counts)
     by_job: dict[tuple[int, int], list[Receipt]] = {}
