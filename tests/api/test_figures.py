@@ -188,6 +188,19 @@ def test_all_running_jobs_of_a_pool_are_busy(api: Client, ledger: Ledger, monkey
     assert (pool["busy"], found["truncated"]) == (130, False)
 
 
+def test_a_running_job_is_in_a_pool_with_the_part_that_ran_in_the_range(api: Client, ledger: Ledger) -> None:
+    """It runs since 10:02:30, and now it is noon."""
+    started = scheduled(ledger, 1, f"i-{1:017x}")
+    ledger.record(replace(started, facts=replace(started.facts, runner_name=f"i-{1:017x}")))
+    ranges = {"before": ("2025-01-14", "2025-01-15T10:00:00Z"), "an hour of it": ("2025-01-15T11:00:00Z", None)}
+    found = {
+        name: api.get(f"{HERE}/pools", since=since, until=until).body["items"]
+        for name, (since, until) in ranges.items()
+    }
+    assert [(pool["jobs"], pool["seconds_used"], pool["busy"]) for pool in found["before"]] == [(0, 0, 1)]
+    assert [(pool["jobs"], pool["seconds_used"], pool["busy"]) for pool in found["an hour of it"]] == [(0, 3600, 1)]
+
+
 def test_the_jobs_that_completed_on_a_past_day_are_counted_by_a_range_of_that_day(api: Client, live: Live) -> None:
     times = {
         1: ("2025-01-09T23:59:00Z", "2025-01-09T23:59:59Z"),

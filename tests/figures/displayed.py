@@ -174,7 +174,7 @@ def cost(fact: Fact) -> list[str]:
         return [NOTHING]
     amount = expected.cost(fact, expected.price(fact))
     if amount is None:
-        return [NOTHING, *(unpriced(expected.machine_seconds(fact)) if fact.completed else [])]
+        return [NOTHING, *unpriced(expected.machine_seconds(fact))]
     return [dollars(float(amount)), *([] if fact.completed else ["so far"])]
 
 

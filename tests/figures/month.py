@@ -69,7 +69,8 @@ class Fact:
 
 
 def facts(seed: int, number: int) -> list[Fact]:
-    """The last ones have been open for long, one in each status, one waited for weeks, and a machine died silently."""
+    """The last ones have been open for long, one in each status, one waited for weeks, and two run without a price
+    or without their machine, which died silently."""
     dice = random.Random(seed)  # noqa: S311
     return [*(_fact(dice, 1 + 10 * each) for each in range(number)), *_long_lives(1 + 10 * number)]
 
@@ -94,6 +95,7 @@ def _long_lives(first_id: int) -> Iterator[Fact]:
     }
     yield Fact(job_id=first_id + 40, **known | early, **approved, **done, conclusion="success")
     started: dict[str, Any] = {"started": created + timedelta(minutes=3)}
+    yield Fact(job_id=first_id + 60, **known, **started)
     yield Fact(job_id=first_id + 50, **known, **scheduled, **started, machine_died=created + timedelta(minutes=33))
 
 

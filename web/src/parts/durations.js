@@ -50,13 +50,14 @@ export function costOf(job) {
   return (Math.max(MINIMUM_SECONDS, ranFor(job)) / 3600) * Number(job.price_per_hour ?? NaN);
 }
 
-/** Machine time without a price. */
+/** Machine time without a price, until now for a running job. */
 export function unpricedSeconds(job) {
-  return isOpen(job) || Number.isFinite(costOf(job)) ? 0 : Number(job.usage_in_seconds ?? 0);
+  if (Number.isFinite(costOf(job))) return 0;
+  return Number(job.usage_in_seconds ?? (isOpen(job) ? ranFor(job) || 0 : 0));
 }
 
 export function shownCost(job) {
-  if (!isOpen(job) || !Number.isFinite(costOf(job)))
-    return { cost: dollars(costOf(job)), note: unpriced(unpricedSeconds(job)) };
-  return { cost: running(() => costOf(job), dollars), note: "so far" };
+  if (isOpen(job) && Number.isFinite(costOf(job))) return { cost: running(() => costOf(job), dollars), note: "so far" };
+  const time = () => unpricedSeconds(job);
+  return { cost: dollars(costOf(job)), note: isOpen(job) && time() > 0 ? running(time, unpriced) : unpriced(time()) };
 }
