@@ -9,6 +9,7 @@ from runledger.webhooks.hosts import host_of
 
 from tests.functions.conftest import World
 from tests.support.beds import items
+from tests.support.documents import DOCS, rows, section
 from tests.support.ledgers import EVENTS, JOBS
 from tests.support.log_lines import lines, metrics
 from tests.support.synthesis import Templates, of_type
@@ -63,6 +64,12 @@ def test_a_delivery_of_another_host_is_refused_with_400_and_counted(
     assert detail.startswith(f"{problem}. This deployment serves {served}: correct the setting github_api_url")
     assert metrics(lines(printed.getvalue())) == {"DeliveriesFromOtherHosts": 1}
     assert [*items(world.dynamodb, JOBS), *items(world.dynamodb, EVENTS)] == []
+
+
+def test_the_refusal_of_another_host_is_in_the_table_of_responses() -> None:
+    meanings = [meaning for status, meaning in rows(section("github-app.md", "Webhook responses")) if status == "400"]
+    assert [meaning for meaning in meanings if "another GitHub host" in meaning]
+    assert "docs/github-app.md" in (DOCS.parent / "README.md").read_text()
 
 
 def test_the_ping_of_another_host_is_refused_so_that_the_mistake_is_seen_at_once(

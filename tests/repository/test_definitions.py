@@ -9,6 +9,8 @@ from typing import Any, NotRequired, get_args, get_origin
 
 import pytest
 from runledger.platform import emf
+from runledger.reconciliation.summary import LINES
+from runledger.reconciliation.tally import Count
 from runledger_api.models import admin, jobs, runs, statistics
 
 from tests.support.documents import DOCS, rows, section
@@ -23,7 +25,7 @@ FIGURES = {
 # Numbers that name something.
 IDS = {"installation_id", "job_id", "run_id", "run_attempt", "workflow_id", "deployment_id", "runner_id"}
 IDS |= {"runner_group_id", "attempts", "job_ids", "version", "max", "p50", "p90", "p99"}
-IDS |= {"summary"}  # the counters of a pass, which docs/reconciler.md explains
+IDS |= {"summary"}  # the counters of a pass, which have a test of their own
 # Titles of columns and facts that show no figure.
 WORDS = {"Job", "Jobs over time", "Branch", "Runner", "Repository", "Pool", "Pass", "Result", "Requested by", "Queue"}
 WORDS |= {"Environment", "Instance", "Instance type", "Labels", "Attempt", "Properties", "Commit", "Deployment", "Why"}
@@ -110,6 +112,19 @@ def test_every_number_of_the_cli_is_a_defined_figure(command: str) -> None:
 def test_every_metric_that_measures_is_a_defined_figure() -> None:
     measured = {name for name, unit in emf.UNITS.items() if unit != "Count"}
     assert measured <= shown_by("CloudWatch") <= emf.UNITS.keys()
+
+
+def test_every_counter_of_a_pass_is_defined_in_the_words_of_its_report() -> None:
+    counters = [re.fullmatch(r"([^(]+) \((.+)\)", first) for first, *_ in rows(section("definitions.md", "Passes"))]
+    words = {}
+    for found in counters:
+        assert found is not None
+        words |= dict(zip(re.findall(r"`([^`]+)`", found[2]), found[1].split(", "), strict=True))
+    assert words.keys() == set(Count)
+    reported = {counts[0]: label for label, counts in LINES if len(counts) == 1}
+    assert {words[count] for count in reported} == {label.lower() for label in reported.values()}
+    renamed = re.findall(r'(\w+): "([^"]+)"', (ROOT / "web/src/parts/counters.js").read_text())
+    assert {name: label.lower() for name, label in renamed} == {name: words[name] for name, _ in renamed}
 
 
 def test_every_name_in_the_definitions_exists() -> None:

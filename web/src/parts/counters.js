@@ -6,7 +6,6 @@ const NAMES = {
   runs_asked: "Runs checked",
   long_running_jobs: "Long-running jobs",
   jobs_healed: "Jobs corrected",
-  jobs_discovered: "Jobs added",
   living_instances: "Running instances and tasks",
   stale_mappings: "Runners without a machine",
   orphans_detected: "Orphans suspected",
