@@ -116,7 +116,7 @@ def test_every_metric_that_measures_is_a_defined_figure() -> None:
 
 def test_every_counter_of_a_pass_is_defined_in_the_words_of_its_report() -> None:
     counters = [re.fullmatch(r"([^(]+) \((.+)\)", first) for first, *_ in rows(section("definitions.md", "Passes"))]
-    words = {}
+    words: dict[str, str] = {}
     for found in counters:
         assert found is not None
         words |= dict(zip(re.findall(r"`([^`]+)`", found[2]), found[1].split(", "), strict=True))
