@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, count, permutations, product
+from itertools import combinations, count, permutations
 
 from tests.simulation.calls import CRASHES
 from tests.simulation.choices import seeded
@@ -75,7 +75,7 @@ def crashes_twice(scenario: Scenario, *, limit: int | None, seed: int) -> Played
 def _points(dice: random.Random | None) -> Iterator[tuple[int, int]]:
     """The numbers of calls, each with both kinds of crashes; or one of them at random."""
     if dice is None:
-        yield from product(count(1), range(len(CRASHES)))
+        yield from ((call, kind) for call in count(1) for kind in range(len(CRASHES)))
     else:
         yield dice.randint(1, RANDOM_CALLS), dice.randrange(len(CRASHES))
 

@@ -2,9 +2,11 @@
 
 import random
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 
+from tests.simulation.calls import Step
 from tests.simulation.choices import seeded
 from tests.simulation.disturbed_scenarios import crashes, crashes_twice, races, races_with_lookups
 from tests.simulation.explore import Flow, all_orders, with_duplicates
@@ -62,6 +64,13 @@ def test_a_crash_at_any_call_and_a_retry_leave_the_tables_of_no_crash(scenario: 
 def test_a_crash_another_input_and_a_crash_of_the_retry_end_as_expected(scenario: Scenario) -> None:
     for outcome, found in crashes_twice(scenario, limit=40, seed=3):
         assert not found, outcome.story()
+
+
+def test_without_a_limit_the_two_crashes_are_at_every_call_in_turn() -> None:
+    plays = list(islice(crashes_twice(SCENARIOS["rename"], limit=None, seed=3), 30))
+    crashed = {step.number for outcome, _ in plays for step in outcome.steps if isinstance(step, Step) and step.fault}
+    assert not any(found for _, found in plays)
+    assert len(crashed) > 4
 
 
 @every_scenario
