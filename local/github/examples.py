@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 from typing import Any
@@ -15,14 +14,26 @@ Payload = dict[str, Any]
 
 
 def payloads(event_name: str) -> list[Payload]:
-    """Return copies of all examples of an event, those of github.com before those of each GHES version."""
-    return copy.deepcopy(_by_event().get(event_name, []))
+    """Return new objects of all examples of an event, those of github.com before those of each GHES version."""
+    return [json.loads(text) for text in _texts().get(event_name, ())]
+
+
+def example(event_name: str, action: str) -> Payload:
+    """Return a new object of the first example of an event with this action."""
+    payload: Payload = json.loads(_text(event_name, action))
+    return payload
 
 
 @functools.cache
-def _by_event() -> dict[str, list[Payload]]:
-    examples: dict[str, list[Payload]] = {}
+def _text(event_name: str, action: str) -> str:
+    return next(json.dumps(each) for each in payloads(event_name) if each.get("action") == action)
+
+
+@functools.cache
+def _texts() -> dict[str, list[str]]:
+    """By event. Texts, because parsing one takes a tenth of the time of a deep copy."""
+    examples: dict[str, list[str]] = {}
     for file in sorted(EXAMPLES.glob("*/index.json")):
         for event in json.loads(file.read_text()):
-            examples.setdefault(event["name"], []).extend(event["examples"])
+            examples.setdefault(event["name"], []).extend(map(json.dumps, event["examples"]))
     return examples

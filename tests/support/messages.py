@@ -1,9 +1,8 @@
 """Messages about runs, deployments and installations, made from GitHub's own example payloads."""
 
-import copy
 from typing import Any
 
-from local.github.examples import payloads
+from local.github.examples import example
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, REPO, RUN
 
 ENVIRONMENT, JOB_NAME = "production", "test"
@@ -86,7 +85,7 @@ def _deployment() -> dict[str, Any]:
 
 
 def _example(event: str, action: str) -> dict[str, Any]:
-    found = copy.deepcopy(next(each for each in payloads(event) if each.get("action") == action))
+    found = example(event, action)
     if "repository" in found:
         found["repository"]["full_name"] = REPO
     return found | {"installation": {"id": INSTALLATION}} if event != "installation" else found

@@ -1,6 +1,5 @@
 """Deliveries for tests, made from GitHub's own example payloads."""
 
-import copy
 import hashlib
 import hmac
 import json
@@ -11,7 +10,7 @@ from runledger.model.inputs import Receipt
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import webhooks
 
-from local.github.examples import payloads
+from local.github.examples import example
 
 SECRET = "a-webhook-secret-of-the-tests"
 INSTALLATION, JOB, RUN, DEPLOYMENT = 23154469, 12877621891, 4747967848, 875_132
@@ -28,8 +27,7 @@ RAN_ON = {"runner_id": 42, "runner_name": "runs-on--i-0abc1234def567890--x", "ru
 
 def payload(step: str, *, job_id: int = JOB, **changes: object) -> dict[str, Any]:
     """One step in the life of a job that waits for an environment; `changes` go into `workflow_job`."""
-    waiting = next(each for each in payloads("workflow_job") if each["action"] == "waiting")
-    message: dict[str, Any] = copy.deepcopy(waiting)
+    message = example("workflow_job", "waiting")
     action = "queued" if step == QUEUED_AGAIN else step
     message["action"] = action
     message["repository"]["custom_properties"] = {"team": "platform", "tier": ["gold", "silver"]}
