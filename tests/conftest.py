@@ -23,7 +23,7 @@ from runledger.platform import logs
 
 from local.aws import dynamodb
 from local.github import SimulatedGitHub
-from tests.support import synthesis
+from tests.support import remembered, synthesis
 from tests.support.synthesis import Templates, synthesise
 from tests.support.webhooks import INSTALLATION, REPO
 
@@ -31,6 +31,8 @@ pytest_plugins = ["tests.support.deployed"]
 
 # A shell makes background processes ignore Ctrl-C, and their children inherit that. Some tests interrupt children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+remembered.install()
 
 # The same examples in every run, and no test that fails because a machine is slow.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
