@@ -22,6 +22,8 @@ export CDK_HOME := $(CURDIR)/.local/cache/cdk
 export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(CURDIR)/.local/cache/jsii
 export CDK_DISABLE_CLI_TELEMETRY := true
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+# Some containers set it. Then each of hundreds of processes in the tests would compile the same modules again.
+export PYTHONDONTWRITEBYTECODE :=
 
 # $(call quietly,command): its output goes to a log, which is shown only when it fails.
 quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 40 .local/install.log >&2; exit 1; }; }
