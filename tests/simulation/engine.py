@@ -181,8 +181,8 @@ class Engine:
         shown, shown_names = paths.projection(ProjectionExpression) if ProjectionExpression else ((), frozenset())
         names = ExpressionAttributeNames
         values = checked_values(wanted, names, ExpressionAttributeValues, kept, more_names=shown_names)
-        seen = self.storage.seen(TableName, 0 if ConsistentRead else self.lag("query", TableName))
-        found = of.matching(seen, wanted, names, values)
+        lag = 0 if ConsistentRead else self.lag("query", TableName)
+        found = of.matching(self.storage, lag, wanted, names, values)
         items, ended_at = page(found, of, start=ExclusiveStartKey, forward=ScanIndexForward, limit=Limit)
         matching = [of.projected(item) for item in items if kept.holds(item, names, values)]
         answer: Response = {"Count": len(matching), "ScannedCount": len(items)}

@@ -10,7 +10,7 @@ from runledger.tables import schema
 
 from tests.simulation.conditions import ORDERED
 from tests.simulation.paths import Names
-from tests.simulation.storage import Items
+from tests.simulation.storage import Storage
 from tests.simulation.tokens import Tokens
 from tests.simulation.values import Item, Rejected, Value, Values
 
@@ -111,17 +111,22 @@ class Source:
     def whole_key(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.keys, schema.PARTITION, schema.SORT)))
 
-    def matching(self, items: Items, condition: KeyCondition, names: Names, values: Values) -> list[Item]:
+    def matching(
+        self, storage: Storage, lag: int, condition: KeyCondition, names: Names, values: Values
+    ) -> Sequence[Item]:
         """In ascending order. Ties in an index are ordered by the table's key, where DynamoDB promises no order."""
         partition, sort = self.keys
         on_partition, on_sort = condition.split(partition, sort, names)
         is_here, is_within = _holds(on_partition, values), _holds(on_sort, values)
-        found = [
-            item
-            for item in items.values()
-            if partition in item and is_here(item[partition]) and sort in item and is_within(item[sort])
-        ]
-        return sorted(found, key=self.place)
+
+        def in_order() -> list[Item]:
+            items = storage.seen(self.table.name, lag).values()
+            found = [item for item in items if partition in item and is_here(item[partition]) and sort in item]
+            return sorted(found, key=self.place)
+
+        where = (*self.keys, values[on_partition.operands[0]]["S"])
+        found = in_order() if lag else storage.until_written(self.table.name, where, in_order)
+        return found if on_sort is None else [item for item in found if is_within(item[sort])]
 
     def place(self, values: Values) -> tuple[str, ...]:
         sort = self.index.sort if self.index else schema.SORT

@@ -4,7 +4,7 @@ Items are never changed in place, so a snapshot copies references alone. The log
 keeps its head, and a read that lags behind walks back a few entries.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from runledger.tables import schema
@@ -35,6 +35,7 @@ class Storage:
         self.tables = {table.name: table for table in tables}
         self._items: dict[str, Items] = {name: {} for name in self.tables}
         self._log: Write | None = None
+        self._found: dict[str, dict[tuple[str, ...], Sequence[Item]]] = {name: {} for name in self.tables}
 
     def table(self, name: str) -> schema.TableSchema:
         try:
@@ -49,6 +50,7 @@ class Storage:
 
     def write(self, table: str, key: Key, item: Item | None) -> None:
         items = self._items[table]
+        self._found[table].clear()
         before = items.get(key)
         self._log = Write(table, key, before, self._log)
         if item is not None:
@@ -68,6 +70,13 @@ class Storage:
                 items[write.key] = write.before
         return items
 
+    def until_written(self, table: str, where: tuple[str, ...], find: Callable[[], Sequence[Item]]) -> Sequence[Item]:
+        """Found once for all pages of a query: the table may hold thousands of items."""
+        found = self._found[table]
+        if where not in found:
+            found[where] = find()
+        return found[where]
+
     def _writes_to(self, table: str, at_most: int) -> Iterator[Write]:
         write = self._log
         while write and at_most:
@@ -82,6 +91,8 @@ class Storage:
     def restore(self, snapshot: Snapshot) -> None:
         self._items = {name: dict(items) for name, items in snapshot.items.items()}
         self._log = snapshot.log
+        for found in self._found.values():
+            found.clear()
 
 
 def key_of(values: Values) -> Key:
