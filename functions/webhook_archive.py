@@ -6,21 +6,24 @@ from urllib.request import Request, urlopen
 
 from runledger.migration import archive
 from runledger.platform import logs
-from runledger.platform.clients import client
+from runledger.platform.clients import patient_client
 
 LONGEST_REASON = 500
 RESPONSE_SECONDS = 10
+S3_SECONDS = 10
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
     """CloudFormation sends Create and Update with the phase, and Delete when the phase ends or the bucket changes."""
-    bucket, rule, prefix = (event["ResourceProperties"][name] for name in ("Bucket", "Rule", "Prefix"))
+    properties = event["ResourceProperties"]
+    bucket, rule = properties.get("Bucket"), properties.get("Rule")
     failure = None
     try:
+        s3 = patient_client("s3", read_seconds=S3_SECONDS, attempts=2)
         if event["RequestType"] == "Delete":
-            archive.remove_rule(client("s3"), bucket, rule)
+            archive.remove_rule(s3, bucket, rule)
         else:
-            archive.add_rule(client("s3"), bucket, rule, prefix)
+            archive.add_rule(s3, bucket, rule, properties["Prefix"])
     except Exception as error:  # without a response, CloudFormation waits for an hour
         logs.logger.exception("lifecycle rule not changed")
         failure = f"The lifecycle of the bucket {bucket} was not changed: {error}"[:LONGEST_REASON]

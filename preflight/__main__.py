@@ -11,7 +11,7 @@ from typing import Any
 
 import boto3
 
-from preflight import account, cloudformation, machine, names, tags
+from preflight import account, buckets, cloudformation, machine, names, tags
 from preflight.cloudformation import Stack
 from preflight.deployed import Deployed
 from preflight.results import Check, Problem, Result, Skipped, State
@@ -61,6 +61,7 @@ def _before(session: Any, settings: Settings) -> Iterator[Check]:
     yield Check(name="stacks", run=lambda: cloudformation.can_be_updated(session, stage))
     yield Check(name="names", run=lambda: names.fixed_names(session, stage))
     yield Check(name="leftovers", run=lambda: names.leftovers(session, stage))
+    yield Check(name="buckets", run=lambda: buckets.buckets(session, settings))
     yield Check(name="runner_tags", run=lambda: tags.runner_tags(_session, session.region_name, settings))
     for region in settings.regions_beside(session.region_name):
         forwarder = settings.forwarder_stack(region, session.region_name)

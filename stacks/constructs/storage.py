@@ -18,6 +18,7 @@ from stacks.settings import CREATE, Settings
 
 CONFIGS_EXPIRE_AFTER = cdk.Duration.days(1)
 ARCHIVE_TIMEOUT = cdk.Duration.minutes(1)
+RULE_TIMEOUT = cdk.Duration.minutes(5)  # without it, CloudFormation waits for an hour
 # The name of a bucket is all that an ARN contains: if the bucket was deleted, anyone may have created it again.
 IN_THIS_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": cdk.Aws.ACCOUNT_ID}}
 SIGNATURE_VERSION_4 = "AWS4-HMAC-SHA256"
@@ -54,6 +55,9 @@ def config_environment(settings: Settings) -> dict[str, str]:
 
 def allow_configs(function: LedgerFunction, settings: Settings) -> None:
     if settings.storage_phase.reads_runner_configs:
+        # Without it, S3 reports a missing config as one to which access is denied.
+        bucket = f"arn:{cdk.Aws.PARTITION}:s3:::{_config_bucket(settings)}"
+        function.allow(bucket, "s3:ListBucket", conditions=IN_THIS_ACCOUNT)
         for role_id in settings.runner_role_ids:
             keys = config_key(role_id, "*")
             function.allow(_objects(_config_bucket(settings), keys), "s3:GetObject", conditions=IN_THIS_ACCOUNT)
@@ -155,6 +159,7 @@ class WebhookArchive(Construct):
             "Rule",
             resource_type="Custom::WebhookArchive",
             service_token=function.function.function_arn,
+            service_timeout=RULE_TIMEOUT,
             properties={
                 "Bucket": settings.webhook_bucket,
                 "Rule": archive.rule_id(f"{settings.prefix}-{cdk.Aws.REGION}"),

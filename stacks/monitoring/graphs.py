@@ -235,7 +235,10 @@ def _passes(own: OwnMetrics) -> Row:
 def _storage(own: OwnMetrics) -> Row:
     return _row(
         ("Copies of webhooks for S3", own.sums("WebhookCopiesDeferred", "WebhookCopiesLost")),
-        ("Scheduling attributes", own.sums("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses")),
+        (
+            "Scheduling attributes",
+            own.sums("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses", "RunnerConfigsRejected"),
+        ),
     )
 
 

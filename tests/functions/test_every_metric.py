@@ -149,6 +149,15 @@ def webhooks_without_s3(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     deliver_job(scene, QUEUED, guid="another", job_id=2)
 
 
+@emits("RunnerConfigsRejected")
+def runner_configs_in_a_bucket_that_is_gone(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_webhooks(monkeypatch, "dynamodb_first")
+    monkeypatch.setenv("RUNNER_CONFIG_BUCKET", "not-there")
+    monkeypatch.setenv("RUNNER_ROLE_IDS", ROLE)
+    deliver_job(scene, IN_PROGRESS, runner_name=f"runner-{scene.start_instance()}")
+    scene.world.invoke("runner_lookup", {"Records": scene.world.waiting("lookups")})
+
+
 @emits("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses")
 def runner_configs(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     copy_webhooks(monkeypatch, "dynamodb_first")

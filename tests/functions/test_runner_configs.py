@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID
-from runledger.migration.runner_configs import config_key
+from runledger.migration.runner_configs import RunnerConfigs, config_key
 
 from tests.functions.conftest import BUCKET, ROLE, Metrics, World
 from tests.functions.test_storage_phases import deliver
@@ -84,12 +85,27 @@ def test_without_a_runner_config_ec2s_description_is_used(world: World, dynamodb
 
 
 def test_a_wrong_bucket_costs_the_config_and_not_the_machine(
-    world: World, dynamodb_first: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    world: World, dynamodb_first: Any, monkeypatch: pytest.MonkeyPatch, metrics: Metrics
 ) -> None:
     monkeypatch.setenv("RUNNER_CONFIG_BUCKET", "not-there")
     start_job_on_a_machine(world, dynamodb_first, CONFIG)
     assert the_job(world)["instance_type"] == "c7i.large"
-    assert [vars(each)["code"] for each in caplog.records if each.msg == "runner config not read"] == ["NoSuchBucket"]
+    assert "RunnerConfigsRejected" in metrics()
+
+
+def test_a_config_to_which_access_is_denied_is_no_miss(
+    world: World, dynamodb_first: Any, monkeypatch: pytest.MonkeyPatch, metrics: Metrics
+) -> None:
+    """Otherwise a wrong policy looks as if no fallback were needed any more."""
+
+    def denied(*_: object, **__: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetObject")
+
+    monkeypatch.setattr(RunnerConfigs, "_get", denied)
+    start_job_on_a_machine(world, dynamodb_first, CONFIG)
+    assert the_job(world)["instance_type"] == "c7i.large"
+    assert "RunnerConfigsRejected" in metrics()
+    assert "SchedulingMisses" not in metrics()
 
 
 def test_the_config_of_a_machine_that_is_no_runner_is_not_read(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from runledger.migration import copies
-from runledger.migration.copies import WebhookCopy
+from runledger.migration.copies import PAUSE_SECONDS, WebhookCopy
 from runledger.migration.objects import LARGEST_BODY
 from runledger.model.errors import Malformed, NewerMessage
 from runledger.platform import clients
@@ -94,6 +94,34 @@ def test_trouble_with_s3_defers_the_copy_and_never_fails_the_webhook(
     assert world.invoke("webhook_retry", {"Records": world.deferred()}) == {"batchItemFailures": []}
     assert keys(dual_write) == [KEY]
     assert dual_write.get_object(Bucket=BUCKET, Key=KEY)["Metadata"]["delivery-id"] == "guid%20of%20queued"
+
+
+def test_after_a_request_without_a_response_s3_is_left_alone_for_a_while(
+    world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each webhook would wait for the time-out, and GitHub for the webhook."""
+    intake = world.start("webhook_intake")
+    now, calls = 1000.0, []
+    monkeypatch.setattr(intake.intake.copy.pause, "_clock", lambda: now)
+    with monkeypatch.context() as trouble:
+        trouble.setattr(clients.client("s3"), "put_object", lambda **_: calls.append(1) or unreachable())
+        for number in range(3):
+            deliver(world, guid=str(number), job_id=JOB + number)
+    assert (len(calls), len(world.deferred())) == (1, 3)
+    now += PAUSE_SECONDS
+    deliver(world, guid="later", job_id=JOB + 9)
+    assert len(keys(dual_write)) == 1
+
+
+def test_a_rejected_request_is_no_reason_to_leave_s3_alone(
+    world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.start("webhook_intake")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(clients.client("s3"), "put_object", denied)
+        deliver(world)
+    deliver(world, guid="next", job_id=JOB + 1)
+    assert len(keys(dual_write)) == 1
 
 
 def test_trouble_with_dynamodb_defers_the_entry_and_still_copies(

@@ -104,7 +104,7 @@ def test_history_can_be_put_but_not_deleted(templates: Templates, name: str) -> 
         if "WorkflowJobEvents" in str(statement["Resource"])
     ]
     allowed = {action for statement in on_history for action in as_list(statement["Action"])}
-    assert allowed == {"dynamodb:PutItem"} | ({"dynamodb:Query"} if name in TRACK_RUNNERS else set())
+    assert allowed == {"dynamodb:PutItem"} | ({"dynamodb:Query"} if name in {*TRACK_RUNNERS, "Reconciler"} else set())
 
 
 @pytest.mark.parametrize("name", ALLOWED)

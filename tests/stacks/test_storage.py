@@ -20,7 +20,7 @@ ADDED = {
     "dynamodb_first": {
         "WebhookIntake": {"s3:PutObject"},
         "WebhookRetry": {"s3:PutObject"},
-        "RunnerLookup": {"s3:GetObject"},
+        "RunnerLookup": {"s3:GetObject", "s3:ListBucket"},
     },
     "dynamodb_only": {},
     "cleanup": {},
@@ -67,6 +67,7 @@ def test_the_dashboard_shows_the_metrics_of_the_move_to_those_with_a_bucket(temp
     assert shown(in_phase(phase)) - shown(templates) == {
         *(("Runledger", name) for name in ("WebhookCopiesDeferred", "WebhookCopiesLost")),
         *(("Runledger", name) for name in ("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses")),
+        ("Runledger", "RunnerConfigsRejected"),
     }
 
 
@@ -88,11 +89,17 @@ def test_retries_are_taken_one_at_a_time_while_they_may_be_copies(templates: Tem
     assert (batch_size(templates), batch_size(in_phase("dual_write"))) == (10, 1)
 
 
+def on_s3(templates: Templates) -> list[dict[str, Any]]:
+    """What lookups may do: list the bucket, without which S3 hides that an object is missing, and read configs."""
+    return [each for each in granted(templates, "RunnerLookup") if "s3" in str(each["Action"])]
+
+
 def test_runner_configs_are_read_by_the_role_of_their_machine() -> None:
-    (statement,) = [each for each in granted(in_phase("dynamodb_first"), "RunnerLookup") if "s3" in str(each["Action"])]
+    bucket, statement = on_s3(in_phase("dynamodb_first"))
+    assert json.dumps(bucket["Resource"]).endswith(':s3:::acme-runners"]]}')
     assert json.dumps(statement["Resource"]).endswith(f':s3:::acme-runners/runners/{ROLE}:*/runner-config.json"]]}}')
     created = in_phase("dynamodb_first", runner_config_bucket="create")
-    (statement,) = [each for each in granted(created, "RunnerLookup") if "s3" in str(each["Action"])]
+    _, statement = on_s3(created)
     (bucket,) = of_type(created["data"], "AWS::S3::Bucket").values()
     _, variables = functions(created)["RunnerLookup"]
     assert variables["Environment"]["Variables"]["RUNNER_CONFIG_BUCKET"] == bucket["BucketName"]

@@ -1,7 +1,7 @@
 """Copies of webhooks in S3, in the phases `dual_write` and `dynamodb_first`.
 
     intake: record in the ledger ── put the object
-                                        │ S3 is unavailable, or refuses it
+                                        │ S3 is unavailable, refuses it, or didn't respond a moment ago
                                         └── retry queue ── webhook_retry: put the object, or a dead letter in the end
 
 The copy never fails the webhook: the ledger has recorded or queued it. A webhook that the ledger had before, such as a
@@ -11,6 +11,7 @@ redelivery or a replay, replaces no object: it is put only if its object is miss
 import base64
 import gzip
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote
@@ -33,6 +34,7 @@ LARGEST_COPY = 512 * 1024
 EXISTS = "PreconditionFailed"
 FIRST_RECEIPT = {IntakeResult.RECORDED, IntakeResult.DEFERRED}
 JSON_TYPE = "application/json"
+PAUSE_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,21 @@ class WebhookCopies:
                 raise
 
 
+class Pause:
+    """After a request without a response, S3 isn't called for a while, or every webhook would wait for it."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._until = 0.0
+
+    def begin(self) -> None:
+        self._until = self._clock() + PAUSE_SECONDS
+
+    @property
+    def is_over(self) -> bool:
+        return self._clock() >= self._until
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyingIntake:
     """What intake does with each webhook of a job that was recorded, now or before."""
@@ -86,6 +103,7 @@ class CopyingIntake:
     copies: WebhookCopies
     pattern: KeyPattern
     retries: RetryQueue
+    pause: Pause
 
     def __call__(self, delivery: Delivery, receipt: Receipt, result: IntakeResult) -> None:
         is_first = result in FIRST_RECEIPT
@@ -102,13 +120,19 @@ class CopyingIntake:
         if len(copy.body) > LARGEST_COPY:
             telemetry.copy_lost(copy.key, f"it has more than {LARGEST_COPY:,} bytes")
             return
+        if not self.pause.is_over:
+            self._defer(copy, f"S3 didn't respond within the last {PAUSE_SECONDS} seconds")
+            return
         try:
             self.copies.put(copy)
-        except (BotoCoreError, ClientError) as error:
-            telemetry.copy_deferred(copy.key, error)
-            self._defer(copy)
+        except ClientError as error:
+            self._defer(copy, str(error))
+        except BotoCoreError as error:
+            self.pause.begin()
+            self._defer(copy, str(error))
 
-    def _defer(self, copy: WebhookCopy) -> None:
+    def _defer(self, copy: WebhookCopy, reason: str) -> None:
+        telemetry.copy_deferred(copy.key, reason)
         message = to_message(copy, correlation_id=logs.correlation_id())
         try:
             self.retries.send(message)

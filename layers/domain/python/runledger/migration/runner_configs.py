@@ -23,8 +23,7 @@ FindMachine = Callable[[str, RunnerKind], Instance | None]
 
 LARGEST_CONFIG = 256 * 1024
 LONGEST_LAUNCH_MS = 24 * times.MS_PER_HOUR
-# Without the permission to list a bucket, S3 reports a missing object as one to which access is denied.
-MISSING = {"NoSuchKey", "404", "AccessDenied"}
+MISSING = {"NoSuchKey", "404"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +45,9 @@ class RunnerConfigs:
         self._role_ids = role_ids
 
     def find(self, instance_id: str) -> Scheduling | None:
-        """None also if S3 rejects the request, such as for a wrong bucket: the machine is recorded without a config."""
+        """ClientError if S3 rejects the request, such as for a wrong bucket."""
         for role_id in self._role_ids:
-            try:
-                body = self._get(config_key(role_id, instance_id))
-            except ClientError as error:
-                code = error.response["Error"]["Code"]
-                logger.warning("runner config not read", extra={"bucket": self._bucket, "code": code})
-                return None
-            if body:
+            if body := self._get(config_key(role_id, instance_id)):
                 return scheduling_in(body)
         return None
 
@@ -80,13 +73,18 @@ class FindMachineWithFallback:
     find_machine: FindMachine
     configs: RunnerConfigs
     looked_up: Callable[[str, bool], None]
+    rejected: Callable[[str, ClientError], None]
     runner_tags: Mapping[str, str]
 
     def __call__(self, runner_id: str, kind: RunnerKind) -> Instance | None:
         machine = self.find_machine(runner_id, kind)
         if machine is None or kind is not RunnerKind.EC2 or not self._is_runner(machine):
             return machine
-        found = self.configs.find(runner_id)
+        try:
+            found = self.configs.find(runner_id)
+        except ClientError as error:
+            self.rejected(runner_id, error)  # the machine is recorded without its config
+            return machine
         self.looked_up(runner_id, found is not None)
         return completed(machine, found) if found else machine
 

@@ -6,7 +6,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
+
+from botocore.exceptions import ClientError
 
 from runledger.migration.copies import from_metadata
 from runledger.migration.key_pattern import KeyPattern
@@ -15,6 +17,9 @@ from runledger.model import times
 from runledger.model.errors import Malformed
 
 ARCHIVED = {"GLACIER", "DEEP_ARCHIVE"}
+UNREADABLE = {"AccessDenied", "InvalidRequest"}  # the second one: the key of the object isn't stored in AWS
+KMS = "KMS."
+REFUSED_AT_FIRST = 10
 # Between the clocks of API Gateway and S3.
 CLOCK_DIFFERENCE_MS = times.MS_PER_SECOND * 60
 
@@ -49,6 +54,8 @@ class BucketSource:
         self._client = client
         self._bucket = bucket
         self._prefix = prefix
+        self._is_readable = False
+        self._refusals = 0
 
     def listed(self, pattern: KeyPattern, *, after: str | None = None) -> Iterator[StoredWebhook | OtherKey]:
         start = {"StartAfter": self._prefix + after} if after else {}
@@ -78,10 +85,22 @@ class BucketSource:
             return None
         except self._client.exceptions.InvalidObjectState as error:
             raise Archived(stored.key) from error
+        except ClientError as error:
+            self._refused(error)
         with response["Body"] as stream:
             check_size(response["ContentLength"])  # it may have been replaced since it was listed
             body = stream.read()
+        self._is_readable = True
         return _with_metadata(stored, from_metadata(response["Metadata"])), body
+
+    def _refused(self, error: ClientError) -> NoReturn:
+        """An object of another key or policy is unreadable. If the first ones all are, none may be read."""
+        code = error.response["Error"]["Code"]
+        self._refusals += 1
+        is_only_this = self._is_readable or self._refusals <= REFUSED_AT_FIRST
+        if is_only_this and (code in UNREADABLE or code.startswith(KMS)):
+            raise Malformed("object", f"can't be read: {code}") from error
+        raise error
 
 
 class FolderSource:

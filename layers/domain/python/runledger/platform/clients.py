@@ -69,9 +69,9 @@ def client(service: str, region: str | None = None) -> Any:
     return made
 
 
-def patient_client(service: str, *, read_seconds: float) -> Any:
-    """For slow calls: one attempt, which waits that long for its response."""
-    patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": 1}))
+def patient_client(service: str, *, read_seconds: float, attempts: int = 1) -> Any:
+    """For slow calls: each attempt waits that long for its response."""
+    patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": attempts}))
     with kept_from_collection():
         made = session().create_client(service, config=patient)
     _clients.add(made)

@@ -32,6 +32,7 @@ COUNTED = (
     *("OrphanedRunnersDetected", "OrphanedRunnersCleaned", "OrphanedRunnersOverdue", "ContestedRunners"),
     *("PassesSucceeded", "PassesFailed"),
     *("WebhookCopiesDeferred", "WebhookCopiesLost", "SchedulingHits", "SchedulingFallbacks", "SchedulingMisses"),
+    "RunnerConfigsRejected",
 )
 # All metrics.
 UNITS = dict.fromkeys(COUNTED, "Count") | {

@@ -86,8 +86,8 @@ def deferred(entry: Input, error: Exception) -> None:
     count("recording deferred", _about(entry) | about, {"DeferredDeliveries": 1})
 
 
-def copy_deferred(key: str, error: Exception) -> None:
-    about = {"level": "WARNING", "key": key, "reason": str(error)}
+def copy_deferred(key: str, reason: str) -> None:
+    about = {"level": "WARNING", "key": key, "reason": reason}
     count("webhook copy deferred", about, {"WebhookCopiesDeferred": 1})
 
 
@@ -107,6 +107,12 @@ def scheduling_looked_up(runner_id: str, *, in_s3: bool) -> None:
     """The ledger had no scheduling attributes of a job on this machine."""
     metric = "SchedulingFallbacks" if in_s3 else "SchedulingMisses"
     count("scheduling attributes looked up", {"runner_id": runner_id}, {metric: 1})
+
+
+def runner_config_rejected(runner_id: str, error: Exception) -> None:
+    """S3 has refused to return the runner config: a wrong bucket, policy or key."""
+    about = {"level": "WARNING", "runner_id": runner_id, "reason": str(error)}
+    count("runner config not read", about, {"RunnerConfigsRejected": 1})
 
 
 def considered(check: RerunCheck, result: RerunResult) -> None:

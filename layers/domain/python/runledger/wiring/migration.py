@@ -1,12 +1,13 @@
 """What the phases with S3 add. Loaded in these phases only: the other functions and phases stay as they are."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from runledger.migration import copies
-from runledger.migration.copies import CopyingIntake, WebhookCopies
+from runledger.migration.copies import CopyingIntake, Pause, WebhookCopies
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.phases import StoragePhase
 from runledger.migration.runner_configs import FindMachine, FindMachineWithFallback, RunnerConfigs
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def copying(intake: Intake) -> Intake:
     settings = CopySettings.from_environment()
     pattern = KeyPattern.parse(settings.webhook_key_pattern)  # checked before the deployment
-    copy = CopyingIntake(copies=_copies(settings), pattern=pattern, retries=intake.retries)
+    copy = CopyingIntake(copies=_copies(settings), pattern=pattern, retries=intake.retries, pause=Pause(time.monotonic))
     if StoragePhase(settings.storage_phase).reads_runner_configs:
         return replace(intake, copy=copy, ledger=replace(intake.ledger, recorded=_recorded))
     return replace(intake, copy=copy)
@@ -56,6 +57,7 @@ def with_fallback(find_machine: FindMachine, *, runner_tags: Mapping[str, str]) 
         find_machine=find_machine,
         configs=configs,
         looked_up=lambda runner_id, in_s3: telemetry.scheduling_looked_up(runner_id, in_s3=in_s3),
+        rejected=telemetry.runner_config_rejected,
         runner_tags=runner_tags,
     )
 
