@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from moto.backends import get_backend
-from moto.core import DEFAULT_ACCOUNT_ID
 from runledger.migration.runner_configs import RunnerConfigs, config_key
 
 from tests.functions.conftest import BUCKET, ROLE, Metrics, World
@@ -48,7 +47,7 @@ def start_instance(world: World, tag: str = "runner") -> str:
         ImageId="ami-12345678", MinCount=1, MaxCount=1, InstanceType="c7i.large", TagSpecifications=tags
     )
     instance_id = str(started["Instances"][0]["InstanceId"])
-    get_backend("ec2")[DEFAULT_ACCOUNT_ID]["us-east-1"].get_instance(instance_id).launch_time = LAUNCHED_AT
+    get_backend("ec2")["123456789012"]["us-east-1"].get_instance(instance_id).launch_time = LAUNCHED_AT
     return instance_id
 
 
