@@ -4,12 +4,24 @@ from itertools import permutations
 
 import pytest
 from runledger.model.inputs import EventType, Facts, Receipt, Source
+from runledger.reconciliation import healing
 from runledger.tables.attributes import from_attributes
 
 from tests.simulation.calls import CRASHES, ERRORS
 from tests.simulation.explore import Flow, Outcome, fault_points, in_order, interleavings, play
 from tests.simulation.histories import broken_histories
-from tests.simulation.machine_inputs import FIRST, ONE, OTHER, completed, queued, scheduled, started, warned
+from tests.simulation.machine_inputs import (
+    FIRST,
+    ONE,
+    OTHER,
+    clock,
+    completed,
+    queued,
+    scheduled,
+    started,
+    state,
+    warned,
+)
 from tests.simulation.scenario import run_key
 from tests.simulation.scenario_checks import undisturbed
 from tests.simulation.world import Process, World
@@ -55,6 +67,24 @@ def test_a_corrected_conclusion_takes_it_back() -> None:
     assert interrupted_jobs(undisturbed(*inputs)) == {FIRST}
     corrected = completed(FIRST, ONE, 3, 9, conclusion="success")
     assert interrupted_jobs(undisturbed(*inputs, corrected)) == set()
+
+
+def close(process: Process) -> None:
+    """As a pass does with a job that GitHub doesn't show: it ended some time before."""
+    job = process.ledger.jobs.get(INSTALLATION, FIRST, consistent=True)
+    assert job is not None
+    process.ledger.record(healing.closed_job(job, now=clock(30)))
+
+
+@pytest.mark.parametrize("reported", [8, 12])
+def test_the_guess_of_a_jobs_end_calls_for_no_rerun_before_github_reports_it(reported: int) -> None:
+    """The job may have failed for its own reason before its machine ended, or because of that."""
+    unknown = [scheduled(FIRST, ONE, 1), started(FIRST, ONE, 3), state(ONE, "terminated", 10)]
+    for order in permutations((*unknown, close)):
+        if order.index(close) > order.index(unknown[1]):
+            assert interrupted_jobs(undisturbed(*order)) == set()
+    report = completed(FIRST, ONE, 3, reported, conclusion="failure")
+    assert interrupted_jobs(undisturbed(*unknown, close, report)) == ({FIRST} if reported > 10 else set())
 
 
 @pytest.mark.parametrize("meeting", ["warning", "completed"])

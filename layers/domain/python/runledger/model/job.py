@@ -41,7 +41,8 @@ class Job(Facts):
     queued_reported_at: str | None = None
     waiting_reported_at: str | None = None
     created_at_is_guessed: bool | None = None  # `created_at` is the time of the first input until GitHub reports it
-    completed_at_is_guessed: bool | None = None  # the same for `completed_at` and the first report of the completion
+    # The same for `completed_at` and the first report of the completion, or the end of a job that GitHub doesn't show.
+    completed_at_is_guessed: bool | None = None
     lost_plan_at: str | None = None  # the newest plan whose machine took another job
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None
@@ -211,7 +212,7 @@ class Job(Facts):
         if receipt.status is not Status.COMPLETED or not self._is_reached_by(receipt):
             return {}
         if receipt.facts.completed_at:
-            return {"completed_at_is_guessed": None}
+            return {"completed_at_is_guessed": receipt.is_guess or None}
         if self.completed_at and not self.completed_at_is_guessed:
             return {}
         return {"completed_at": min(self.completed_at or NEVER, receipt.received_at), "completed_at_is_guessed": True}
