@@ -22,13 +22,15 @@ MAY_IMPORT = {
     "runledger.webhooks": {"model", "platform", "recording"},
     "runledger.runners": {"model", "platform", "tables", "recording"},
     "runledger.migration": {"model", "platform", "recording", "webhooks"},
+    "runledger.feeds": {"model", "platform", "tables"},
     "runledger.reconciliation": {"model", "platform", "tables", "queries", "recording", "runners"},
-    "runledger.wiring": {"model", "platform", "tables", "recording", "webhooks", "runners", "migration"},
+    "runledger.wiring": {"model", "platform", "tables", "recording", "webhooks", "runners", "migration", "feeds"},
     "runledger_github": {
         *("model", "platform", "tables", "queries", "recording", "webhooks", "runners", "reconciliation", "wiring"),
+        "feeds",
     },
     # The public API neither records nor repairs, and has no GitHub client.
-    "runledger_api": {"model", "platform", "tables", "queries", "wiring"},
+    "runledger_api": {"model", "platform", "tables", "queries", "feeds", "wiring"},
 }
 # Pure is also every other module whose docstring has "Pure." in its first line.
 PURE = ("runledger.model", "runledger.recording.decision")

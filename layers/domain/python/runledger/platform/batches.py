@@ -8,7 +8,12 @@ for them. So only functions that call no service except DynamoDB get batches; th
 from collections.abc import Callable
 from typing import Any
 
-from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    SqsFifoPartialProcessor,
+    process_partial_response,
+)
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from runledger.model import payload, times
@@ -40,7 +45,19 @@ def each_event(event: dict[str, Any], context: Any, process: Callable[[Json, str
     return _each(event, context, process_message)
 
 
-def _each(event: dict[str, Any], context: Any, process: Callable[[SQSRecord], None]) -> Any:
+def each_in_order(event: dict[str, Any], context: Any, process: Callable[[str], None]) -> Any:
+    """The same for a FIFO queue: after a message that failed, the later ones of its group are not started."""
+    processor = SqsFifoPartialProcessor(skip_group_on_error=True)
+    processor.raise_on_entire_batch_failure = False
+    return _each(event, context, lambda message: process(message.body), processor)
+
+
+def _each(
+    event: dict[str, Any],
+    context: Any,
+    process: Callable[[SQSRecord], None],
+    processor: BatchProcessor | None = None,
+) -> Any:
     started = postponed = 0
 
     def handle(record: SQSRecord) -> None:
@@ -66,7 +83,7 @@ def _each(event: dict[str, Any], context: Any, process: Callable[[SQSRecord], No
             raise
 
     # A new one for each batch: it stores the failed messages, and a warm function must not repeat those of the last.
-    processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+    processor = processor or BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     response = process_partial_response(event=event, record_handler=handle, processor=processor, context=context)
     if postponed:
         logs.logger.warning("messages postponed", extra={"number": postponed})

@@ -33,6 +33,7 @@ COUNTED = (
     *("PassesSucceeded", "PassesFailed"),
     *("WebhookCopiesDeferred", "WebhookCopiesLost", "SchedulingHits", "SchedulingFallbacks", "SchedulingMisses"),
     "RunnerConfigsRejected",
+    *("FeedEventsWritten", "FeedEventsRepeated"),
 )
 # All metrics.
 UNITS = dict.fromkeys(COUNTED, "Count") | {

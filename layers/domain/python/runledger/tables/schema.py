@@ -46,6 +46,10 @@ BY_COMPLETION = Index(
 )
 # Of a run: open or done, so that the reconciler finds open runs. Two values, so two writes for each run.
 BY_STATE = Index(name="by_state", partition="by_state", sort="created_at")
+# Of events of the feed, in the order in which they were written. Only events whose status isn't `received` any more are
+# in FEED_BY_STATUS: a status that every event has at first is not worth a write for each.
+FEED_BY_TYPE = Index(name="by_type", partition="by_type", sort=SORT)
+FEED_BY_STATUS = Index(name="by_status", partition="by_status", sort=SORT)
 RUNNERS_BY_STATUS = Index(name="by_status", partition="status", sort="created_at")
 
 WORKFLOW_JOBS = TableSchema(
@@ -56,7 +60,12 @@ WORKFLOW_RUNS = TableSchema(name="workflow_runs", retention_days=90, indexes=(BY
 DEPLOYMENTS = TableSchema(name="deployments", retention_days=90)
 RUNNERS = TableSchema(name="runners", retention_days=14, indexes=(RUNNERS_BY_STATUS,))
 
+FEED = TableSchema(name="feed", retention_days=30, indexes=(FEED_BY_TYPE, FEED_BY_STATUS))
+
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
+# Those that exist with a setting only.
+OPTIONAL = (FEED,)
+CONSUMERS = "consumers"  # of the feed
 
 
 def job_key(installation_id: int, job_id: int) -> str:
@@ -91,3 +100,22 @@ def repo_key(installation_id: int, repo_full_name: str) -> str:
 def completion_key(installation_id: int) -> str:
     """The partition of jobs in BY_COMPLETION."""
     return str(installation_id)
+
+
+def feed_key(installation_id: int) -> str:
+    """The partition of an installation's events in feed."""
+    return str(installation_id)
+
+
+def feed_type_key(installation_id: int, event_type: str) -> str:
+    """The partition of events in FEED_BY_TYPE."""
+    return f"{installation_id}#{event_type}"
+
+
+def feed_mark_key(installation_id: int, event_id: str) -> str:
+    """The partition of the position of one event. No event has the id `consumers`."""
+    return f"{installation_id}#{event_id}"
+
+
+def feed_consumers_key(installation_id: int) -> str:
+    return f"{installation_id}#{CONSUMERS}"

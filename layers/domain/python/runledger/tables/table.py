@@ -97,9 +97,12 @@ class Table:
         newest_first: bool = True,
         limit: int,
         start: Key | None = None,
+        consistent: bool = False,
     ) -> Page:
         """At most `limit` items; `start` is the `next_key` of the page before."""
         arguments = query_arguments(partition, span) | {"Limit": limit, "ScanIndexForward": not newest_first}
+        if consistent:
+            arguments["ConsistentRead"] = True
         if start:
             arguments["ExclusiveStartKey"] = {name: {"S": value} for name, value in start.items()}
         with translate_errors(self.label):

@@ -1,0 +1,20 @@
+"""The queue of the feed: writes the events of an installation one after the other."""
+
+from typing import Any
+
+from runledger.feeds import queue
+from runledger.platform import batches, logs
+from runledger.wiring import feeds
+
+writer = feeds.writer()
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    return batches.each_in_order(event, context, _write)
+
+
+def _write(message: str) -> None:
+    events = queue.read(message)
+    written = writer.write(events)
+    about = {"installation_id": events[0].installation_id} if events else {}
+    logs.count("feed written", about, {"FeedEventsWritten": written.new, "FeedEventsRepeated": written.repeated})

@@ -1,0 +1,1 @@
+"""The event feed: typed events of each installation, derived from the tables, and its only writer."""

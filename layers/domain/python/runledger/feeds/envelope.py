@@ -1,0 +1,49 @@
+"""Events of the feed as CloudEvents 1.0. Pure."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from runledger.feeds.events import FeedType
+
+SPEC_VERSION = "1.0"
+CONTENT_TYPE = "application/json"
+# The files docs/feed/{name}.v1.schema.json. Most events have the schema that the first word of their type names.
+SCHEMAS = {each: each.partition(".")[0] for each in FeedType} | {
+    FeedType.JOB_RECONCILED: "reconciliation",
+    FeedType.APPROVAL_REQUESTED: "job",
+    FeedType.APPROVAL_GIVEN: "job",
+    FeedType.APPROVAL_REFUSED: "job",
+    FeedType.RUNNER_REQUESTED: "job",
+}
+
+
+def schema_of(event_type: str) -> str | None:
+    """None for types of teams."""
+    return f"urn:runledger:feed:{SCHEMAS[FeedType(event_type)]}:v1" if event_type in set(FeedType) else None
+
+
+def envelope(item: Mapping[str, Any], *, written_at: str, payload: str | None = None) -> dict[str, Any]:
+    """`payload` is the data of an event whose data isn't in the table; without it, the event refers to its address.
+
+    Names of extensions have lower-case letters only, as CloudEvents requires.
+    """
+    source = f"/v1/installations/{item['installation_id']}"
+    text, about = item.get("payload") or payload, item.get("metadata", {})
+    data = {"data": json.loads(text)} if text else {"dataref": f"{source}/feed/{item['event_id']}"}
+    found = {
+        "specversion": SPEC_VERSION,
+        "id": item["event_id"],
+        "source": source,
+        "type": item["event_type"],
+        "subject": item["subject"],
+        "time": item["occurred_at"],
+        "datacontenttype": CONTENT_TYPE,
+        "dataschema": schema_of(item["event_type"]),
+        "writtenat": written_at,
+        "deliverystatus": item["status"],
+        "retrycount": item["retry_count"],
+        "origin": about.get("source"),
+        "correlationid": about.get("correlation_id"),
+    }
+    return {name: value for name, value in found.items() if value is not None} | data

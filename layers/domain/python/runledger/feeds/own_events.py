@@ -1,0 +1,54 @@
+"""Events that teams post: what is accepted. Pure."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.feeds.events import FeedEvent, event_id, own_type_problem
+from runledger.model import times
+from runledger.model.errors import Malformed, TooLarge
+
+ORIGIN = "api"
+MOST_DATA_BYTES = 200_000
+LONGEST_ID, LONGEST_SUBJECT = 100, 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """`data_bytes` is the size of the data as JSON."""
+
+    event_type: str
+    data: Any
+    data_bytes: int
+    own_id: str | None = None
+    occurred_at: str | None = None
+    subject: str | None = None
+
+
+def own_event(
+    posted: Posted, *, installation_id: int, caller_id: str, now: str, source_ip: str | None, correlation_id: str | None
+) -> FeedEvent:
+    """Malformed or TooLarge if it isn't accepted.
+
+    The id contains the caller's: no caller can use up the id of another's event.
+    """
+    if problem := own_type_problem(posted.event_type):
+        raise Malformed("type", problem)
+    if posted.data_bytes > MOST_DATA_BYTES:
+        raise TooLarge(f"data should have at most {MOST_DATA_BYTES} bytes; it has {posted.data_bytes}")
+    try:
+        occurred_at = times.normalised(posted.occurred_at) if posted.occurred_at else now
+    except ValueError:
+        raise Malformed("time", "should be an ISO 8601 time") from None
+    own_id = posted.own_id or uuid.uuid4().hex
+    return FeedEvent(
+        installation_id=installation_id,
+        event_id=event_id(installation_id, ORIGIN, caller_id, own_id),
+        event_type=posted.event_type,
+        occurred_at=occurred_at,
+        subject=posted.subject or f"events/{own_id}",
+        origin=ORIGIN,
+        payload=posted.data,
+        correlation_id=correlation_id,
+        source_ip=source_ip,
+    )

@@ -1,0 +1,181 @@
+"""feed: the events of each installation, a mark with the position of each event, and the positions of consumers.
+
+PK                            SK
+{installation}                {time of writing}#{event id}     an event
+{installation}#{event id}     v                                its mark
+{installation}#consumers      {name}                           a consumer
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from runledger.model import times
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
+from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.table import Table
+from runledger.tables.updates import ABSENT
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+RECEIVED = "received"
+# A repeated or late acknowledgement never moves a consumer back.
+FURTHER = "attribute_not_exists(#position) OR #position < :position"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedPage:
+    events: list[dict[str, Any]]
+    next_key: Key | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    event_type: str | None = None
+    status: str | None = None
+
+    def matches(self, event: Mapping[str, Any]) -> bool:
+        return self.event_type in (None, event["event_type"]) and self.status in (None, event["status"])
+
+
+class FeedTable:
+    def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
+        self._table = Table(client, name, label="feed")
+        self._retention_days = retention_days
+
+    def newest(self, installation_id: int) -> str | None:
+        """The position of the newest event."""
+        partition = Partition(value=schema.feed_key(installation_id))
+        found = self._table.page(partition, limit=1, consistent=True).items
+        return found[0][schema.SORT]["S"] if found else None
+
+    def mark(self, installation_id: int, event_id: str, position: str) -> bool:
+        """False if the event has a mark."""
+        return self._put_if_absent(self._mark(installation_id, event_id, position))
+
+    def mark_again(self, installation_id: int, event_id: str, position: str) -> None:
+        self._table.put(to_attributes(self._mark(installation_id, event_id, position)))
+
+    def position_of(self, installation_id: int, event_id: str) -> str | None:
+        found = self._table.read(_mark_key(installation_id, event_id))
+        return found["position"] if found else None
+
+    def exists(self, installation_id: int, position: str) -> bool:
+        return self._table.get(_key(installation_id, position)) is not None
+
+    def put(self, event: Mapping[str, Any], position: str) -> None:
+        """Does nothing if the event is there: the SDK repeats a write whose response was lost."""
+        scope = event["installation_id"]
+        self._put_if_absent(
+            {
+                **_key(scope, position),
+                **event,
+                "status": RECEIVED,
+                "retry_count": 0,
+                schema.FEED_BY_TYPE.partition: schema.feed_type_key(scope, event["event_type"]),
+                schema.EXPIRY: self._expiry(position),
+            }
+        )
+
+    def get(self, installation_id: int, event_id: str) -> dict[str, Any] | None:
+        position = self.position_of(installation_id, event_id)
+        return self._table.read(_key(installation_id, position)) if position else None
+
+    def page(
+        self,
+        installation_id: int,
+        wanted: Filter,
+        span: Span,
+        *,
+        newest_first: bool,
+        limit: int,
+        start: Key | None = None,
+        has_time: Callable[[], bool] = lambda: True,
+    ) -> FeedPage:
+        """Reads on until `limit` events match, while `has_time`. A page may be short and still have a `next_key`."""
+        partition, found = _partition(installation_id, wanted), list[dict[str, Any]]()
+        while True:
+            left = limit - len(found)
+            read = self._table.page(
+                partition,
+                span,
+                newest_first=newest_first,
+                limit=left,
+                start=start,
+                # An index is never consistent. Without one, no event is skipped that was written before a read one.
+                consistent=partition.index is None,
+            )
+            items = read.items if partition.index is None else self._table.follow(read.items)
+            found += [event for event in map(from_attributes, items) if wanted.matches(event)]
+            start = read.next_key
+            if start is None or len(found) >= limit or not has_time():
+                return FeedPage(events=found, next_key=start)
+
+    def after(self, installation_id: int, position: str | None, *, limit: int) -> FeedPage:
+        """The next events, oldest first."""
+        start = {**_key(installation_id, position)} if position else None
+        return self.page(installation_id, Filter(), Span(), newest_first=False, limit=limit, start=start)
+
+    def consumer(self, installation_id: int, name: str) -> dict[str, Any] | None:
+        return self._table.read(_consumer_key(installation_id, name))
+
+    def consumers(self, installation_id: int, *, limit: int, start: Key | None = None) -> FeedPage:
+        partition = Partition(value=schema.feed_consumers_key(installation_id))
+        found = self._table.page(partition, newest_first=False, limit=limit, start=start)
+        return FeedPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)
+
+    def acknowledge(self, installation_id: int, name: str, position: str, *, at: str) -> dict[str, Any]:
+        """The consumer. Its expiry is that of the last event it can have acknowledged."""
+        key, new = _consumer_key(installation_id, name), {"position": position, "acknowledged_at": at}
+        expiry = {schema.EXPIRY: times.expiry(at, self._retention_days)}
+        self._table.update_if(key, put=new | expiry, condition=FURTHER)
+        return self._table.read(key) or new
+
+    def _put_if_absent(self, item: Mapping[str, Any]) -> bool:
+        try:
+            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
+        except ClientError as error:
+            if is_condition_failure(error):
+                return False
+            raise
+        return True
+
+    def _mark(self, installation_id: int, event_id: str, position: str) -> dict[str, Any]:
+        key = _mark_key(installation_id, event_id)
+        return {**key, "position": position, schema.EXPIRY: self._expiry(position)}
+
+    def _expiry(self, position: str) -> int:
+        return times.expiry(written_at(position), self._retention_days)
+
+
+def position_at(time: str, event_id: str) -> str:
+    return f"{time}#{event_id}"
+
+
+def written_at(position: str) -> str:
+    return position.partition("#")[0]
+
+
+def _partition(installation_id: int, wanted: Filter) -> Partition:
+    """The one that has the fewest other events."""
+    if wanted.event_type:
+        return Partition(index=schema.FEED_BY_TYPE, value=schema.feed_type_key(installation_id, wanted.event_type))
+    if wanted.status and wanted.status != RECEIVED:
+        return Partition(index=schema.FEED_BY_STATUS, value=schema.status_key(installation_id, wanted.status))
+    return Partition(value=schema.feed_key(installation_id))
+
+
+def _key(installation_id: int, position: str) -> dict[str, str]:
+    return {schema.PARTITION: schema.feed_key(installation_id), schema.SORT: position}
+
+
+def _mark_key(installation_id: int, event_id: str) -> dict[str, str]:
+    return {schema.PARTITION: schema.feed_mark_key(installation_id, event_id), schema.SORT: schema.ONLY}
+
+
+def _consumer_key(installation_id: int, name: str) -> dict[str, str]:
+    return {schema.PARTITION: schema.feed_consumers_key(installation_id), schema.SORT: name}

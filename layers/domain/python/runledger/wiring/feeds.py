@@ -1,0 +1,84 @@
+"""The feed: its queue, its table and its writer. Only the functions of the feed and those that send to it load this."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from runledger.feeds.events import ALL_TYPES
+from runledger.feeds.queue import FeedQueue
+from runledger.feeds.writer import FeedWriter, Payloads
+from runledger.platform.clients import client, lazy_client
+from runledger.platform.clock import SystemClock
+from runledger.tables import schema
+from runledger.tables.feed import FeedTable
+from runledger.wiring.settings import MissingSetting, Settings, TableSettings, names_in, parsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedQueueSettings(Settings):
+    """Those that send events. Without a queue, the feed is off."""
+
+    feed_queue: str = ""
+    feed_types: tuple[str, ...] = parsed(names_in, default=ALL_TYPES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedStreamSettings(Settings):
+    """The tables whose streams are read."""
+
+    jobs_table: str
+    job_events_table: str
+    runs_table: str
+    deployments_table: str
+    runners_table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedPayloadSettings(Settings):
+    feed_bucket: str = ""
+
+
+@cache
+def queue() -> FeedQueue | None:
+    """None if the feed is off."""
+    settings = FeedQueueSettings.from_environment()
+    if not settings.feed_queue:
+        return None
+    return FeedQueue(sqs=lazy_client("sqs"), url=settings.feed_queue, types=settings.feed_types)
+
+
+def required_queue() -> FeedQueue:
+    """For the functions of the feed, which are deployed with it."""
+    found = queue()
+    if found is None:
+        raise MissingSetting("FEED_QUEUE")
+    return found
+
+
+@cache
+def streamed_tables() -> Mapping[str, str]:
+    """Physical names to those of the schema."""
+    settings = FeedStreamSettings.from_environment()
+    return {
+        settings.jobs_table: schema.WORKFLOW_JOBS.name,
+        settings.job_events_table: schema.WORKFLOW_JOB_EVENTS.name,
+        settings.runs_table: schema.WORKFLOW_RUNS.name,
+        settings.deployments_table: schema.DEPLOYMENTS.name,
+        settings.runners_table: schema.RUNNERS.name,
+    }
+
+
+@cache
+def table() -> FeedTable:
+    settings = TableSettings.of("FEED")
+    return FeedTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
+def payloads() -> Payloads:
+    return Payloads(s3=lazy_client("s3"), bucket=FeedPayloadSettings.from_environment().feed_bucket)
+
+
+@cache
+def writer() -> FeedWriter:
+    return FeedWriter(table=table(), payloads=payloads(), now=SystemClock().text)
