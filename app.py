@@ -10,6 +10,7 @@ import aws_cdk as cdk
 sys.path.insert(0, str(Path(__file__).parent / "layers" / "domain" / "python"))
 
 from stacks.api import ApiStack
+from stacks.constructs.feed import data_stack
 from stacks.data import DataStack
 from stacks.events import EventsStack
 from stacks.observability import ObservabilityStack
@@ -25,7 +26,7 @@ def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
     prefix = settings.prefix
     cdk.Tags.of(app).add("application", "runledger")
     cdk.Tags.of(app).add("stage", settings.stage)
-    data = DataStack(app, f"{prefix}-data", settings=settings)
+    data = DataStack(app, data_stack(settings), settings=settings)
     events = EventsStack(app, f"{prefix}-events", settings=settings, tables=data.tables)
     api = ApiStack(app, f"{prefix}-api", settings=settings, events=events)
     ObservabilityStack(

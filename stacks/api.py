@@ -82,6 +82,7 @@ class ApiStack(cdk.Stack):
             github_requests=events.github_requests,
             dead_letters=dead_letter_queues(events, self),
             api_tokens=self._api_tokens,
+            feed=events.feed,
         )
         self._http_api(intake, api)
         if settings.storage_phase is StoragePhase.CLEANUP:

@@ -8,6 +8,7 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks.constructs import compliance
+from stacks.constructs.feed import FeedSources, weakly
 from stacks.constructs.parts import camel_case, export
 from stacks.constructs.storage import RunnerConfigBucket
 from stacks.monitoring.resource_alarms import watch_tables
@@ -19,15 +20,19 @@ TARGET_UTILIZATION_PERCENT = 70
 class DataStack(cdk.Stack):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
-        self.tables: Mapping[str, dynamodb.Table] = {
-            table.name: self._table(table, settings) for table in schema.TABLES
-        }
+        wanted = (*schema.TABLES, *(schema.OPTIONAL if settings.feeds else ()))
+        self.tables: Mapping[str, dynamodb.Table] = {table.name: self._table(table, settings) for table in wanted}
+        if settings.feeds:
+            FeedSources(self, settings=settings, tables=self.tables)
         if settings.runner_config_bucket:
             RunnerConfigBucket(self, settings=settings)
         watch_tables(self, self.tables, settings=settings)
 
     def _table(self, table: schema.TableSchema, settings: Settings) -> dynamodb.Table:
-        name = camel_case(table.name)
+        """An optional table goes with its setting, and holds nothing that isn't derived from the others."""
+        name, is_optional = camel_case(table.name), table in schema.OPTIONAL
+        streams = not is_optional and (settings.streams or settings.feeds)
+        is_thrown_away = settings.throw_away or is_optional
         # By default, CDK starts with 5 units, and auto-scaling raises them minutes later.
         reads = settings.provisioned.read_min if settings.provisioned else None
         writes = settings.provisioned.write_min if settings.provisioned else None
@@ -44,14 +49,17 @@ class DataStack(cdk.Stack):
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=settings.point_in_time_recovery
             ),
-            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if settings.streams else None,
-            deletion_protection=not settings.throw_away,
+            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if streams else None,
+            deletion_protection=not is_thrown_away,
             # A protected table cannot be deleted, not even when the stack's first deployment fails.
-            removal_policy=cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN,
+            removal_policy=cdk.RemovalPolicy.DESTROY if is_thrown_away else cdk.RemovalPolicy.RETAIN,
             read_capacity=reads,
             write_capacity=writes,
         )
-        export(deployed, deployed.table_name, deployed.table_arn)
+        if is_optional:
+            weakly(deployed)
+        else:
+            export(deployed, deployed.table_name, deployed.table_arn)
         for index in table.indexes:
             deployed.add_global_secondary_index(
                 index_name=index.name,

@@ -15,6 +15,7 @@ from runledger.runners import publishers
 
 from stacks.constructs import compliance
 from stacks.constructs.environment import github_app, machine_scope, runner_machines
+from stacks.constructs.feed import Feed
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import GitHubRequestsFunction
 from stacks.constructs.layer import domain_layer, github_layer
@@ -82,6 +83,7 @@ class EventsStack(cdk.Stack):
         self._instance_events()
         self._runner_lookup()
         self._run_retry()
+        self.feed = Feed(self, settings=settings, tables=tables, layer=self._domain) if settings.feeds else None
         self.reconciler = ReconcilerFunction(
             self,
             settings=settings,
@@ -89,6 +91,7 @@ class EventsStack(cdk.Stack):
             layers=[self._domain, self._github],
             bus=self._bus,
             github_app=self.github_app,
+            feed=self.feed,
         ).function
         self.github_requests = GitHubRequestsFunction(
             self,

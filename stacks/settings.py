@@ -91,6 +91,8 @@ class Settings:
     webhook_key_pattern: KeyPattern
     runner_config_bucket: str
     runner_role_ids: tuple[str, ...]
+    feeds: bool
+    feed_types: tuple[str, ...]
 
     @property
     def prefix(self) -> str:
@@ -151,7 +153,7 @@ class Settings:
             architecture=built_for,  # type: ignore[arg-type]
             retention_days={
                 table.name: read.whole(f"{table.name}_retention_days", table.retention_days, at_least=1, at_most=3650)
-                for table in schema.TABLES
+                for table in (*schema.TABLES, *schema.OPTIONAL)
             },
             point_in_time_recovery=read.boolean("point_in_time_recovery", default=False),
             streams=read.boolean("streams", default=False),
@@ -209,6 +211,8 @@ class Settings:
             no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
             queue_time_alarm_minutes=read.whole("queue_time_alarm_minutes", 30, at_least=0, at_most=24 * 60),
             **_storage(read),
+            feeds=read.boolean("feeds", default=False),
+            feed_types=read.feed_types("feed_types"),
         )
 
 

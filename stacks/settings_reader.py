@@ -14,6 +14,8 @@ LARGEST_LIST_OF_PUBLISHERS = 2500
 LARGEST_LIST_OF_CLUSTERS = 1600
 CLUSTERS_AT_MOST = 10  # each is in the role of the reconciler
 BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+FEED_TYPE = re.compile(r"\*|[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?")
+LARGEST_LIST_OF_FEED_TYPES = 1000  # in bytes
 ROLES_AT_MOST = 5  # a lookup tries one after the other
 
 
@@ -124,6 +126,19 @@ class SettingsReader:
                 "separated by commas: `aws iam get-role --query Role.RoleId` prints one"
             )
         return ids
+
+    def feed_types(self, name: str) -> tuple[str, ...]:
+        """Types of events, or patterns of them, and `*` for all."""
+        given = self._given(name, "*")
+        types = tuple(dict.fromkeys(_listed(given)))
+        if not isinstance(given, str) or not types or not all(FEED_TYPE.fullmatch(each) for each in types):
+            raise BadSetting(
+                f"{name} is {given!r}; it must be types of events separated by commas, such as job.failed or job.*, "
+                "or * for all"
+            )
+        if len(given) > LARGEST_LIST_OF_FEED_TYPES:
+            raise BadSetting(f"{name} is too long for a function's environment: use patterns such as job.*")
+        return types
 
     def _given(self, name: str, default: object) -> object:
         value = self._context(name)

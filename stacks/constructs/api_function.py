@@ -11,6 +11,7 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks.constructs.environment import stuck_thresholds
+from stacks.constructs.feed import Feed
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import SECONDS_FOR_THE_API_TO_WAIT
 from stacks.constructs.layer import api_layer
@@ -46,6 +47,7 @@ class ApiFunction(LedgerFunction):
         github_requests: lambda_.IFunction,
         dead_letters: Mapping[str, sqs.IQueue],
         api_tokens: str,
+        feed: Feed | None,
     ) -> None:
         """The API invokes `reconciler` and `github_requests`, and counts the messages in `dead_letters`."""
         queues = {name: queue.queue_url for name, queue in dead_letters.items()}
@@ -69,8 +71,11 @@ class ApiFunction(LedgerFunction):
                 "GITHUB_REQUESTS_SECONDS": str(SECONDS_FOR_THE_API_TO_WAIT),
                 "RECONCILER_FUNCTION": reconciler.function_name,
                 "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(queues),
+                **(feed.api_environment() if feed else {}),
             },
         )
+        if feed:
+            feed.allow_api(self)
         for table, actions in READS.items():
             self.allow(tables[TABLES[table]].table_arn, *actions)
         for table, index in INDEXES:

@@ -20,7 +20,8 @@ FUNCTION_TIMEOUT = cdk.Duration.minutes(1)
 TIMEOUTS_UNTIL_VISIBLE = 6
 
 
-def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) -> sqs.Queue:
+def queue(scope: Construct, name: str, *, settings: Settings, weak: bool = False, **options: Any) -> sqs.Queue:
+    """`weak` if it comes and goes with a setting: an export would block the update that removes it."""
     made = sqs.Queue(
         scope,
         name,
@@ -29,14 +30,25 @@ def queue(scope: Construct, name: str, *, settings: Settings, **options: Any) ->
         retention_period=cdk.Duration.days(14),
         **{"removal_policy": removal_policy(settings)} | options,
     )
-    export(made, made.queue_url, made.queue_arn, made.queue_name)
+    if weak:
+        cdk.CrossStackReferences.of(made).produce(cdk.ReferenceStrength.WEAK)
+    else:
+        export(made, made.queue_url, made.queue_arn, made.queue_name)
     return made
 
 
 def queue_with_dead_letters(
-    scope: Construct, name: str, *, settings: Settings, function_timeout: cdk.Duration = FUNCTION_TIMEOUT
+    scope: Construct,
+    name: str,
+    *,
+    settings: Settings,
+    function_timeout: cdk.Duration = FUNCTION_TIMEOUT,
+    **options: Any,
 ) -> sqs.Queue:
-    """A message that fails is retried after the visibility time-out, and becomes a dead letter after five attempts."""
+    """A message that fails is retried after the visibility time-out, and becomes a dead letter after five attempts.
+
+    The `options` apply to both queues.
+    """
     visible_after = math.ceil(TIMEOUTS_UNTIL_VISIBLE * function_timeout.to_seconds() / 60)
     return queue(
         scope,
@@ -44,8 +56,10 @@ def queue_with_dead_letters(
         settings=settings,
         visibility_timeout=cdk.Duration.minutes(visible_after),
         dead_letter_queue=sqs.DeadLetterQueue(
-            queue=queue(scope, f"{name}DeadLetters", settings=settings), max_receive_count=TRIES_BEFORE_DEAD_LETTER
+            queue=queue(scope, f"{name}DeadLetters", settings=settings, **options),
+            max_receive_count=TRIES_BEFORE_DEAD_LETTER,
         ),
+        **options,
     )
 
 

@@ -16,6 +16,7 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance, environment
 from stacks.constructs.environment import runner_machines, stuck_thresholds, tag_list
+from stacks.constructs.feed import Feed
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import dead_letters
 from stacks.constructs.recorder import TABLES, Recorder
@@ -43,6 +44,7 @@ class ReconcilerFunction(Construct):
         layers: Sequence[lambda_.ILayerVersion],
         bus: events.IEventBus,
         github_app: str,
+        feed: Feed | None,
     ) -> None:
         super().__init__(scope, "Reconciliation")
         ledger_function = recorder.function(
@@ -62,8 +64,11 @@ class ReconcilerFunction(Construct):
                 "RUNNER_REGISTRATION_MINUTES": str(settings.runner_registration_minutes),
                 "REDELIVERIES_AT_MOST": str(settings.redeliveries_at_most),
                 "GITHUB_BUDGET_FOR_OTHERS_PERCENT": str(settings.github_budget_for_others_percent),
+                **(feed.environment() if feed else {}),
             },
         )
+        if feed:
+            feed.allow_sending(ledger_function)
         for name, index in INDEXES.items():
             table = recorder.tables[TABLES[name]].table_arn
             ledger_function.allow(f"{table}/index/{index.name}", "dynamodb:Query")

@@ -20,6 +20,7 @@ TABLES = {
     "RUNS": schema.WORKFLOW_RUNS.name,
     "DEPLOYMENTS": schema.DEPLOYMENTS.name,
     "RUNNERS": schema.RUNNERS.name,
+    "FEED": schema.FEED.name,
 }
 RECORDS = {
     "JOBS": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),

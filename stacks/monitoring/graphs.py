@@ -77,6 +77,7 @@ def dashboard(
             _passes(own),
             [_orphans_by_repository(log_groups)],
             *([_storage(own)] if settings.webhook_bucket else []),
+            *([_feed(own, functions["feed_stream"])] if settings.feeds else []),
             _tables(shown),
         ],
     )
@@ -242,6 +243,16 @@ def _storage(own: OwnMetrics) -> Row:
     )
 
 
+def _feed(own: OwnMetrics, stream: str) -> Row:
+    return _row(
+        ("Events of the feed", own.sums("FeedEventsWritten", "FeedEventsRepeated")),
+        (
+            "Age of changes that the feed reads (ms)",
+            [_aws("Lambda", "IteratorAge", "Maximum", label="oldest", FunctionName=stream)],
+        ),
+    )
+
+
 def _tables(tables: Mapping[str, str]) -> Row:
     def consumed(metric: str) -> list[cloudwatch.Metric]:
         return [_aws("DynamoDB", metric, "Sum", label=name, TableName=variable) for name, variable in tables.items()]
@@ -253,7 +264,7 @@ def _tables(tables: Mapping[str, str]) -> Row:
             "Requests throttled",
             [
                 throttled(tables[table], operation).with_(label=f"{table} {operation}")
-                for table, operation in recording_operations()
+                for table, operation in recording_operations(tables)
             ],
         ),
     )

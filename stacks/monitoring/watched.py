@@ -1,6 +1,6 @@
 """The functions, queues and APIs that alarms and graphs watch."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import aws_cdk as cdk
@@ -42,7 +42,7 @@ def throttled_requests(tables: Mapping[str, dynamodb.Table]) -> Mapping[tuple[st
     """For each table and operation that recording needs. Throttling of an index is included."""
     return {
         (table, operation): throttled(tables[table].table_name, operation)
-        for table, operation in recording_operations()
+        for table, operation in recording_operations(tables)
     }
 
 
@@ -55,10 +55,12 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
     )
 
 
-def recording_operations() -> Iterator[tuple[str, str]]:
-    for table, actions in {**RECORDS, **READS_RUNNERS}.items():
+def recording_operations(tables: Collection[str]) -> Iterator[tuple[str, str]]:
+    """On those of `tables`."""
+    for table, actions in {**RECORDS, **READS_RUNNERS, "FEED": ("dynamodb:PutItem",)}.items():
         for action in actions:
-            yield TABLES[table], action.removeprefix("dynamodb:")
+            if TABLES[table] in tables:
+                yield TABLES[table], action.removeprefix("dynamodb:")
 
 
 def _file(function: lambda_.Function) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from botocore import handlers, xform_name
 from botocore.exceptions import ClientError
+from runledger.tables import schema
 
 from tests.simulation.engine import Engine
 
@@ -71,7 +72,7 @@ handlers.BUILTIN_HANDLERS.append(("before-call.dynamodb", _in_memory, handlers.R
 @contextmanager
 def tables_in_memory() -> Iterator[None]:
     """Empty tables for every client of DynamoDB in this process."""
-    _in_memory.engine = Engine()
+    _in_memory.engine = Engine((*schema.TABLES, *schema.OPTIONAL))
     try:
         yield
     finally:

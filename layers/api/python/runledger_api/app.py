@@ -13,7 +13,7 @@ from runledger.model import times
 from runledger.platform import logs
 
 from runledger_api import openapi, problems, web_pages
-from runledger_api.authentication import Authenticator, Caller
+from runledger_api.authentication import Authenticator, Caller, Role
 from runledger_api.errors import ApiError, InvalidParameter, NotFound
 from runledger_api.read_units import ReadUnitMeter
 from runledger_api.request import Request
@@ -21,6 +21,8 @@ from runledger_api.routes import ROUTERS
 
 # A browser opens these before the user has entered a token. They contain no ledger data.
 PUBLIC_PATHS = re.compile(r"/|/docs|/openapi\.json|/assets/[^/]*")
+# Publishers post events here and acknowledge what they have read. Every other write is for operators.
+FEED_PATH = re.compile(r"/v1/installations/\d+/feed(/|$)")
 READ_METHODS = ("GET", "HEAD", "OPTIONS")
 # API Gateway times out after 30 seconds.
 READ_TIMEOUT_SECONDS = 20.0
@@ -94,6 +96,8 @@ class Api:
             now=times.from_epoch_ms(event["requestContext"]["timeEpoch"]),
             path=path,
             query=event.get("queryStringParameters") or {},
+            id=str(event["requestContext"].get("requestId", "")),
+            source_ip=event["requestContext"]["http"].get("sourceIp"),
             has_time=lambda: time.monotonic() < ends_at,
         )
 
@@ -101,7 +105,7 @@ class Api:
         try:
             caller = self._authenticator.authenticate((event.get("headers") or {}).get("authorization"))
             if method not in READ_METHODS:
-                caller.require_operator()
+                caller.require(Role.PUBLISHER if FEED_PATH.match(event["rawPath"]) else Role.OPERATOR)
             return caller
         except ApiError as error:
             logs.logger.warning("refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]})

@@ -23,8 +23,14 @@ BEARER = "bearer "
 
 
 class Role(StrEnum):
+    """Each may do what those before it may."""
+
     READER = "reader"
+    PUBLISHER = "publisher"  # of events of the feed
     OPERATOR = "operator"
+
+
+RANKS = {role: rank for rank, role in enumerate(Role)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +48,9 @@ class Caller:
     def sees(self, installation_id: int | None) -> bool:
         return self.installations is None or installation_id in self.installations
 
-    def require_operator(self) -> None:
-        if self.role is not Role.OPERATOR:
-            raise Forbidden(
-                f"The caller {self.name} has the role {self.role}; this request requires the role {Role.OPERATOR}"
-            )
+    def require(self, role: Role) -> None:
+        if RANKS[self.role] < RANKS[role]:
+            raise Forbidden(f"The caller {self.name} has the role {self.role}; this request requires the role {role}")
 
     def require_all_installations(self) -> None:
         """For requests that affect every installation."""

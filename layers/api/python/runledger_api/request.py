@@ -17,6 +17,8 @@ class Request:
     path: str
     query: Mapping[str, str]
     has_time: Callable[[], bool]
+    id: str = ""
+    source_ip: str | None = None
 
     @property
     def cursor_scope(self) -> Any:

@@ -20,6 +20,7 @@ from runledger.tables.event_pages import EventPages
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.run_attempts import RunAttempts
+from runledger.wiring import feeds
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
@@ -33,7 +34,7 @@ from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
 
-__all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
+__all__ = ["deployments", "feeds", "jobs", "passes", "patience", "registry", "runners"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

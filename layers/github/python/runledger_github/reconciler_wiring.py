@@ -1,14 +1,17 @@
 """Composition of the reconciler, the only function that may stop a machine."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 
+from runledger.feeds import findings
 from runledger.model import times
+from runledger.model.inputs import Status
 from runledger.model.job import Job
 from runledger.model.ownership import is_known
 from runledger.model.passes import OrphanMode
 from runledger.model.reports import NO_INSTALLATION
+from runledger.model.stuck import stuck_since
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.queries import forgotten_approvals
@@ -30,6 +33,7 @@ from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.absences import Absences
 from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.lost_deliveries import LostDeliveries
+from runledger.wiring import feeds
 from runledger.wiring.recording import ledger
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runners import fleet, tracker
@@ -100,9 +104,10 @@ def reconciler() -> Reconciler:
             absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
             github=github,
             patience=patience(),
+            notify=_notify_stuck,
         ),
         runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans is OrphanMode.ENFORCE),
-        approvals=ApprovalCheck(find=_find_forgotten),
+        approvals=ApprovalCheck(find=_find_and_notify_forgotten),
         deliveries=_deliveries(github) if github else None,
         confirmation=InstallationCheck(registry=installations(), github=github) if github else None,
         uninstalled=_uninstalled() if github else None,
@@ -155,6 +160,22 @@ def _find_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[
         return pending_approvals().is_pending(job, may_ask=current.may_ask(job.installation_id))
 
     return forgotten_approvals.find(jobs(), installation_ids, waiting_since_before=before, is_pending=pending)
+
+
+def _find_and_notify_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[ForgottenApproval]:
+    found = list(_find_forgotten(installation_ids, current))
+    if found and (feed := feeds.queue()):
+        with current.tally.isolated("the feed"):
+            feed.send(findings.forgotten_approval(asdict(each), at=current.now) for each in found)
+    return found
+
+
+def _notify_stuck(stuck: Sequence[Job], now: str) -> None:
+    """Forgotten approvals are events of their own."""
+    waiting_for_a_runner = [job for job in stuck if job.status is not Status.WAITING]
+    if waiting_for_a_runner and (feed := feeds.queue()):
+        dated = [(job, stuck_since(job, now=now, patience=patience())) for job in waiting_for_a_runner]
+        feed.send(findings.stuck_job(job, since=since, at=now) for job, since in dated if since)
 
 
 def _none_left(_installation_id: int) -> float:

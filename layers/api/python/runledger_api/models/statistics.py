@@ -135,9 +135,13 @@ class Installations(TypedDict):
 
 
 class Me(TypedDict):
-    """`id` is unique and recorded as `requested_by`. `installations` is null if the caller has access to all."""
+    """`id` is unique and recorded as `requested_by`. `installations` is null if the caller has access to all.
+
+    `feed` is whether this deployment has an event feed.
+    """
 
     id: str
     name: str
     role: str
     installations: list[int] | None
+    feed: bool

@@ -4,6 +4,7 @@ from runledger_api.routes import (
     admin,
     approvals,
     deployments,
+    feed,
     installations,
     jobs,
     lookup,
@@ -17,7 +18,7 @@ from runledger_api.routes import (
 ROUTERS = tuple(
     module.router
     for module in (
-        *(installations, jobs, lookup, runs, deployments, approvals, stuck),
+        *(installations, jobs, lookup, runs, deployments, approvals, stuck, feed),
         *(statistics, pools, reconciliation, admin),
     )
 )

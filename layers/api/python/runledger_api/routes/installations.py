@@ -19,7 +19,13 @@ def me() -> Me:
     caller = current_request(router).caller
     scope = caller.installations
     installations = None if scope is None else sorted(scope)
-    return {"id": caller.id, "name": caller.name, "role": caller.role, "installations": installations}
+    return {
+        "id": caller.id,
+        "name": caller.name,
+        "role": caller.role,
+        "installations": installations,
+        "feed": wiring.feeds.queue() is not None,
+    }
 
 
 @router.get(

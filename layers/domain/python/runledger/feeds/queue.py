@@ -58,7 +58,8 @@ def bodies(events: Sequence[FeedEvent]) -> Iterator[str]:
     """As few messages as possible."""
     part: list[str] = []
     for event in events:
-        text = to_json({name: value for name, value in asdict(event).items() if value is not None})
+        values = {name: value for name, value in asdict(event).items() if value is not None or name == "payload"}
+        text = to_json(values)
         size = sum(map(len, part)) + len(text)
         if part and (len(part) == MOST_EVENTS or size > MOST_BYTES):
             yield _body(part)

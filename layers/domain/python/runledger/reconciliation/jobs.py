@@ -60,6 +60,7 @@ class JobCheck:
     confirmed: Callable[[Iterable[str]], Iterable[str]]
     github: GitHub | None
     patience: Patience
+    notify: Callable[[Sequence[Job], str], object] = lambda _stuck, _now: None
 
     def check(self, installation_ids: Sequence[int], current: Pass) -> bool:
         """False if time ran out. Without a GitHub App, stuck jobs are counted and not changed.
@@ -71,6 +72,8 @@ class JobCheck:
         suspects = [job for job in opened if stuck_since(job, now=current.now, patience=self.patience)]
         for job in suspects:
             current.tally.add(STUCK[job.status])
+        with current.tally.isolated("the feed"):
+            self.notify(suspects, current.now)
         if self.github is None:
             return True
         wanted = opened if current.is_full else suspects

@@ -1,0 +1,229 @@
+"""The event feed: its queue and its functions, and what it adds to others. See docs/feed.md.
+
+The feed comes and goes with a setting, so references to its parts in other stacks are weak: an export would block the
+update that removes it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks.constructs import compliance
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.parts import camel_case, dead_letters, queue_with_dead_letters, removal_policy
+from stacks.constructs.recorder import TABLES, table_environment
+from stacks.monitoring.alarms import Alarms
+from stacks.settings import Settings
+
+# A message that failed is hidden for six time-outs, and with it the later ones of its installation.
+WRITER_TIMEOUT = cdk.Duration.seconds(30)
+STREAM_TIMEOUT = cdk.Duration.seconds(30)
+MESSAGES_IN_A_BATCH = 5
+RECORDS_IN_A_BATCH = 100
+BUCKET = "FeedBucketName"
+GATHER = cdk.Duration.seconds(1)
+# With the pauses of Lambda between them, some hours. DynamoDB keeps records for a day.
+RETRIES = 500
+OLDEST_RECORD = cdk.Duration.minutes(10)
+READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
+CHANGED = {"eventName": ["INSERT", "MODIFY"]}
+# Lambda drops other records before it invokes the function.
+FILTERS: Mapping[str, Mapping[str, Any]] = {
+    "JOBS": CHANGED | {"dynamodb": {"NewImage": {"job_id": {"N": [{"exists": True}]}}}},
+    "JOB_EVENTS": {
+        "eventName": ["INSERT"],
+        "dynamodb": {"NewImage": {"event_type": {"S": ["job_reconciled"]}}},
+    },
+    "RUNS": CHANGED | {"dynamodb": {"NewImage": {"status": {"S": ["completed"]}}}},
+    "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"deployment_id": {"N": [{"exists": True}]}}}},
+    "RUNNERS": CHANGED | {"dynamodb": {"NewImage": {"runner_id": {"S": [{"exists": True}]}}}},
+}
+WRITES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem")
+READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
+
+
+class FeedSources(Construct):
+    """In the stack of the tables: outputs of their streams, and a bucket for data that is too large for the table.
+
+    They are outputs and not exports, so that they can go.
+    """
+
+    def __init__(self, scope: Construct, *, settings: Settings, tables: Mapping[str, dynamodb.Table]) -> None:
+        super().__init__(scope, "FeedSources")
+        stack = cdk.Stack.of(self)
+        for name in FILTERS:
+            table = TABLES[name]
+            cdk.CfnOutput(stack, stream_output(table), value=str(tables[table].table_stream_arn))
+        cdk.CfnOutput(stack, BUCKET, value=FeedBucket(self, settings=settings).bucket_name)
+
+
+class FeedBucket(s3.Bucket):
+    """It expires with the events."""
+
+    def __init__(self, scope: Construct, *, settings: Settings) -> None:
+        expiry = cdk.Duration.days(settings.retention_days[schema.FEED.name] + 1)
+        super().__init__(
+            scope,
+            "Bucket",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[s3.LifecycleRule(expiration=expiry, abort_incomplete_multipart_upload_after=expiry)],
+            removal_policy=removal_policy(settings),
+        )
+        compliance.accept(self, "AwsSolutions-S1", "Only functions of the feed use it; CloudTrail can log their reads.")
+
+
+class Feed(Construct):
+    """The queue, the function that reads the streams, and the writer."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        tables: Mapping[str, dynamodb.Table],
+        layer: lambda_.ILayerVersion,
+    ) -> None:
+        super().__init__(scope, "Feed")
+        self._settings, self._tables, self._layer = settings, tables, layer
+        self._table, self._bucket = tables[schema.FEED.name], _output(settings, BUCKET)
+        self.queue = queue_with_dead_letters(
+            self,
+            "FeedEvents",
+            settings=settings,
+            function_timeout=WRITER_TIMEOUT,
+            weak=True,
+            fifo=True,
+            deduplication_scope=sqs.DeduplicationScope.MESSAGE_GROUP,
+            fifo_throughput_limit=sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+        )
+        self._stream_function()
+        self._writer_function()
+
+    def environment(self) -> dict[str, str]:
+        """Of functions that send events."""
+        return {"FEED_QUEUE": self.queue.queue_url, "FEED_TYPES": ",".join(self._settings.feed_types)}
+
+    def allow_sending(self, function: LedgerFunction) -> None:
+        function.allow(self.queue.queue_arn, "sqs:SendMessage")
+
+    def api_environment(self) -> dict[str, str]:
+        return {
+            **table_environment(self._settings, self._tables, {"FEED"}),
+            "FEED_BUCKET": self._bucket,
+            **self.environment(),
+        }
+
+    def allow_api(self, function: LedgerFunction) -> None:
+        """Reads, posted events, and the positions of consumers: the API can't change an event."""
+        self.allow_sending(function)
+        function.allow(self._table.table_arn, *READS)
+        for index in schema.FEED.indexes:
+            function.allow(f"{self._table.table_arn}/index/{index.name}", "dynamodb:Query")
+        function.function.add_to_role_policy(
+            iam.PolicyStatement(
+                actions=["dynamodb:UpdateItem"],
+                resources=[self._table.table_arn],
+                conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"*#{schema.CONSUMERS}"]}},
+            )
+        )
+        self._allow_objects(function, "s3:GetObject")
+
+    def _stream_function(self) -> None:
+        function = LedgerFunction(
+            self,
+            "feed_stream",
+            settings=self._settings,
+            layers=[self._layer],
+            timeout=STREAM_TIMEOUT,
+            environment={
+                **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
+                **self.environment(),
+            },
+        )
+        self.allow_sending(function)
+        reason = "It is itself the destination of records that can't be processed."
+        discarded = dead_letters(self, "FeedStreamDeadLetters", settings=self._settings, reason=reason, weak=True)
+        for name, pattern in FILTERS.items():
+            self._map(function, name, pattern, discarded)
+        function.allow("*", "dynamodb:ListStreams")
+        compliance.accept(
+            function.role,
+            "AwsSolutions-IAM5[Resource::*]",
+            "dynamodb:ListStreams, which Lambda needs for a mapping, doesn't support resource-level permissions.",
+        )
+        Alarms(self, settings=self._settings).add(
+            "FeedDelayed",
+            function.function.metric("IteratorAge", statistic="Maximum"),
+            f"Changes of the tables have waited for the feed for over {OLDEST_RECORD.to_human_string()}. They are lost "
+            "after a day.",
+            threshold=OLDEST_RECORD.to_milliseconds(),
+        )
+
+    def _map(self, function: LedgerFunction, name: str, pattern: Mapping[str, Any], discarded: sqs.Queue) -> None:
+        stream = _output(self._settings, stream_output(TABLES[name]))
+        function.allow(stream, *READS_STREAM)
+        function.function.add_event_source_mapping(
+            f"{camel_case(TABLES[name])}Stream",
+            event_source_arn=stream,
+            starting_position=lambda_.StartingPosition.LATEST,
+            batch_size=RECORDS_IN_A_BATCH,
+            max_batching_window=GATHER,
+            bisect_batch_on_error=True,
+            retry_attempts=RETRIES,
+            report_batch_item_failures=True,
+            on_failure=event_sources.SqsDlq(discarded),
+            filters=[lambda_.FilterCriteria.filter(dict(pattern))],
+        )
+
+    def _writer_function(self) -> None:
+        function = LedgerFunction(
+            self,
+            "feed_writer",
+            settings=self._settings,
+            layers=[self._layer],
+            timeout=WRITER_TIMEOUT,
+            environment={
+                **table_environment(self._settings, self._tables, {"FEED"}),
+                "FEED_BUCKET": self._bucket,
+            },
+        )
+        function.allow(self._table.table_arn, *WRITES)
+        self._allow_objects(function, "s3:PutObject")
+        function.feed(self.queue, batch_size=MESSAGES_IN_A_BATCH)
+
+    def _allow_objects(self, function: LedgerFunction, action: str) -> None:
+        function.allow(f"arn:{cdk.Aws.PARTITION}:s3:::{self._bucket}/feed/*", action)
+        bucket = f'{{"Fn::GetStackOutput":{{"StackName":"{data_stack(self._settings)}","OutputName":"{BUCKET}"}}}}'
+        compliance.accept(
+            function.role,
+            f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::{bucket}/feed/*]",
+            "The keys of objects contain ids of events.",
+        )
+
+
+def data_stack(settings: Settings) -> str:
+    return f"{settings.prefix}-data"
+
+
+def stream_output(table: str) -> str:
+    return f"{camel_case(table)}StreamArn"
+
+
+def _output(settings: Settings, name: str) -> str:
+    return cdk.Fn.get_stack_output(data_stack(settings), name)
+
+
+def weakly(producer: Construct) -> None:
+    cdk.CrossStackReferences.of(producer).produce(cdk.ReferenceStrength.WEAK)
