@@ -54,6 +54,7 @@ def deploy(
     progress: Progress = print,
     app_folder: Path = ROOT,
     assets_folder: Path | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Outputs:
     """Bootstrap and deploy every stack, and write `outputs.json` into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,6 +69,7 @@ def deploy(
         progress=progress,
         app_folder=app_folder,
         assets_folder=assets_folder,
+        settings=settings,
     )
     file = folder / OUTPUTS
     previous = Outputs.load(file)

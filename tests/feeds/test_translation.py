@@ -159,6 +159,15 @@ def test_a_new_fact_of_a_job_is_one_event(added: dict[str, Any], expected: str |
     assert types_of(change("workflow_jobs", after, after | {"version": 4})) == []
 
 
+def test_a_machine_that_ends_before_the_completion_is_reported_is_no_interruption_yet() -> None:
+    ended = JOB_ITEM | {"was_interrupted": True, "terminated_at": AT, "instance_id": "i-1"}
+    assert types_of(change("workflow_jobs", JOB_ITEM, ended)) == []
+    normal = JOB_ITEM | {"status": "completed", "conclusion": "success", "completed_at": AT, "terminated_at": AT}
+    assert types_of(change("workflow_jobs", ended, normal)) == ["job.completed"]
+    failed = ended | {"status": "completed", "conclusion": "failure", "completed_at": AT}
+    assert types_of(change("workflow_jobs", ended, failed)) == ["job.interrupted", "job.failed"]
+
+
 def test_a_job_that_loses_its_runner_is_queued_again() -> None:
     scheduled = JOB_ITEM | {"status": "scheduled"}
     queued = JOB_ITEM | {"status": "queued", "queued_reported_at": AT}

@@ -95,13 +95,19 @@ def _job(before: Item, after: Item) -> Iterator[FeedEvent]:
         yield job_event(FeedType.RUNNER_REQUESTED, after, after.get("runner_requested_at") or updated_at, requests)
     if status == Status.IN_PROGRESS and was != status:
         yield job_event(FeedType.JOB_STARTED, after, after.get("started_at") or updated_at)
-    if after.get("was_interrupted") and not before.get("was_interrupted"):
+    if _is_interrupted(after) and not _is_interrupted(before):
         at = after.get("interrupted_at") or after.get("terminated_at") or updated_at
         yield job_event(FeedType.JOB_INTERRUPTED, after, at, after.get("instance_id"))
     conclusion = after.get("conclusion")
     if status == Status.COMPLETED and (was != status or conclusion != before.get("conclusion")):
         kind = FeedType.JOB_FAILED if conclusion in FAILURES else FeedType.JOB_COMPLETED
         yield job_event(kind, after, after.get("completed_at") or updated_at, conclusion)
+
+
+def _is_interrupted(job: Item) -> bool:
+    """A machine often ends before the `completed` webhook of its last job arrives. Until then, only a warning counts."""
+    is_certain = "interrupted_at" in job or job.get("status") == Status.COMPLETED
+    return bool(job.get("was_interrupted")) and is_certain
 
 
 def _history(before: Item, after: Item) -> Iterator[FeedEvent]:
