@@ -9,7 +9,7 @@ from typing import Any
 
 from runledger_cli.errors import CommandError, UsageError
 
-ROLES = ("reader", "operator")
+ROLES = ("reader", "publisher", "operator")
 ALL = "*"
 LONGEST_NAME = 100
 RANDOM_BYTES = 32

@@ -105,7 +105,7 @@ def _job(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 
 def _is_interrupted(job: Item) -> bool:
-    """A machine often ends before the `completed` webhook of its last job arrives. Until then, only a warning counts."""
+    """A machine often ends before the completion of its last job is reported. Until then, only a warning counts."""
     is_certain = "interrupted_at" in job or job.get("status") == Status.COMPLETED
     return bool(job.get("was_interrupted")) and is_certain
 
