@@ -14,7 +14,6 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _write(message: str) -> None:
-    events = queue.read(message)
-    written = writer.write(events)
-    about = {"installation_id": events[0].installation_id} if events else {}
-    logs.count("feed written", about, {"FeedEventsWritten": written.new, "FeedEventsRepeated": written.repeated})
+    if events := queue.read(message):
+        written = writer.write(events)
+        logs.feed_written(events[0].installation_id, new=written.new, repeated=written.repeated)

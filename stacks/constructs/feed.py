@@ -21,7 +21,6 @@ from stacks.constructs import compliance
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import camel_case, dead_letters, queue_with_dead_letters, removal_policy
 from stacks.constructs.recorder import TABLES, table_environment
-from stacks.monitoring.alarms import Alarms
 from stacks.settings import Settings
 
 # A message that failed is hidden for six time-outs, and with it the later ones of its installation.
@@ -33,7 +32,6 @@ BUCKET = "FeedBucketName"
 GATHER = cdk.Duration.seconds(1)
 # With the pauses of Lambda between them, some hours. DynamoDB keeps records for a day.
 RETRIES = 500
-OLDEST_RECORD = cdk.Duration.minutes(10)
 READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 CHANGED = {"eventName": ["INSERT", "MODIFY"]}
 # Lambda drops other records before it invokes the function.
@@ -104,6 +102,7 @@ class Feed(Construct):
             settings=settings,
             function_timeout=WRITER_TIMEOUT,
             weak=True,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
             fifo=True,
             deduplication_scope=sqs.DeduplicationScope.MESSAGE_GROUP,
             fifo_throughput_limit=sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
@@ -154,7 +153,14 @@ class Feed(Construct):
         )
         self.allow_sending(function)
         reason = "It is itself the destination of records that can't be processed."
-        discarded = dead_letters(self, "FeedStreamDeadLetters", settings=self._settings, reason=reason, weak=True)
+        discarded = dead_letters(
+            self,
+            "FeedStreamDeadLetters",
+            settings=self._settings,
+            reason=reason,
+            weak=True,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
         for name, pattern in FILTERS.items():
             self._map(function, name, pattern, discarded)
         function.allow("*", "dynamodb:ListStreams")
@@ -162,13 +168,6 @@ class Feed(Construct):
             function.role,
             "AwsSolutions-IAM5[Resource::*]",
             "dynamodb:ListStreams, which Lambda needs for a mapping, doesn't support resource-level permissions.",
-        )
-        Alarms(self, settings=self._settings).add(
-            "FeedDelayed",
-            function.function.metric("IteratorAge", statistic="Maximum"),
-            f"Changes of the tables have waited for the feed for over {OLDEST_RECORD.to_human_string()}. They are lost "
-            "after a day.",
-            threshold=OLDEST_RECORD.to_milliseconds(),
         )
 
     def _map(self, function: LedgerFunction, name: str, pattern: Mapping[str, Any], discarded: sqs.Queue) -> None:

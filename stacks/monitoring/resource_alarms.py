@@ -28,7 +28,8 @@ FAILED_PASSES, PASSES_WITHIN = 2, cdk.Duration.minutes(60)
 LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
 # A quick pass starts every five minutes.
 WITHOUT_A_PASS, WITHOUT_PASS_PERIODS = cdk.Duration.minutes(15), 2
-INTAKE, RECONCILER = "webhook_intake", "reconciler"
+INTAKE, RECONCILER, FEED_STREAM = "webhook_intake", "reconciler", "feed_stream"
+OLDEST_CHANGE = cdk.Duration.minutes(10)
 
 
 def watch(stack: cdk.Stack, *, settings: Settings) -> None:
@@ -42,6 +43,8 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
         )
     if settings.no_webhook_alarm_minutes and INTAKE in watched.functions:
         _silence(alarms, watched.functions[INTAKE], settings.no_webhook_alarm_minutes)
+    if FEED_STREAM in watched.functions:
+        _delay(alarms, watched.functions[FEED_STREAM])
     _queues(alarms, watched)
     _functions(alarms, watched)
 
@@ -70,6 +73,16 @@ def _silence(alarms: Alarms, intake: lambda_.Function, minutes: int) -> None:
         threshold=1,
         periods=math.ceil(minutes / period),
         missing=cloudwatch.TreatMissingData.BREACHING,
+    )
+
+
+def _delay(alarms: Alarms, stream: lambda_.Function) -> None:
+    alarms.add(
+        "FeedDelayed",
+        stream.metric("IteratorAge", statistic="Maximum"),
+        f"Changes of the tables have waited for the feed for over {OLDEST_CHANGE.to_human_string()}; after a day they "
+        "are lost to it.",
+        threshold=OLDEST_CHANGE.to_milliseconds(),
     )
 
 

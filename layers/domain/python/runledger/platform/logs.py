@@ -72,6 +72,11 @@ def secret_ignored(entry: str, reason: str) -> None:
     count("webhook secret ignored", about, {"InvalidWebhookSecrets": 1})
 
 
+def feed_written(installation_id: int, *, new: int, repeated: int) -> None:
+    metrics = {"FeedEventsWritten": new, "FeedEventsRepeated": repeated}
+    count("feed written", {"installation_id": installation_id}, metrics)
+
+
 def lookup_postponed(trouble: UnavailableError) -> None:
     """EC2, ECS or the price list did not respond. The call is repeated; the alarm is for failures that persist."""
     about = {"level": "WARNING", "reason": str(trouble)}
