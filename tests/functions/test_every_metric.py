@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from runledger.feeds import queue
 from runledger.migration import key_pattern
 from runledger.migration.runner_configs import config_key
 from runledger.platform import clients, emf
 
+from tests.feeds.streams import some_events
 from tests.functions.conftest import BUCKET, ROLE
 from tests.functions.reconciling import Scene, outlived, queued
 from tests.functions.test_emitted_metrics import emitted
@@ -215,6 +217,15 @@ def orphan(scene: Scene, _: pytest.MonkeyPatch) -> None:
     outlived(scene)
     scene.reconcile()
     scene.reconcile()
+
+
+@emits("FeedEventsWritten", "FeedEventsRepeated")
+def feed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FEED_TABLE": "feed", "FEED_RETENTION_DAYS": "30", "FEED_BUCKET": "b"}.items():
+        monkeypatch.setenv(name, value)
+    body = next(queue.bodies(some_events(2)))
+    record = {"messageId": "m1", "body": body, "eventSource": "aws:sqs", "attributes": {"MessageGroupId": "7"}}
+    assert scene.world.invoke("feed_writer", {"Records": [record]}) == {"batchItemFailures": []}
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)

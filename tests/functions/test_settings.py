@@ -28,9 +28,10 @@ from tests.support.synthesis import Templates, synthesise
 # Read by the modules of logs and metrics, which every function loads.
 READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}
 SET_BY_LAMBDA = {"AWS_REGION"}
-PHASES = (None, "dynamodb_first", "cleanup")
+FEEDS = "feeds"
+PHASES = (None, "dynamodb_first", "cleanup", FEEDS)
 STORAGE = {"webhook_bucket": "acme-runners", "runner_config_bucket": "create", "runner_role_ids": ROLE}
-ONLY_IN_CLEANUP = "webhook_archive"
+ONLY_WITH_A_SETTING = {"webhook_archive", "feed_stream", "feed_writer"}
 
 
 class RecordingEnvironment(dict[str, str]):
@@ -47,8 +48,12 @@ class RecordingEnvironment(dict[str, str]):
 
 @pytest.fixture(params=PHASES)
 def given(templates: Templates, request: pytest.FixtureRequest) -> Mapping[str, set[str]]:
-    """The variables of each function, as they are deployed in the default phase and in those that use S3."""
-    deployed = synthesise(**STORAGE, storage_phase=request.param) if request.param else templates
+    """The variables of each function: as deployed by default, in the phases that use S3, and with a feed."""
+    deployed = templates
+    if request.param:
+        deployed = (
+            synthesise(feeds=True) if request.param == FEEDS else synthesise(**STORAGE, storage_phase=request.param)
+        )
     return {
         function["Handler"].removesuffix(".handler"): set(function["Environment"]["Variables"])
         for _, function in functions(deployed).values()
@@ -71,8 +76,10 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
     values = SETTINGS | {"WEBHOOK_SECRETS": world.secret_arn, "GITHUB_APP": app}
     values |= {"STORAGE_PHASE": "dynamodb_first", "WEBHOOK_BUCKET": "b", "WEBHOOK_KEY_PATTERN": key_pattern.DEFAULT}
     values |= {"RUNNER_CONFIG_BUCKET": "b", "RUNNER_ROLE_IDS": ROLE}
+    values |= {"FEED_TABLE": "feed", "FEED_RETENTION_DAYS": "30", "FEED_QUEUE": "https://sqs.invalid/feed.fifo"}
+    values |= {"FEED_TYPES": "*", "FEED_BUCKET": "b"}
     if function not in given:
-        assert function == ONLY_IN_CLEANUP
+        assert function in ONLY_WITH_A_SETTING
         return
     names = given[function] - READ_BY_ALL
     deployed = RecordingEnvironment({name: values.get(name, "") for name in names | SET_BY_LAMBDA})
@@ -82,7 +89,7 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
 
 
 def test_every_function_is_compared(given: Mapping[str, set[str]]) -> None:
-    assert given.keys() | {ONLY_IN_CLEANUP} == set(FUNCTIONS)
+    assert given.keys() | ONLY_WITH_A_SETTING == set(FUNCTIONS)
 
 
 def test_a_missing_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

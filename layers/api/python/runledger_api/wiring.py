@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from runledger.feeds.queue import FeedQueue
+from runledger.feeds.writer import Payloads
 from runledger.model import times
 from runledger.model.keys import DeploymentKey, RunKey
 from runledger.model.passes import OrphanMode
@@ -17,6 +19,7 @@ from runledger.queries.dead_letters import DeadLetterQueues
 from runledger.queries.pass_requests import PassRequests
 from runledger.queries.workflows import Workflows
 from runledger.tables.event_pages import EventPages
+from runledger.tables.feed import FeedTable
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.run_attempts import RunAttempts
@@ -34,7 +37,7 @@ from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
 
-__all__ = ["deployments", "feeds", "jobs", "passes", "patience", "registry", "runners"]
+__all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,20 @@ def job_pages() -> JobPages:
 @cache
 def event_pages() -> EventPages:
     return EventPages(client("dynamodb"), TableSettings.of("JOB_EVENTS").table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    table: FeedTable
+    queue: FeedQueue
+    payloads: Payloads
+
+
+@cache
+def feed() -> Feed | None:
+    """None if this deployment has none."""
+    queue = feeds.queue()
+    return Feed(table=feeds.table(), queue=queue, payloads=feeds.payloads()) if queue else None
 
 
 @cache

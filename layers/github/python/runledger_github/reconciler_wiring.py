@@ -91,6 +91,7 @@ def cleanup() -> Cleanup:
 @CachedPerApp
 def reconciler() -> Reconciler:
     github = github_state()
+    feeds.queue()  # created before the first pass
     return Reconciler(
         installations=installations(),
         jobs=JobCheck(

@@ -10,7 +10,6 @@ from runledger.feeds import own_events
 from runledger.feeds.envelope import envelope
 from runledger.feeds.events import is_kept
 from runledger.feeds.own_events import Posted
-from runledger.feeds.queue import FeedQueue
 from runledger.model.errors import Malformed, TooLarge
 from runledger.tables.feed import Filter, written_at
 from runledger.tables.pages import Span
@@ -30,6 +29,7 @@ from runledger_api.models.feed import (
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit, Order, Since
 from runledger_api.request import current_request
+from runledger_api.wiring import Feed
 
 router = APIGatewayHttpRouter()
 FEED = "/v1/installations/<installation_id>/feed"
@@ -61,15 +61,15 @@ def feed(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> CloudEvents:
-    _require_feed()
+    table = _feed().table
     request = current_request(router)
     if after and (order != "oldest" or type or status):
         raise InvalidParameter("after", "requires order=oldest, without type and status")
     paginator = Paginator(wiring.cursors(), request, cursor, Span(since=parameters.instant("since", since, request)))
     if after and not cursor:
-        found = wiring.feeds.table().after(installation_id, _position(installation_id, after), limit=limit)
+        found = table.after(installation_id, _position(installation_id, after), limit=limit)
     else:
-        found = wiring.feeds.table().page(
+        found = table.page(
             installation_id,
             Filter(event_type=type, status=status),
             Span() if after else paginator.span,
@@ -83,9 +83,9 @@ def feed(
 
 @router.get(f"{FEED}/consumers", tags=["feed"], operation_id="listConsumers", summary="Consumers and their positions")
 def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> Consumers:
-    _require_feed()
+    table = _feed().table
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    found = wiring.feeds.table().consumers(installation_id, limit=limit, start=paginator.start)
+    found = table.consumers(installation_id, limit=limit, start=paginator.start)
     return paginator.page([_consumer(each["SK"], each) for each in found.events], found.next_key)
 
 
@@ -97,9 +97,9 @@ def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor
     description="Reading doesn't move the consumer: acknowledge the last event that you have processed.",
 )
 def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limit = 50) -> NextEvents:
-    _require_feed()
-    consumer = wiring.feeds.table().consumer(installation_id, name) or {}
-    found = wiring.feeds.table().after(installation_id, consumer.get("position"), limit=limit)
+    table = _feed().table
+    consumer = table.consumer(installation_id, name) or {}
+    found = table.after(installation_id, consumer.get("position"), limit=limit)
     return {"items": [_body(item) for item in found.events], "more": found.next_key is not None}
 
 
@@ -113,19 +113,19 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
 def acknowledge(
     installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement, Body()]
 ) -> Consumer:
-    _require_feed()
+    table = _feed().table
     position = _position(installation_id, body["id"])
-    consumer = wiring.feeds.table().acknowledge(installation_id, name, position, at=current_request(router).now)
+    consumer = table.acknowledge(installation_id, name, position, at=current_request(router).now)
     return _consumer(name, consumer)
 
 
 @router.get(f"{FEED}/<event_id>", tags=["feed"], operation_id="getFeedEvent", summary="One event, with its data")
 def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
-    _require_feed()
-    found = wiring.feeds.table().get(installation_id, event_id)
+    table = _feed().table
+    found = table.get(installation_id, event_id)
     if found is None:
         raise _not_found(event_id)
-    payload = wiring.feeds.payloads().get(found["payload_key"]) if "payload_key" in found else None
+    payload = _feed().payloads.get(found["payload_key"]) if "payload_key" in found else None
     return _body(found, payload)
 
 
@@ -138,8 +138,8 @@ def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
     status_code=202,
 )
 def post(installation_id: InstallationId, body: Annotated[PostedEvent, Body()]) -> AcceptedEvent:
-    queue, request = _require_feed(), current_request(router)
-    data = body.get("data", {})
+    queue, request = _feed().queue, current_request(router)
+    data: Any = body.get("data", {})
     _check_text("id", body.get("id"), own_events.LONGEST_ID)
     _check_text("subject", body.get("subject"), own_events.LONGEST_SUBJECT)
     try:
@@ -180,15 +180,15 @@ def _check_text(name: str, text: str | None, longest: int) -> None:
         raise InvalidParameter(name, f"should be printable text of 1 to {longest} characters")
 
 
-def _require_feed() -> FeedQueue:
-    queue = wiring.feeds.queue()
-    if queue is None:
+def _feed() -> Feed:
+    found = wiring.feed()
+    if found is None:
         raise NotFound("This deployment has no event feed: the setting feeds turns it on")
-    return queue
+    return found
 
 
 def _position(installation_id: int, event_id: str) -> str:
-    position = wiring.feeds.table().position_of(installation_id, event_id)
+    position = _feed().table.position_of(installation_id, event_id)
     if position is None:
         raise _not_found(event_id)
     return position

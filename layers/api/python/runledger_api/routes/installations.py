@@ -24,7 +24,7 @@ def me() -> Me:
         "name": caller.name,
         "role": caller.role,
         "installations": installations,
-        "feed": wiring.feeds.queue() is not None,
+        "feed": wiring.feed() is not None,
     }
 
 
