@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from runledger.feeds.events import FeedType
 from runledger.feeds.translation import TRANSLATIONS
 
+from local import browser
 from local.aws import deployment, emulator
 from local.aws.outputs import Outputs
 from local.demo import workload as demo
 from local.demo.generator import PAYMENTS, PLATFORM, WEBSITE
 from local.github import simulator
+from tests.browser.tab import PATIENCE_MS, Tab
 from tests.e2e.api import ask
 from tests.feeds import cloud_events
 from tests.feeds.schemas import problems
@@ -27,6 +30,7 @@ pytestmark = pytest.mark.server
 INSTALLATIONS = sorted({each.installation_id for each in (PAYMENTS, PLATFORM, WEBSITE)})
 PATIENCE_SECONDS = 120
 QUIET_SECONDS = 4
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +136,20 @@ def test_the_feed_is_in_the_order_of_writing_and_each_event_is_valid(played: Out
             assert each["data"]["installation_id"] == installation_id
             origins.add(each["origin"])
     assert origins >= {*TRANSLATIONS.keys() - {"workflow_job_events"}}
+
+
+def test_the_overview_shows_the_latest_events_with_links_to_their_jobs(played: Outputs) -> None:
+    installation_id = INSTALLATIONS[-1]
+    newest = feed(played, installation_id)[-1]
+    with browser.running() as chromium:
+        tab = Tab(chromium, played).sign_in()
+        panel = tab.show(installation_id, "overview").page.locator("section", has_text="Latest events")
+        rows = panel.locator("tbody tr")
+        expect(rows).to_have_count(10)
+        expect(rows.first).to_contain_text(newest["type"])
+        assert panel.locator(f"a[href*='#/{installation_id}/']").count()
+        tab.close()
+    assert tab.troubles == []
 
 
 def test_the_reconcilers_work_is_in_the_feed(played: Outputs) -> None:

@@ -92,6 +92,15 @@ def test_a_corrected_conclusion_is_another_event(tables: Tables) -> None:
     assert len({each.event_id for each in found}) == 2
 
 
+def test_two_conclusions_of_the_same_type_are_two_events() -> None:
+    cancelled = JOB_ITEM | {"status": "completed", "conclusion": "cancelled", "completed_at": AT}
+    succeeded = cancelled | {"conclusion": "success"}
+    changes = [change("workflow_jobs", JOB_ITEM, cancelled), change("workflow_jobs", cancelled, succeeded)]
+    found, _ = forwarded(changes)
+    assert [each.event_type for each in found] == ["job.completed"] * 2
+    assert len({each.event_id for each in found}) == 2
+
+
 def test_ids_are_the_same_for_repeated_records_and_for_a_rebuilt_item(tables: Tables) -> None:
     for step in (QUEUED, IN_PROGRESS, COMPLETED):
         tables.ledger.record(receipt(step))

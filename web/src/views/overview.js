@@ -1,4 +1,4 @@
-/* Overview: job counts, problems and statistics. */
+/* Overview: job counts, problems, the latest events where there is a feed, and statistics. */
 
 import { link } from "../address.js";
 import { loadCounts } from "../counts.js";
@@ -9,6 +9,7 @@ import { named, STATUSES } from "../parts/badge.js";
 import { panel, tile } from "../parts/panel.js";
 import { drawAttention, loadAttention } from "./attention.js";
 import { COMPLETED_24H } from "./job_filters.js";
+import { latestEvents } from "./latest_events.js";
 import { drawStatistics, loadStatistics, rangeChoices } from "./statistics.js";
 
 const LIVE_MS = 15_000;
@@ -37,6 +38,7 @@ export const overview = {
           draw: (found) => drawAttention(found, context),
         }),
       ),
+      latestEvents(context),
       live(el("div", { class: "stack" }), {
         context,
         every: STATISTICS_MS,
