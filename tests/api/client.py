@@ -8,12 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
-TOKENS = {
-    "operator": "a-token-of-an-operator",
-    "reader": "a-token-of-a-reader",
-    "scoped": "a-token-for-one",
-    "publisher": "a-token-of-a-publisher",
-}
+TOKENS = {"operator": "a-token-of-an-operator", "reader": "a-token-of-a-reader", "scoped": "a-token-for-one"}
 NOON = "2025-01-15T12:00:00.000Z"
 NOON_EPOCH_MS = 1_736_942_400_000
 
@@ -77,7 +72,6 @@ def stored(*, scoped_to: list[int] | str = "*") -> dict[str, Any]:
     entries = [
         {"name": "olga", "role": "operator", "sha256": _sha256("operator"), "installations": "*"},
         {"name": "rita", "role": "reader", "sha256": _sha256("reader"), "installations": "*"},
-        {"name": "paul", "role": "publisher", "sha256": _sha256("publisher"), "installations": "*"},
         {"name": "sven", "role": "operator", "sha256": _sha256("scoped"), "installations": scoped_to},
     ]
     return {"tokens": entries, "cursor_key": "a-key-of-the-tests"}

@@ -1,6 +1,7 @@
 """The feed over the API: pages, one event, consumers, posted events, and who may do what."""
 
-from collections.abc import Callable
+import hashlib
+import json
 from typing import Any
 
 import boto3
@@ -9,7 +10,7 @@ from runledger.feeds import queue
 from runledger.feeds.events import FeedEvent
 from runledger.recording.ledger import Ledger
 
-from tests.api.client import TOKENS, Answer, Client
+from tests.api.client import TOKENS, Answer, Client, stored
 from tests.api.conftest import ELSEWHERE
 from tests.feeds import cloud_events
 from tests.feeds.streams import Pipeline, some_events, ticking
@@ -18,7 +19,7 @@ from tests.support.memory import engine
 from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 
 PATH = f"/v1/installations/{INSTALLATION}/feed"
-Write = Callable[..., list[FeedEvent]]
+PUBLISHER = "a-token-of-a-publisher"
 
 
 @pytest.fixture
@@ -38,9 +39,13 @@ def feed(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def client(feed: str, api: Client, ledger: Ledger) -> Client:
-    """The API of a deployment with a feed, and an installation."""
+def client(feed: str, world: World, api: Client, ledger: Ledger) -> Client:
+    """The API of a deployment with a feed, an installation, and a token of a publisher."""
     assert feed
+    secret = stored(scoped_to=[ELSEWHERE])
+    digest = hashlib.sha256(PUBLISHER.encode()).hexdigest()
+    secret["tokens"].append({"name": "paul", "role": "publisher", "sha256": digest, "installations": "*"})
+    world.secrets.put_secret_value(SecretId="tokens", SecretString=json.dumps(secret))
     ledger.record(receipt(QUEUED))
     return api
 
@@ -177,7 +182,7 @@ def test_a_consumer_that_crashes_anywhere_misses_nothing(client: Client) -> None
 def test_a_publisher_posts_events_and_acknowledges_and_does_nothing_else(
     world: World, feed: str, client: Client
 ) -> None:
-    publisher = client.with_token(TOKENS["publisher"])
+    publisher = client.with_token(PUBLISHER)
     answer = publisher.post(PATH, {"type": "release.published", "id": "v1", "data": {"version": 1.5}})
     assert answer.status == 202
     (sent,) = posted(world, feed)
@@ -192,7 +197,7 @@ def test_a_publisher_posts_events_and_acknowledges_and_does_nothing_else(
 
 def test_an_own_id_is_the_same_event_for_the_same_caller_only(client: Client) -> None:
     event = {"type": "release.published", "id": "v1"}
-    publisher = client.with_token(TOKENS["publisher"])
+    publisher = client.with_token(PUBLISHER)
     first, again, other = publisher.post(PATH, event), publisher.post(PATH, event), client.post(PATH, event)
     assert first.body["id"] == again.body["id"] != other.body["id"]
     without = {"type": "release.published"}

@@ -42,8 +42,10 @@ KNOWN = {
     "runner_id": "i-0abc1234def567890",
     "pass_id": "20250115T100000000Z-abcdef",
     "delivery_id": "1",
+    "event_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
+    "name": "pager",
 }
-TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}")
+TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}", "{event_id}", "{name}")
 # A POST may start a pass of the reconciler.
 EXAMPLES = {"get": 5, "post": 2}
 pytestmark = pytest.mark.filterwarnings("ignore")

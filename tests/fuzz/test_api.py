@@ -33,6 +33,8 @@ KNOWN = {
     "runner_id": INSTANCE,
     "pass_id": "20250115T100000000Z-abcdef",
     "delivery_id": "1",
+    "event_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
+    "name": "pager",
     "repo": REPO,
     "limit": 1,
     "status": "completed",

@@ -17,6 +17,10 @@ FORMATS = {
     "delivery_id": "should be GitHub's numeric id of a delivery, or its X-GitHub-Delivery header",
     "runner_id": "should be an instance id, a task's ARN, URL-encoded, or the id of a job or run",
     "pass_id": "should be the id of a pass: GET /admin/reconciliation lists them",
+    "type": "should be a type of events, such as job.failed",
+    "after": "should be the id of an event of the feed",
+    "event_id": "should be the id of an event of the feed",
+    "name": "should have letters, digits, - and _ only, at most 100 of them",
 }
 PATTERN = "string_pattern_mismatch"
 MALFORMED_JSON = "json_invalid"
@@ -25,6 +29,7 @@ PROBLEMS = {
     **dict.fromkeys(("int_parsing", "int_parsing_size", "int_from_float", "int_type"), "should be a whole number"),
     "greater_than_equal": "should be at least {ge}",
     "less_than_equal": "should be at most {le}",
+    "string_type": "should be text",
     "string_too_long": "should have at most {max_length} characters",
     "missing": "is missing",
     "literal_error": "should be {expected}",

@@ -40,6 +40,9 @@ ConsumerName = Annotated[
     str, Path(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="a name that you choose: letters, digits, - and _")
 ]
 
+# Optional for the router, so that an installation that the caller can't see is a 404 first.
+_MISSING_BODY = InvalidParameter("body", "is missing")
+
 
 @router.get(
     FEED,
@@ -111,9 +114,11 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     description="A position never moves back: an older event changes nothing.",
 )
 def acknowledge(
-    installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement, Body()]
+    installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement | None, Body()] = None
 ) -> Consumer:
     table = _feed().table
+    if body is None:
+        raise _MISSING_BODY
     position = _position(installation_id, body["id"])
     consumer = table.acknowledge(installation_id, name, position, at=current_request(router).now)
     return _consumer(name, consumer)
@@ -137,8 +142,10 @@ def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
     description="Requires the role publisher. Post it again with the same `id` and token if there was no response.",
     status_code=202,
 )
-def post(installation_id: InstallationId, body: Annotated[PostedEvent, Body()]) -> AcceptedEvent:
+def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Body()] = None) -> AcceptedEvent:
     queue, request = _feed().queue, current_request(router)
+    if body is None:
+        raise _MISSING_BODY
     data: Any = body.get("data", {})
     _check_text("id", body.get("id"), own_events.LONGEST_ID)
     _check_text("subject", body.get("subject"), own_events.LONGEST_SUBJECT)
