@@ -122,7 +122,11 @@ def test_me_returns_the_name_role_and_scope_of_the_token(api: Client) -> None:
     scoped = api.with_token(TOKENS["scoped"]).get("/v1/me").body
     installations = [ELSEWHERE]
     assert scoped == {
-        "id": "token:sven", "name": "sven", "role": "operator", "installations": installations, "feed": False,
+        "id": "token:sven",
+        "name": "sven",
+        "role": "operator",
+        "installations": installations,
+        "feed": False,
     }
 
 
