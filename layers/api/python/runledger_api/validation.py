@@ -27,6 +27,7 @@ MALFORMED_JSON = "json_invalid"
 # By Pydantic's type of the error, with the limits that were exceeded.
 PROBLEMS = {
     **dict.fromkeys(("int_parsing", "int_parsing_size", "int_from_float", "int_type"), "should be a whole number"),
+    "bool_parsing": "should be true or false",
     "greater_than_equal": "should be at least {ge}",
     "less_than_equal": "should be at most {le}",
     "string_type": "should be text",
