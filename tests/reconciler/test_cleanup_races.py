@@ -1,4 +1,4 @@
-"""Passes, persons and late events compete for one orphan, 200 times on DynamoDB Local: it is stopped once."""
+"""Passes, persons and late events compete for one orphan, many times on DynamoDB Local: it is stopped once."""
 
 import random
 import time

@@ -128,17 +128,16 @@ def it_has_another_job(scene: Scene) -> None:
 
 
 def deaths(scene: Scene, past: Any) -> Iterator[str]:
-    """One for each call of the pass, before and after it; each in a world of its own."""
-    for number in range(1, LONGEST_WALK):
-        for after in (False, True):
-            scene.begin()
-            past(scene)
-            try:
-                scene.check(StoppingPoint(number, after=after), pass_id="the one that crashes")
-            except Stopped as stopped:
-                yield f"{'after' if after else 'before'} call {number}, {stopped}"
-            else:
-                return
+    """Before the first call of the pass, and after each: after a call is before the next. Each in a world of its own."""
+    for number, after in ((1, False), *((number, True) for number in range(1, LONGEST_WALK))):
+        scene.begin()
+        past(scene)
+        try:
+            scene.check(StoppingPoint(number, after=after), pass_id="the one that crashes")
+        except Stopped as stopped:
+            yield f"{'after' if after else 'before'} call {number}, {stopped}"
+        else:
+            return
 
 
 @pytest.mark.parametrize("past", [its_job_is_completed, it_never_had_a_job, its_machine_is_gone])
@@ -154,8 +153,8 @@ def test_the_next_pass_finishes_what_a_dead_cleaner_has_begun(scene: Scene, past
         assert len(scene.stops) == (0 if past is its_machine_is_gone else 1), death
         assert not scene.github.state.runners, death
         assert terminations(scene.dynamodb, JOB_ID) == (0 if past is it_never_had_a_job else 1), death
-    assert points > 2 * 10
-    assert leases > 2
+    assert points > 10
+    assert leases > 1
 
 
 def test_a_busy_runner_is_left_alone_wherever_its_cleaner_dies(scene: Scene) -> None:
