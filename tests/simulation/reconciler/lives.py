@@ -164,7 +164,7 @@ class Lives(Webhooks):
         """A runner that has connected gets its first job a moment later."""
         if not machine.alive:
             return
-        runner_id = self._runner_of(machine) or self._number()
+        runner_id = self.runner_of(machine) or self._number()
         about = {"scope": machine.facts["scope"], "name": machine.facts["name"], "status": status}
         self.state.put("runners", runner_id, **about)
         self.by_runner[runner_id] = machine
@@ -196,14 +196,14 @@ class Lives(Webhooks):
         conclusion = self.dice.choice(("success", "success", "failure"))
         self._in(seconds, "", partial(self._complete, job.id, machine, conclusion))
 
-    def _runner_of(self, machine: Machine) -> int | None:
+    def runner_of(self, machine: Machine) -> int | None:
         return next(
             (each for each, its in self.by_runner.items() if its is machine and each in self.state.runners), None
         )
 
     def _release(self, machine: Machine) -> None:
         """After its job: an ephemeral runner leaves GitHub and its machine ends, unless something goes wrong."""
-        runner_id = self._runner_of(machine)
+        runner_id = self.runner_of(machine)
         leaks = self.dice.random() < 0.3
         if runner_id is not None and (not machine.facts["ephemeral"] or (leaks and self.dice.random() < 0.6)):
             self.state.runners[runner_id] = replace(self.state.runners[runner_id], busy=False)
@@ -222,7 +222,7 @@ class Lives(Webhooks):
     def _die(self, machine: Machine) -> None:
         if not machine.alive:
             return
-        job_id, runner_id = machine.job_id, self._runner_of(machine)
+        job_id, runner_id = machine.job_id, self.runner_of(machine)
         machine.job_id = None
         self._end(machine)
         if runner_id is not None:

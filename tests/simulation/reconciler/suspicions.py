@@ -91,8 +91,12 @@ class Suspicions:
         return self.world.ec2.machines[runner_id].alive
 
     def _is_online(self, machine: Machine, *, before: float) -> bool:
-        """Under a name with its id: other names are not recognised, and keep every machine alive."""
-        return machine.id in machine.facts["name"] and machine.facts.get("online", self.world.now()) <= before
+        """Under a name with its id: other names are not recognised, and keep every machine alive.
+
+        An ephemeral runner is no longer registered after its job, even if its machine lives on.
+        """
+        came_online = machine.facts.get("online", self.world.now()) <= before
+        return came_online and machine.id in machine.facts["name"] and self.lives.runner_of(machine) is not None
 
     def of_a_stop(self, machine: Machine) -> list[str]:
         item = self.world.receiving.runners.table.get(machine.id)

@@ -178,7 +178,7 @@ class MachineLives(Lives):
 
     def _release(self, machine: Machine) -> None:
         if machine.facts.get("standby") and machine.alive and self.dice.random() < 0.7:
-            runner_id = self._runner_of(machine)
+            runner_id = self.runner_of(machine)
             if runner_id is not None:
                 self.state.remove("runners", runner_id)
             self._in(self.dice.uniform(5, 60), "", partial(self._stand_by, machine))
@@ -243,7 +243,7 @@ class MachineLives(Lives):
     def _die_now(self, machine: Machine) -> None:
         if not machine.alive:
             return
-        job_id, runner_id = machine.job_id, self._runner_of(machine)
+        job_id, runner_id = machine.job_id, self.runner_of(machine)
         self._end(machine)
         machine.job_id = None
         if job_id is not None:
