@@ -41,8 +41,7 @@ class Job(Facts):
     queued_reported_at: str | None = None
     waiting_reported_at: str | None = None
     created_at_is_guessed: bool | None = None  # `created_at` is the time of the first input until GitHub reports it
-    # The same for `completed_at` and the first report of the completion, or the end of a job that GitHub doesn't show.
-    completed_at_is_guessed: bool | None = None
+    completed_at_is_guessed: bool | None = None  # the same for `completed_at`, and for a job that GitHub doesn't show
     lost_plan_at: str | None = None  # the newest plan whose machine took another job
     was_interrupted: bool | None = None
     usage_in_seconds: int | None = None

@@ -243,9 +243,7 @@ def interruption_of(job: Job) -> Interrupted | NotInterrupted:
 
 
 def _calls_for_rerun(job: Job) -> bool:
-    """Whether its run can be re-run because this job was interrupted. A guess of its end proves nothing: the job may
-    have ended before its machine.
-    """
+    """Whether its run can be re-run because this job was interrupted. The guess of an end doesn't prove that."""
     ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in RERUN_CONCLUSIONS
     return ended and bool(job.was_interrupted) and not job.completed_at_is_guessed
 
