@@ -128,7 +128,7 @@ def it_has_another_job(scene: Scene) -> None:
 
 
 def deaths(scene: Scene, past: Any) -> Iterator[str]:
-    """Before the first call of the pass, and after each: after a call is before the next. Each in a world of its own."""
+    """Before the first call of the pass, and after each of them. Each in a world of its own."""
     for number, after in ((1, False), *((number, True) for number in range(1, LONGEST_WALK))):
         scene.begin()
         past(scene)
