@@ -128,9 +128,12 @@ def test_a_pass_stores_its_summary_if_it_cannot_read_where_the_last_one_ended(
     def fail(*_: object) -> None:
         raise RuntimeError("unreadable")
 
+    scene.receive(QUEUED, 1)
+    scene.on_github(1, "completed", conclusion="success")
     monkeypatch.setattr(PassesTable, "first_part", fail)
     answer = scene.reconcile()
     assert (answer["outcome"], answer["summary"]["errors"]) == ("errors", 1)
+    assert answer["summary"]["jobs_healed"] == 1, "every part runs all the same"
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
     assert stored["outcome"] == "errors"
 

@@ -128,6 +128,26 @@ def test_a_cleaner_that_is_killed_leaves_a_lease_that_the_next_one_waits_for(bed
     assert bed.machines.stops == [INSTANCE]
 
 
+def test_a_cleanup_is_not_resumed_after_a_job_was_recorded_on_the_runner(bed: Bed) -> None:
+    """The job has ended since. But the runner is no longer suspected, and a new suspicion needs its grace period."""
+
+    class Killed(BaseException):
+        pass
+
+    def assign_and_kill() -> None:
+        event = runner_events.launcher("runner_scheduled", job_id=JOB, runner_id=INSTANCE)
+        runner_events.publish(event, runners_on(bed.dynamodb))
+        raise Killed
+
+    with pytest.raises(Killed):
+        bed.clean("first", Moments(in_removal=assign_and_kill))
+    assert (bed.runner().status, bed.runner().suspected_at) == (RunnerStatus.CLEANING, None)
+    bed.clock.move(seconds=LEASE_SECONDS)
+    assert bed.clean("second") is CleanupOutcome.IN_USE
+    assert bed.machines.stops == []
+    assert bed.runner().status is RunnerStatus.ACTIVE
+
+
 def test_a_machine_that_is_marked_to_be_kept_during_the_search_is_left_alone(bed: Bed) -> None:
     at = bed.clock.at.replace(hour=9)
     tags = {**TAGS, "ghr:bypass-removal": "true"}

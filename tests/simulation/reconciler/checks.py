@@ -73,7 +73,10 @@ class Checks:
         return []
 
     def of_jobs(self, *, sent_ones_too: bool) -> Iterator[str]:
-        """Every job that the ledger has, or whose run it has as open; later, all that are in GitHub's log."""
+        """Every job that the ledger has, or whose run it has as open; later, all that are in GitHub's log.
+
+        A job that is known only from webhooks that GitHub redelivered counts later too: they arrive in any order.
+        """
         ledger = self.world.receiving.intake.ledger
         records = {each["installation_id"]: each for each in ledger.installations.all()}
         for job in self.state.jobs.values():
@@ -86,12 +89,17 @@ class Checks:
             item = ledger.runs.get(RunKey(installation_id, run.id, job.run_attempt)) or {}
             is_known = recorded is not None or item.get("status", RunStatus.COMPLETED) != RunStatus.COMPLETED
             believed_active = record.get("status", InstallationStatus.ACTIVE) == InstallationStatus.ACTIVE
-            if not sent_ones_too and not (is_known and believed_active):
+            is_redelivered = recorded is not None and recorded.received_at > self._silent_at
+            if not sent_ones_too and not (is_known and believed_active and not is_redelivered):
                 continue
             if not is_known and not self._is_in_log(job):
                 continue
             if problem := self._difference(job, recorded):
                 yield f"job {job.id} of run {run.id}, attempt {job.run_attempt}: {problem}"
+
+    @property
+    def _silent_at(self) -> str:
+        return times.from_epoch_ms(int(self.world.troubles.silent_at * times.MS_PER_SECOND))
 
     def _is_in_log(self, job: Job) -> bool:
         return any(f'"workflow_job": {{"id": {job.id},'.encode() in row.body for row in self.state.deliveries)

@@ -17,7 +17,7 @@ from tests.simulation.reconciler.production import LAMBDA_SECONDS
 from tests.simulation.reconciler.troubles import MINUTE
 from tests.simulation.reconciler.world import World
 from tests.simulation.values import Item
-from tests.support.ledgers import RUNNERS
+from tests.support.ledgers import JOBS, RUNNERS
 
 GRACE_SECONDS = REGISTRATION_SECONDS = 10 * MINUTE
 RACE_SECONDS = 5.0  # what happens in the middle of a few calls can't be seen by them
@@ -113,18 +113,29 @@ class Suspicions:
         return wrong
 
     def of_a_request(self, job_id: int) -> list[str]:
-        """Never two machines for one job: at the moment of the request, none that is recorded for it is alive."""
+        """Never two machines for one job: at the moment of the request, none that is recorded for it is alive.
+
+        The newest plan counts: if a launcher has started several, the earlier machines are no longer the job's.
+        """
         items = self.world.engine.storage.seen(RUNNERS).values()
         runners = [from_attributes(item) for item in items if "runner_id" in item]
+        planned = [each for each in runners if any(one["job_id"] == job_id for one in each.get("assignments", ()))]
+        present = {each.get("instance_id") for each in self._recorded(job_id)}
         alive = [
             each["runner_id"]
             for each in runners
             if each.get("job_id") == job_id
             and each.get("status") == "active"
+            and (len(planned) == 1 or each["runner_id"] in present)
             and self._is_alive(each["runner_id"])
             and self.assigned.get(each["runner_id"], 0) < self.world.now() - RACE_SECONDS
         ]
         return [f"a runner was requested for job {job_id}, and its machine {each} is alive" for each in alive]
+
+    def _recorded(self, job_id: int) -> list[dict[str, Any]]:
+        """The job, as reported by each hook."""
+        items = self.world.engine.storage.seen(JOBS).values()
+        return [from_attributes(item) for item in items if item.get("job_id") == {"N": str(job_id)}]
 
     def emitted(self, metrics: Mapping[str, float], about: Mapping[str, Any]) -> None:
         """Lines of the log, which CloudWatch turns into metrics."""

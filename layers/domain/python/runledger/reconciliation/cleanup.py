@@ -132,6 +132,8 @@ class Cleanup:
             self.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=at, found=found)
             return CleanupOutcome[found.name]
         reason = found if isinstance(found, Reason) else None
+        if reason is not None and reason.is_alive and runner.suspected_at is None:
+            reason = None  # a job was recorded on the runner since the cleanup that is resumed here began
         searched: Sequence[int] | None = None
         if reason is not None and reason.is_alive:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.

@@ -48,10 +48,7 @@ class Reconciler:
         """Starts with the part after the one in which the last pass ran out of time, so that every part runs."""
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
         current = self._start(kind, pass_id, bounds, requested_by)
-        unfinished: tuple[str, ...] = ()
-        with current.tally.isolated("the order of the parts"):
-            unfinished = self._run_parts(self._parts(kind), current)
-        return self._finish(current, unfinished)
+        return self._finish(current, self._run_parts(self._parts(kind), current))
 
     def clean(
         self,
@@ -107,9 +104,10 @@ class Reconciler:
         return self.installations.active(unconfirmed_too=self.confirmation is not None)
 
     def _run_parts(self, parts: Mapping[str, Part], current: Pass) -> tuple[str, ...]:
-        """Returns the parts that did not finish."""
-        names = list(parts)
-        first = self.passes.first_part(current.kind)
+        """Returns the parts that did not finish. If the order isn't known, every part runs in the usual one."""
+        names, first = list(parts), None
+        with current.tally.isolated("the order of the parts"):
+            first = self.passes.first_part(current.kind)
         start = names.index(first) if first in names else 0
         order = names[start:] + names[:start]
         for number, name in enumerate(order):
@@ -118,11 +116,15 @@ class Reconciler:
                 finished = parts[name](current)
             if not finished:
                 # The next pass starts with the part after this one: a part that fills every pass starves no other.
-                self.passes.set_first_part(current.kind, order[(number + 1) % len(order)])
+                self._begin_next_with(order[(number + 1) % len(order)], current)
                 return tuple(order[number:])
         if first:
-            self.passes.set_first_part(current.kind, None)
+            self._begin_next_with(None, current)
         return ()
+
+    def _begin_next_with(self, part: str | None, current: Pass) -> None:
+        with current.tally.isolated("the order of the parts"):
+            self.passes.set_first_part(current.kind, part)
 
     def _finish(self, current: Pass, unfinished: tuple[str, ...], *, result: str | None = None) -> PassReport:
         report = PassReport(
