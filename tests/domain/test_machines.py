@@ -52,7 +52,7 @@ def test_a_new_life_ends_the_suspicion_and_the_lease_of_the_old_one() -> None:
 def test_a_machine_found_gone_is_cleaning_until_its_jobs_are_updated() -> None:
     known = replace(runner(plan(1, 1)), status=RunnerStatus.CLEANING).ending(ended(9))
     assert (known.status, known.after(warned(5)).status) == (RunnerStatus.CLEANING, RunnerStatus.CLEANING)
-    assert (known.cleaned().status, known.after(ended(8)).status) == (RunnerStatus.CLEANED, RunnerStatus.CLEANED)
+    assert (known.cleaned().status, known.after(ended(8)).status) == (RunnerStatus.CLEANED, RunnerStatus.CLEANING)
 
 
 def test_a_job_gets_messages_of_its_own_life_only() -> None:

@@ -76,7 +76,8 @@ def run(command: str, variables: dict[str, str]) -> str:
 
 
 def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
-    described = ask(outputs, "/openapi.json").body["paths"]
+    """Except for the feed, which this deployment doesn't have: its commands are in docs/feed.md."""
+    described = [path for path in ask(outputs, "/openapi.json").body["paths"] if "/feed" not in path]
     asked = [command.partition("$RUNLEDGER_API_URL")[2] for command in COMMANDS]
     shown = {re.sub(r"\$[A-Z_]+", "*", path).partition("?")[0].partition('"')[0] for path in asked}
     assert {re.sub(r"\{\w+\}", "*", path) for path in described} <= shown
