@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from local.aws.outputs import Outputs
 from local.github import webhooks as github_webhooks
@@ -79,3 +79,38 @@ def test_every_character_of_a_name_and_a_label_can_be_read(open_tab: Open) -> No
     assert LONG.startswith(long)  # the ledger cuts what is longer than a name can be
     assert len(long) > 200
     assert page.title() == f"{NAME} · Runledger"
+
+
+def _posted(number: int, **event: Any) -> dict[str, Any]:
+    return {
+        "id": f"{number:032x}",
+        "type": "release.published",
+        "subject": "jobs/1",
+        "time": "2025-01-15T10:00:00.000Z",
+        "origin": "api",
+        "data": {"job_name": HTML},
+    } | event
+
+
+@pytest.mark.usefixtures("hostile")
+def test_hostile_events_of_the_feed_are_marked_as_posted_and_break_nothing(open_tab: Open) -> None:
+    broken = {"toString": 1}
+    names = ("repo_full_name", "head_branch", "environment", "conclusion", "job_name")
+    data: list[Any] = [dict.fromkeys(names, value) for value in (broken, [broken], 5, True, HTML)]
+    posted = [_posted(number, data=each) for number, each in enumerate([*data, broken, [broken], "x", 7, None])]
+    own = _posted(99, type="job.failed", origin="workflow_jobs", data=dict.fromkeys(names, broken))
+    tab = open_tab().sign_in()
+    tab.page.route("**/v1/me", _with_feed)
+    tab.fulfill(f"installations/{INSTALLATION}/feed", {"items": [*posted, own], "next_cursor": None})
+    tab.page.reload()
+    tab.show(INSTALLATION, "overview")
+    rows = tab.page.locator("table", has_text="release.published").locator("tbody tr")
+    expect(rows).to_have_count(len(posted) + 1)
+    expect(rows.filter(has_text="(posted)")).to_have_count(len(posted))
+    expect(rows.locator("a")).to_have_count(1)
+    assert tab.page.locator("main img, main script").count() == 0
+
+
+def _with_feed(route: Route) -> None:
+    response = route.fetch()
+    route.fulfill(response=response, json=response.json() | {"feed": True})

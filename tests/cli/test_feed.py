@@ -3,7 +3,7 @@
 import io
 import json
 from argparse import Namespace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from runledger_cli.api import Api
 from runledger_cli.commands import tail
 from runledger_cli.connection import Connection
 from runledger_cli.errors import ApiError
+from runledger_cli.rendering.feed import feed_line
 from runledger_cli.rendering.style import Style
 from runledger_cli.screen import Screen
 from runledger_cli.session import Session
@@ -97,3 +98,23 @@ def test_an_error_other_than_a_missing_feed_is_reported(api: CannedApi) -> None:
     api.respond(FEED, problem(403, "Forbidden", "no"))
     with pytest.raises(ApiError):
         run(api, polls=1)
+
+
+@pytest.mark.parametrize("value", [["x"], {"a": 1}, {"toString": 1}, 5, True, "\x1b[31m\u202e"])
+@pytest.mark.parametrize("name", ["repo_full_name", "environment", "conclusion"])
+def test_hostile_data_of_a_posted_event_never_ends_tail(api: CannedApi, name: str, value: object) -> None:
+    posted = fed(1, "release.published", **{name: value}) | {"origin": "api", "subject": "jobs/1"}
+    api.respond(FEED, page(), page(posted, posted | {"data": [value]}, fed(2, **{name: value})), page())
+    first, second, third = run(api, polls=1)
+    assert "jobs/1  release.published (posted)" in first
+    assert "build" not in first
+    assert second.endswith("release.published (posted)")
+    assert "jobs/2  job.failed" in third
+    assert "\x1b" not in first + third
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", "x"])
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_time_at_the_end_of_the_calendar_is_shown_as_it_is(time: str, hours: int) -> None:
+    style = Style(now=datetime(2025, 1, 15, tzinfo=UTC), zone=timezone(timedelta(hours=hours)))
+    assert feed_line(style, fed(1) | {"time": time})

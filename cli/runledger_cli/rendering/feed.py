@@ -9,6 +9,7 @@ from runledger_cli.rendering.style import Style, Tone, tone_of
 
 SHOWN = ("repo_full_name", "workflow_name", "job_name", "environment", "runner_id", "conclusion")
 INCIDENTS = {"job.interrupted", "job.stuck", "approval.refused", "approval.forgotten", "runner.orphaned"}
+POSTED = "api"  # the origin of events that teams post, whose data is their own
 TONES = {"job.failed": Tone.BAD, "run.failed": Tone.BAD, "job.started": Tone.BUSY, "job.queued": Tone.PENDING}
 
 
@@ -16,7 +17,24 @@ def feed_line(style: Style, event: dict[str, Any]) -> str:
     time = style.paint(style.time(event["time"], exact=True), Tone.FAINT)
     kind, data = event["type"], event.get("data")
     data = data if isinstance(data, dict) else {}
-    tone = Tone.ALARM if kind in INCIDENTS else TONES.get(kind) or tone_of(data.get("conclusion"))
-    about = ", ".join(printable(data[name]) for name in SHOWN if data.get(name) is not None)
-    line = f"{time}  {printable(event['subject'])}  {style.paint(printable(kind), tone)}"
+    is_posted = event.get("origin") == POSTED
+    found = {name: data[name] for name in SHOWN if _is_plain(data.get(name))}
+    if is_posted:
+        found.pop("job_name", None)
+    tone = Tone.PLAIN if is_posted else _tone(kind, found)
+    about = ", ".join(map(printable, found.values()))
+    name = f"{printable(kind)} (posted)" if is_posted else printable(kind)
+    line = f"{time}  {printable(event['subject'])}  {style.paint(name, tone)}"
     return f"{line}  {about}" if about else line
+
+
+def _tone(kind: str, data: dict[str, Any]) -> Tone:
+    conclusion = data.get("conclusion")
+    if kind in INCIDENTS:
+        return Tone.ALARM
+    return TONES.get(kind) or tone_of(conclusion if isinstance(conclusion, str) else None)
+
+
+def _is_plain(value: object) -> bool:
+    """Posted events can have any JSON under these names."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)

@@ -55,7 +55,7 @@ class Style:
             return NOTHING
         try:
             moment = datetime.fromisoformat(instant).astimezone(self.zone)
-        except ValueError:
+        except (ValueError, OverflowError):  # such as year 1 in a zone behind UTC
             return printable(instant)
         text = moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds" if exact else "seconds")
         return f"{text}Z" if self.zone is UTC else text

@@ -11,6 +11,8 @@ import { table } from "../parts/table.js";
 
 const EVERY_MS = 5000;
 const SHOWN = 10;
+/** The origin of events that teams post: their data and subject are their own. */
+const POSTED = "api";
 
 /** Null without a feed. */
 export function latestEvents(context) {
@@ -30,7 +32,7 @@ export function latestEvents(context) {
 function draw(events, installation) {
   if (!events.length) return empty("No events yet", "Events appear a few seconds after they are recorded.");
   const columns = [
-    { title: "Event", cell: (event) => userText(event.type) },
+    { title: "Event", cell: (event) => [userText(event.type), event.origin === POSTED ? " (posted)" : null] },
     { title: "About", cell: (event) => about(event, installation) },
     {
       title: "Details",
@@ -44,14 +46,19 @@ function draw(events, installation) {
 }
 
 /** Jobs and runs have views of their own. */
-function about({ subject, data }, installation) {
-  const [kind, id] = subject.split("/");
-  if (kind === "jobs") return el("a", { href: link(installation, "job", id) }, userText(data?.job_name ?? id));
-  if (kind === "runs") return el("a", { href: link(installation, "run", id) }, userText(data?.workflow_name ?? id));
+function about({ subject, origin, data }, installation) {
+  const [kind, id] = origin === POSTED ? [] : subject.split("/");
+  if (kind === "jobs") return el("a", { href: link(installation, "job", id) }, userText(plain(data?.job_name) ?? id));
+  if (kind === "runs") return el("a", { href: link(installation, "run", id) }, userText(plain(data?.workflow_name) ?? id));
   return userText(subject);
 }
 
 function details(data) {
   const { repo_full_name: repository, head_branch: branch, environment, conclusion } = data ?? {};
-  return [repository, branch, environment, conclusion].filter(Boolean).join(" · ");
+  return [repository, branch, environment, conclusion].filter(plain).join(" · ");
+}
+
+/** Text and numbers; null for other JSON. */
+function plain(value) {
+  return typeof value === "string" || typeof value === "number" ? value : null;
 }
