@@ -5,8 +5,8 @@ from typing import Any
 from runledger.feeds import stream
 from runledger.wiring import feeds
 
-queue, tables = feeds.required_queue(), feeds.streamed_tables()
+queue, tables, discarded = feeds.required_queue(), feeds.streamed_tables(), feeds.discarded_records()
 
 
 def handler(event: dict[str, Any], _context: Any) -> Any:
-    return stream.forward(event["Records"], tables=tables, send=queue.send)
+    return stream.forward(event["Records"], tables=tables, send=queue.send, discard=discarded.send)

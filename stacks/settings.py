@@ -93,6 +93,7 @@ class Settings:
     runner_role_ids: tuple[str, ...]
     feeds: bool
     feed_types: tuple[str, ...]
+    feed_posts_per_minute: int
 
     @property
     def prefix(self) -> str:
@@ -213,6 +214,7 @@ class Settings:
             **_storage(read),
             feeds=read.boolean("feeds", default=False),
             feed_types=read.feed_types("feed_types"),
+            feed_posts_per_minute=read.whole("feed_posts_per_minute", 300, at_least=1, at_most=6000),
         )
 
 

@@ -21,17 +21,21 @@ from stacks.constructs import compliance
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import camel_case, dead_letters, queue_with_dead_letters, removal_policy
 from stacks.constructs.recorder import TABLES, table_environment
+from stacks.constructs.storage import IN_THIS_ACCOUNT
 from stacks.settings import Settings
 
 # A message that failed is hidden for six time-outs, and with it the later ones of its installation.
 WRITER_TIMEOUT = cdk.Duration.seconds(30)
 STREAM_TIMEOUT = cdk.Duration.seconds(30)
-MESSAGES_IN_A_BATCH = 5
+# A message has up to 50 events. In a batch, one that fails would use up the receives of the messages after it.
+MESSAGES_IN_A_BATCH = 1
 RECORDS_IN_A_BATCH = 100
 BUCKET = "FeedBucketName"
-GATHER = cdk.Duration.seconds(1)
-# With the pauses of Lambda between them, some hours. DynamoDB keeps records for a day.
-RETRIES = 500
+JOBS = "JOBS"
+# Jobs are most of the events. The others share batches, so that fewer functions run at the same time.
+GATHER, GATHER_LONGER = cdk.Duration.seconds(1), cdk.Duration.seconds(5)
+# Only unavailable services are a reason to repeat a batch. DynamoDB keeps records for a day, which is the limit then.
+UNTIL_EXPIRED = -1
 READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 CHANGED = {"eventName": ["INSERT", "MODIFY"]}
 # Lambda drops other records before it invokes the function.
@@ -121,11 +125,12 @@ class Feed(Construct):
         return {
             **table_environment(self._settings, self._tables, {"FEED"}),
             "FEED_BUCKET": self._bucket,
+            "FEED_POSTS_PER_MINUTE": str(self._settings.feed_posts_per_minute),
             **self.environment(),
         }
 
     def allow_api(self, function: LedgerFunction) -> None:
-        """Reads, posted events, and the positions of consumers: the API can't change an event."""
+        """Reads, posted events and their number, and the positions of consumers: the API can't change an event."""
         self.allow_sending(function)
         function.allow(self._table.table_arn, *READS)
         for index in schema.FEED.indexes:
@@ -134,24 +139,13 @@ class Feed(Construct):
             iam.PolicyStatement(
                 actions=["dynamodb:UpdateItem"],
                 resources=[self._table.table_arn],
-                conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"*#{schema.CONSUMERS}"]}},
+                conditions=_only(schema.CONSUMERS, schema.POSTS),
             )
         )
+        function.allow(self._table.table_arn, "dynamodb:DeleteItem", conditions=_only(schema.CONSUMERS))
         self._allow_objects(function, "s3:GetObject")
 
     def _stream_function(self) -> None:
-        function = LedgerFunction(
-            self,
-            "feed_stream",
-            settings=self._settings,
-            layers=[self._layer],
-            timeout=STREAM_TIMEOUT,
-            environment={
-                **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
-                **self.environment(),
-            },
-        )
-        self.allow_sending(function)
         reason = "It is itself the destination of records that can't be processed."
         discarded = dead_letters(
             self,
@@ -161,6 +155,20 @@ class Feed(Construct):
             weak=True,
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
+        function = LedgerFunction(
+            self,
+            "feed_stream",
+            settings=self._settings,
+            layers=[self._layer],
+            timeout=STREAM_TIMEOUT,
+            environment={
+                **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
+                "FEED_STREAM_DEAD_LETTERS": discarded.queue_url,
+                **self.environment(),
+            },
+        )
+        self.allow_sending(function)
+        function.allow(discarded.queue_arn, "sqs:SendMessage")
         for name, pattern in FILTERS.items():
             self._map(function, name, pattern, discarded)
         function.allow("*", "dynamodb:ListStreams")
@@ -176,11 +184,12 @@ class Feed(Construct):
         function.function.add_event_source_mapping(
             f"{camel_case(TABLES[name])}Stream",
             event_source_arn=stream,
-            starting_position=lambda_.StartingPosition.LATEST,
+            # With LATEST, changes are missed while the mapping is created. Repeated ones do no harm.
+            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
             batch_size=RECORDS_IN_A_BATCH,
-            max_batching_window=GATHER,
+            max_batching_window=GATHER if name == JOBS else GATHER_LONGER,
             bisect_batch_on_error=True,
-            retry_attempts=RETRIES,
+            retry_attempts=UNTIL_EXPIRED,
             report_batch_item_failures=True,
             on_failure=event_sources.SqsDlq(discarded),
             filters=[lambda_.FilterCriteria.filter(dict(pattern))],
@@ -203,13 +212,19 @@ class Feed(Construct):
         function.feed(self.queue, batch_size=MESSAGES_IN_A_BATCH)
 
     def _allow_objects(self, function: LedgerFunction, action: str) -> None:
-        function.allow(f"arn:{cdk.Aws.PARTITION}:s3:::{self._bucket}/feed/*", action)
+        objects = f"arn:{cdk.Aws.PARTITION}:s3:::{self._bucket}/feed/*"
+        function.allow(objects, action, conditions=IN_THIS_ACCOUNT)
         bucket = f'{{"Fn::GetStackOutput":{{"StackName":"{data_stack(self._settings)}","OutputName":"{BUCKET}"}}}}'
         compliance.accept(
             function.role,
             f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::{bucket}/feed/*]",
             "The keys of objects contain ids of events.",
         )
+
+
+def _only(*kinds: str) -> dict[str, object]:
+    """Items of these kinds, of every installation."""
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"*#{kind}" for kind in kinds]}}
 
 
 def data_stack(settings: Settings) -> str:

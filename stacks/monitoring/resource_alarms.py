@@ -30,6 +30,9 @@ LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
 WITHOUT_A_PASS, WITHOUT_PASS_PERIODS = cdk.Duration.minutes(15), 2
 INTAKE, RECONCILER, FEED_STREAM = "webhook_intake", "reconciler", "feed_stream"
 OLDEST_CHANGE = cdk.Duration.minutes(10)
+FEED_QUEUE = "FeedEvents"
+# SQS looks for installations among the first 120,000 messages of a FIFO queue.
+FEED_BACKLOG = 20_000
 
 
 def watch(stack: cdk.Stack, *, settings: Settings) -> None:
@@ -45,6 +48,8 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
         _silence(alarms, watched.functions[INTAKE], settings.no_webhook_alarm_minutes)
     if FEED_STREAM in watched.functions:
         _delay(alarms, watched.functions[FEED_STREAM])
+    if FEED_QUEUE in watched.queues:
+        _backlog(alarms, watched.queues[FEED_QUEUE])
     _queues(alarms, watched)
     _functions(alarms, watched)
 
@@ -83,6 +88,15 @@ def _delay(alarms: Alarms, stream: lambda_.Function) -> None:
         f"Changes of the tables have waited for the feed for over {OLDEST_CHANGE.to_human_string()}; after a day they "
         "are lost to it.",
         threshold=OLDEST_CHANGE.to_milliseconds(),
+    )
+
+
+def _backlog(alarms: Alarms, queue: sqs.Queue) -> None:
+    alarms.add(
+        "FeedBacklog",
+        queue.metric_approximate_number_of_messages_visible(),
+        f"Over {FEED_BACKLOG:,} messages wait for the feed. Behind 120,000 of one installation, all others wait.",
+        threshold=FEED_BACKLOG,
     )
 
 

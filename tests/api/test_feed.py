@@ -20,6 +20,7 @@ from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 
 PATH = f"/v1/installations/{INSTALLATION}/feed"
 PUBLISHER = "a-token-of-a-publisher"
+UNKNOWN = "0" * 31 + "f"
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def feed(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
         "FEED_QUEUE": url,
         "FEED_TYPES": "job.*,release.*,run.failed",
         "FEED_BUCKET": "feed-bucket",
+        "FEED_POSTS_PER_MINUTE": "20",
     }.items():
         monkeypatch.setenv(name, value)
     return url
@@ -80,7 +82,7 @@ def posted(world: World, url: str) -> list[FeedEvent]:
 def test_without_the_setting_there_is_no_feed_and_me_shows_it(api: Client, ledger: Ledger) -> None:
     ledger.record(receipt(QUEUED))
     assert api.get("/v1/me").body["feed"] is False
-    for path in (PATH, f"{PATH}/an-id", f"{PATH}/consumers", f"{PATH}/consumers/a/events"):
+    for path in (PATH, f"{PATH}/{UNKNOWN}", f"{PATH}/consumers", f"{PATH}/consumers/a/events"):
         answer = api.get(path)
         assert (answer.status, "setting feeds" in answer.body["detail"]) == (404, True)
     assert api.post(PATH, {"type": "release.published"}).status == 404
@@ -107,7 +109,7 @@ def test_after_continues_behind_an_event_and_sees_what_is_written_later(client: 
     page = client.get(PATH, order="oldest", after=first[0].event_id, limit=2)
     rest = client.get(PATH, order="oldest", after=first[0].event_id, limit=2, cursor=page.body["next_cursor"])
     assert listed(page) + listed(rest) == [each.event_id for each in (first[1], *later)]
-    assert client.get(PATH, order="oldest", after="unknown").status == 404
+    assert client.get(PATH, order="oldest", after=UNKNOWN).status == 404
     assert client.get(PATH, after=first[0].event_id).status == 400
 
 
@@ -128,7 +130,7 @@ def test_an_event_is_a_cloud_event(client: Client) -> None:
     assert (read.get_id(), read.get_type(), read.get_specversion()) == (event.event_id, "job.failed", "1.0")
     assert read.get_dataschema() == "urn:runledger:feed:job:v1"
     assert read.get_data() == event.payload
-    assert client.get(f"{PATH}/unknown").status == 404
+    assert client.get(f"{PATH}/{UNKNOWN}").status == 404
 
 
 def test_large_data_is_in_the_event_and_not_in_lists(client: Client) -> None:
@@ -159,7 +161,7 @@ def test_a_late_acknowledgement_never_moves_a_consumer_back(client: Client) -> N
     assert (answer.status, answer.body["event_id"]) == (200, events[2].event_id)
     assert listed(client.get(f"{consumer}/events")) == []
     assert [each["name"] for each in client.get(f"{PATH}/consumers").body["items"]] == ["pager"]
-    assert client.post(f"{consumer}/ack", {"id": "unknown"}).status == 404
+    assert client.post(f"{consumer}/ack", {"id": UNKNOWN}).status == 404
 
 
 def test_a_consumer_that_crashes_anywhere_misses_nothing(client: Client) -> None:

@@ -73,6 +73,7 @@ class Pipeline:
     client: Any
     sqs: Any = field(default_factory=Fifo)
     s3: Any = None
+    discarded: list[Any] = field(default_factory=list)
     now: Callable[[], str] = lambda: "2025-01-15T12:00:00.000Z"
 
     @property
@@ -88,7 +89,7 @@ class Pipeline:
         return FeedWriter(table=self.table, payloads=Payloads(s3=self.s3, bucket="a-bucket"), now=self.now)
 
     def forward(self, records: list[Record]) -> Any:
-        return stream.forward(records, tables=TABLES, send=self.queue.send)
+        return stream.forward(records, tables=TABLES, send=self.queue.send, discard=self.discarded.append)
 
     def drain(self) -> None:
         while self.sqs.messages:
@@ -119,11 +120,15 @@ def positions(items: Iterable[dict[str, Any]]) -> list[str]:
     return [item["SK"]["S"] for item in items]
 
 
+def some_id(installation_id: int, number: int) -> str:
+    return f"{installation_id:016x}{number:016x}"
+
+
 def some_events(number: int, *, installation_id: int = 7, payload: Any = None) -> list[FeedEvent]:
     return [
         FeedEvent(
             installation_id=installation_id,
-            event_id=f"{installation_id}-{each}",
+            event_id=some_id(installation_id, each),
             event_type="job.queued",
             occurred_at="2025-01-15T10:00:00.000Z",
             subject=f"jobs/{each}",

@@ -1,13 +1,16 @@
 """Events about machines and corrections, and what the reconciler finds."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
-from runledger.feeds import findings
+from runledger.feeds import findings, queue, stream
 from runledger.feeds.events import FeedType, is_kept, own_type_problem
+from runledger.model.errors import UnavailableError
 
-from tests.feeds.test_translation import AT, JOB_ITEM, change, forwarded, types_of
+from tests.feeds.streams import TABLES, Pipeline
+from tests.feeds.test_translation import AT, JOB_ITEM, change, types_of
 from tests.support.ledgers import decided
 from tests.support.webhooks import QUEUED, receipt
 
@@ -70,13 +73,40 @@ def test_a_finding_of_every_pass_has_one_id_for_as_long_as_it_lasts() -> None:
     json.dumps(first.payload)
 
 
-def test_a_record_that_fails_is_repeated_with_those_after_it_and_those_before_it_are_sent() -> None:
+def test_a_record_that_cannot_be_translated_is_discarded_and_the_others_are_sent() -> None:
     good = change("workflow_jobs", {}, JOB_ITEM | {"status": "queued"})
-    broken = change("workflow_jobs", {}, JOB_ITEM) | {"eventSourceARN": "arn:aws:dynamodb:x:y:table/other/stream/z"}
-    broken["dynamodb"] = broken["dynamodb"] | {"SequenceNumber": "2"}
-    sent, response = forwarded([good, broken, good])
-    assert response == {"batchItemFailures": [{"itemIdentifier": "2"}]}
-    assert [each.event_type for each in sent] == ["job.queued"]
+    broken = change("workflow_jobs", {}, {"job_id": 1, "status": "queued", "version": 1})
+    pipeline = Pipeline(None)
+    assert pipeline.forward([broken, good]) == {"batchItemFailures": []}
+    assert pipeline.discarded == [broken]
+    ((_, body),) = pipeline.sqs.messages
+    assert [each.event_type for each in queue.read(body)] == ["job.queued"]
+
+
+def test_a_batch_is_repeated_while_a_record_can_be_neither_translated_nor_discarded() -> None:
+    def discard(_: object) -> None:
+        raise UnavailableError("away")
+
+    broken = change("workflow_jobs", {}, {"job_id": 1, "status": "queued", "version": 1})
+    response = stream.forward([broken], tables=TABLES, send=lambda _: 0, discard=discard)
+    assert response == {"batchItemFailures": [{"itemIdentifier": broken["dynamodb"]["SequenceNumber"]}]}
+
+
+@pytest.mark.parametrize(("days", "types"), [(2, ["job.queued"]), (4, [])])
+def test_a_job_that_a_migration_or_a_recovery_writes_is_no_news(days: int, types: list[str]) -> None:
+    record = change("workflow_jobs", {}, JOB_ITEM | {"status": "queued"})
+    created = datetime.fromisoformat(JOB_ITEM["created_at"]).timestamp()
+    record["dynamodb"] = record["dynamodb"] | {"ApproximateCreationDateTime": created + days * 86_400}
+    assert types_of(record) == types
+
+
+def test_a_job_that_waited_long_for_its_approval_is_news() -> None:
+    approved_at = "2025-01-20T10:00:00.000Z"
+    waiting = JOB_ITEM | {"status": "waiting"}
+    record = change("workflow_jobs", waiting, waiting | {"approved_at": approved_at})
+    at = datetime.fromisoformat(approved_at).timestamp()
+    record["dynamodb"] = record["dynamodb"] | {"ApproximateCreationDateTime": at}
+    assert types_of(record) == ["approval.given"]
 
 
 def test_types_are_kept_by_name_or_by_pattern() -> None:

@@ -29,7 +29,7 @@ def forwarded(records: list[Record]) -> tuple[list[FeedEvent], Any]:
         sent.extend(events)
         return len(sent)
 
-    return sent, stream.forward(records, tables=TABLES, send=send)
+    return sent, stream.forward(records, tables=TABLES, send=send, discard=list[Any]().append)
 
 
 class Tables:

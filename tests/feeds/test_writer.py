@@ -12,7 +12,7 @@ from runledger.feeds.writer import LARGEST_IN_TABLE, Payloads
 from runledger.model.errors import UnavailableError
 from runledger.tables.feed import written_at
 
-from tests.feeds.streams import ALL_TABLES, Pipeline, feed_of, ids, positions, some_events, ticking
+from tests.feeds.streams import ALL_TABLES, Pipeline, feed_of, ids, positions, some_events, some_id, ticking
 from tests.simulation.engine import Engine
 from tests.simulation.explore import Flow, crash_points, fault_points
 from tests.simulation.world import Process, World
@@ -89,8 +89,8 @@ def test_installations_are_separate_even_with_the_same_event_ids() -> None:
     engine = Engine(ALL_TABLES)
     for scope in (1, 11, 111):
         Pipeline(engine).writer.write(some_events(2, installation_id=scope))
-    assert ids(feed_of(engine, 1)) == ["1-0", "1-1"]
-    assert ids(feed_of(engine, 11)) == ["11-0", "11-1"]
+    assert ids(feed_of(engine, 1)) == [some_id(1, 0), some_id(1, 1)]
+    assert ids(feed_of(engine, 11)) == [some_id(11, 0), some_id(11, 1)]
 
 
 def test_a_payload_over_64_kb_is_in_s3_and_the_item_has_its_key() -> None:

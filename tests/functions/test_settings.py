@@ -77,7 +77,8 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
     values |= {"STORAGE_PHASE": "dynamodb_first", "WEBHOOK_BUCKET": "b", "WEBHOOK_KEY_PATTERN": key_pattern.DEFAULT}
     values |= {"RUNNER_CONFIG_BUCKET": "b", "RUNNER_ROLE_IDS": ROLE}
     values |= {"FEED_TABLE": "feed", "FEED_RETENTION_DAYS": "30", "FEED_QUEUE": "https://sqs.invalid/feed.fifo"}
-    values |= {"FEED_TYPES": "*", "FEED_BUCKET": "b"}
+    values |= {"FEED_TYPES": "*", "FEED_BUCKET": "b", "FEED_POSTS_PER_MINUTE": "300"}
+    values |= {"FEED_STREAM_DEAD_LETTERS": "https://sqs.invalid/dead-letters"}
     if function not in given:
         assert function in ONLY_WITH_A_SETTING
         return

@@ -15,7 +15,7 @@ from tests.support.synthesis import Template, Templates, of_type, synthesise
 
 ADDED = {
     "Reconciler": set[str](),  # it may send to queues without the feed
-    "Api": {"sqs:SendMessage", "s3:GetObject"},
+    "Api": {"sqs:SendMessage", "s3:GetObject", "dynamodb:DeleteItem"},
 }
 OF_THE_FEED = {
     "FeedStream": {
@@ -85,7 +85,8 @@ def test_each_stream_is_split_on_errors_retried_and_not_dropped_silently(with_fe
     for each in found:
         assert each["BisectBatchOnFunctionError"] is True
         assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-        assert each["MaximumRetryAttempts"] > 100
+        assert each["MaximumRetryAttempts"] == -1
+        assert each["StartingPosition"] == "TRIM_HORIZON"
         assert "FeedStreamDeadLetters" in json.dumps(each["DestinationConfig"]["OnFailure"])
     reconciled = [each for each in found if "job_reconciled" in json.dumps(each["FilterCriteria"])]
     assert len(reconciled) == 1
@@ -100,6 +101,9 @@ def test_one_writer_for_each_installation(with_feed: Templates) -> None:
     _, writer = functions(with_feed)["FeedWriter"]
     assert queue["VisibilityTimeout"] >= 6 * writer["Timeout"]
     assert queue["DeduplicationScope"] == "messageGroup"
+    triggers = of_type(with_feed["events"], "AWS::Lambda::EventSourceMapping").values()
+    (trigger,) = [each for each in triggers if "FeedEvents" in json.dumps(each["EventSourceArn"])]
+    assert trigger["BatchSize"] == 1
 
 
 def test_the_api_moves_consumers_and_changes_no_event(with_feed: Templates) -> None:
@@ -108,8 +112,10 @@ def test_the_api_moves_consumers_and_changes_no_event(with_feed: Templates) -> N
     writes = [each for each in granted if "dynamodb:UpdateItem" in as_list(each["Action"])]
     assert sorted(json.dumps(each["Condition"]) for each in writes) == [
         '{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}}',
-        '{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["*#consumers"]}}',
+        '{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["*#consumers", "*#posts"]}}',
     ]
+    (removal,) = [each for each in granted if "dynamodb:DeleteItem" in as_list(each["Action"])]
+    assert removal["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["*#consumers"]}}
 
 
 def test_nothing_that_goes_with_the_setting_is_exported(templates: Templates, with_feed: Templates) -> None:
@@ -131,7 +137,7 @@ def test_the_feed_is_watched_and_shown(templates: Templates, with_feed: Template
         }
 
     assert alarms(with_feed) - alarms(templates) == {
-        *("FeedDelayed", "QueueAge-FeedEvents", "DeadLetters-FeedEvents", "DeadLetters-FeedStream"),
+        *("FeedBacklog", "FeedDelayed", "QueueAge-FeedEvents", "DeadLetters-FeedEvents", "DeadLetters-FeedStream"),
         *("FunctionErrors-feed_stream", "FunctionErrors-feed_writer"),
         *("MessageFailures-feed_stream", "MessageFailures-feed_writer", "Throttled-feed-PutItem"),
     }

@@ -154,10 +154,11 @@ def test_a_new_bucket_of_runner_configs_is_private_encrypted_and_short_lived() -
     ]
 
 
+@pytest.mark.parametrize("feeds", [False, True])
 @pytest.mark.parametrize("phase", ADDED)
-def test_every_permission_on_a_bucket_is_limited_to_this_account(phase: str) -> None:
+def test_every_permission_on_a_bucket_is_limited_to_this_account(phase: str, *, feeds: bool) -> None:
     """The name of a deleted bucket can be taken by anyone."""
-    found = in_phase(phase)
+    found = in_phase(phase, feeds=feeds)
     of_functions = [each for name in functions(found) for each in granted(found, name)]
     policies = of_type(found["data"], "AWS::IAM::ManagedPolicy").values()
     of_others = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]

@@ -23,6 +23,7 @@ from runledger_api.routes import ROUTERS
 PUBLIC_PATHS = re.compile(r"/|/docs|/openapi\.json|/assets/[^/]*")
 # Publishers post events here and acknowledge what they have read. Every other write is for operators.
 FEED_PATH = re.compile(r"/v1/installations/\d+/feed(/|$)")
+POST = "POST"
 READ_METHODS = ("GET", "HEAD", "OPTIONS")
 # API Gateway times out after 30 seconds.
 READ_TIMEOUT_SECONDS = 20.0
@@ -105,7 +106,8 @@ class Api:
         try:
             caller = self._authenticator.authenticate((event.get("headers") or {}).get("authorization"))
             if method not in READ_METHODS:
-                caller.require(Role.PUBLISHER if FEED_PATH.match(event["rawPath"]) else Role.OPERATOR)
+                is_posted = method == POST and FEED_PATH.match(event["rawPath"])
+                caller.require(Role.PUBLISHER if is_posted else Role.OPERATOR)
             return caller
         except ApiError as error:
             logs.logger.warning("refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]})

@@ -20,6 +20,7 @@ from runledger.queries.pass_requests import PassRequests
 from runledger.queries.workflows import Workflows
 from runledger.tables.event_pages import EventPages
 from runledger.tables.feed import FeedTable
+from runledger.tables.feed_posts import PostCounts
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.run_attempts import RunAttempts
@@ -108,13 +109,16 @@ class Feed:
     table: FeedTable
     queue: FeedQueue
     payloads: Payloads
+    posts: PostCounts
 
 
 @cache
 def feed() -> Feed | None:
     """None if this deployment has none."""
     queue = feeds.queue()
-    return Feed(table=feeds.table(), queue=queue, payloads=feeds.payloads()) if queue else None
+    if queue is None:
+        return None
+    return Feed(table=feeds.table(), queue=queue, payloads=feeds.payloads(), posts=feeds.posts())
 
 
 @cache

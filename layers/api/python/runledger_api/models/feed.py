@@ -8,7 +8,8 @@ from typing_extensions import TypedDict
 class CloudEvent(TypedDict):
     """CloudEvents 1.0; docs/feed.md describes the types and the extensions.
 
-    In lists, an event whose data is larger than 64 KB has `dataref`, its own address, instead of `data`.
+    In lists, an event whose data is larger than 64 KB has `dataref`, its own address, instead of `data`. Data that
+    can't be returned as JSON is in `data_base64`.
     """
 
     specversion: str
@@ -25,6 +26,7 @@ class CloudEvent(TypedDict):
     origin: NotRequired[str]
     correlationid: NotRequired[str]
     data: NotRequired[Any]
+    data_base64: NotRequired[str]
     dataref: NotRequired[str]
 
 

@@ -1,6 +1,6 @@
 """The event feed: events, named consumers with their positions, and events that teams post."""
 
-import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -10,12 +10,14 @@ from runledger.feeds import own_events
 from runledger.feeds.envelope import envelope
 from runledger.feeds.events import is_kept
 from runledger.feeds.own_events import Posted
-from runledger.model.errors import Malformed, TooLarge
+from runledger.model.errors import Malformed, NotYours, TooLarge
+from runledger.platform import logs
 from runledger.tables.feed import Filter, written_at
 from runledger.tables.pages import Span
 
 from runledger_api import parameters, wiring
-from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.authentication import Role
+from runledger_api.errors import Forbidden, InvalidParameter, NotFound, TooManyRequests
 from runledger_api.models.feed import (
     AcceptedEvent,
     Acknowledgement,
@@ -29,12 +31,13 @@ from runledger_api.models.feed import (
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit, Order, Since
 from runledger_api.request import current_request
+from runledger_api.validation import FORMATS
 from runledger_api.wiring import Feed
 
 router = APIGatewayHttpRouter()
 FEED = "/v1/installations/<installation_id>/feed"
 TYPE = r"^[a-z][a-z0-9_.]{1,99}$"
-EVENT_ID = r"^[A-Za-z0-9_-]{1,100}$"
+EVENT_ID = r"^[0-9a-f]{32}$"
 EventId = Annotated[str, Path(pattern=EVENT_ID, description="`id` of the event")]
 ConsumerName = Annotated[
     str, Path(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="a name that you choose: letters, digits, - and _")
@@ -111,7 +114,8 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     tags=["feed"],
     operation_id="acknowledge",
     summary="Move a consumer behind the last event that it has processed",
-    description="A position never moves back: an older event changes nothing.",
+    description="A position never moves back: an older event changes nothing. The caller of the first acknowledgement "
+    "owns the consumer; besides it, only operators can move it.",
 )
 def acknowledge(
     installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement | None, Body()] = None
@@ -119,9 +123,39 @@ def acknowledge(
     table = _feed().table
     if body is None:
         raise _MISSING_BODY
-    position = _position(installation_id, body["id"])
-    consumer = table.acknowledge(installation_id, name, position, at=current_request(router).now)
-    return _consumer(name, consumer)
+    if not re.fullmatch(EVENT_ID, body["id"]):
+        raise InvalidParameter("id", FORMATS["event_id"])
+    position, request = _position(installation_id, body["id"]), current_request(router)
+    caller = request.caller
+    try:
+        done = table.acknowledge(
+            installation_id,
+            name,
+            position,
+            at=request.now,
+            caller_id=caller.id,
+            for_others=caller.role == Role.OPERATOR,
+        )
+    except NotYours as not_yours:
+        raise Forbidden(str(not_yours)) from None
+    if done.moved:
+        _log_move(installation_id, name, before=done.moved_from, after=position)
+    return _consumer(name, done.consumer)
+
+
+@router.delete(
+    f"{FEED}/consumers/<name>",
+    tags=["feed"],
+    operation_id="removeConsumer",
+    summary="Remove a consumer, with its position and its owner",
+    description="Requires the role operator. A new consumer of this name starts with the oldest event that is kept.",
+)
+def remove_consumer(installation_id: InstallationId, name: ConsumerName) -> Consumer:
+    removed = _feed().table.remove_consumer(installation_id, name)
+    if removed is None:
+        raise NotFound(f"Consumer {name} was not found: it has acknowledged nothing, or was removed")
+    _log_move(installation_id, name, before=removed["position"], after=None)
+    return _consumer(name, removed)
 
 
 @router.get(f"{FEED}/<event_id>", tags=["feed"], operation_id="getFeedEvent", summary="One event, with its data")
@@ -146,15 +180,13 @@ def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Bo
     queue, request = _feed().queue, current_request(router)
     if body is None:
         raise _MISSING_BODY
-    data: Any = body.get("data", {})
     _check_text("id", body.get("id"), own_events.LONGEST_ID)
     _check_text("subject", body.get("subject"), own_events.LONGEST_SUBJECT)
     try:
         posted = own_events.own_event(
             Posted(
                 event_type=body["type"],
-                data=data,
-                data_bytes=_size(data),
+                data=body.get("data", {}),
                 own_id=body.get("id"),
                 occurred_at=body.get("time"),
                 subject=body.get("subject"),
@@ -171,15 +203,11 @@ def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Bo
         raise InvalidParameter("data", str(too_large).removeprefix("data ")) from None
     if not is_kept(posted.event_type, queue.types):
         raise InvalidParameter("type", "isn't kept by this deployment: see its setting feed_types")
+    if not _feed().posts.count(installation_id, at=request.now):
+        most = _feed().posts.most_per_minute
+        raise TooManyRequests(f"This installation has had its {most} posts of this minute: try again in the next one")
     queue.send([posted])
     return {"id": posted.event_id}
-
-
-def _size(data: Any) -> int:
-    try:
-        return len(json.dumps(data, allow_nan=False))
-    except ValueError:
-        raise InvalidParameter("data", "should be JSON, which has neither NaN nor Infinity") from None
 
 
 def _check_text(name: str, text: str | None, longest: int) -> None:
@@ -195,10 +223,17 @@ def _feed() -> Feed:
 
 
 def _position(installation_id: int, event_id: str) -> str:
-    position = _feed().table.position_of(installation_id, event_id)
-    if position is None:
+    table = _feed().table
+    position = table.position_of(installation_id, event_id)
+    if position is None or not table.exists(installation_id, position):
         raise _not_found(event_id)
     return position
+
+
+def _log_move(installation_id: int, name: str, *, before: str | None, after: str | None) -> None:
+    """Beside the line `admin action`, which has the caller."""
+    about = {"installation_id": installation_id, "consumer": name, "position_before": before, "position": after}
+    logs.logger.info("consumer moved", extra=about)
 
 
 def _not_found(event_id: str) -> NotFound:

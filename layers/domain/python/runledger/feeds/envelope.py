@@ -1,9 +1,10 @@
 """Events of the feed as CloudEvents 1.0. Pure."""
 
-import json
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
+from runledger.feeds import json_data
 from runledger.feeds.events import FeedType
 
 SPEC_VERSION = "1.0"
@@ -30,7 +31,7 @@ def envelope(item: Mapping[str, Any], *, written_at: str, payload: str | None = 
     """
     source = f"/v1/installations/{item['installation_id']}"
     text, about = item.get("payload") or payload, item.get("metadata", {})
-    data = {"data": json.loads(text)} if text else {"dataref": f"{source}/feed/{item['event_id']}"}
+    data = _data(text) if text else {"dataref": f"{source}/feed/{item['event_id']}"}
     found = {
         "specversion": SPEC_VERSION,
         "id": item["event_id"],
@@ -47,3 +48,9 @@ def envelope(item: Mapping[str, Any], *, written_at: str, payload: str | None = 
         "correlationid": about.get("correlation_id"),
     }
     return {name: value for name, value in found.items() if value is not None} | data
+
+
+def _data(text: str) -> dict[str, Any]:
+    """One event never fails the page that it is in: data that can't be returned as JSON is returned as its bytes."""
+    is_fit, data = json_data.parse(text)
+    return {"data": data} if is_fit else {"data_base64": b64encode(text.encode()).decode()}

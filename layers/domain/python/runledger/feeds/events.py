@@ -39,7 +39,9 @@ class FeedType(StrEnum):
     DEPLOYMENT_REJECTED = "deployment.rejected"
 
 
-RESERVED = {*(each.partition(".")[0] for each in FeedType), "runledger"}
+_OWN_WORDS = {each.partition(".")[0] for each in FeedType}
+# With their plurals, which a reader could take for them.
+RESERVED = {*_OWN_WORDS, *(f"{word}s" for word in _OWN_WORDS), "runledger"}
 
 
 class FeedStatus(StrEnum):

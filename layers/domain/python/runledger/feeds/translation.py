@@ -54,12 +54,21 @@ DEPLOYMENT_DECISIONS = {
     Approval.APPROVED: (FeedType.DEPLOYMENT_APPROVED, "approved_at"),
     Approval.REJECTED: (FeedType.DEPLOYMENT_REJECTED, "rejected_at"),
 }
+JOB_TIMES = (
+    *("created_at", "scheduled_at", "started_at", "completed_at", "queued_reported_at", "runner_requested_at"),
+    *("interrupted_at", "terminated_at", *APPROVAL_TIMES),
+)
 # A run or deployment that appears this long after its end was looked up for a reader: it is no news.
-LOOKED_UP_AFTER_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
+LOOKED_UP_AFTER_MS = OLD_AFTER_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
 
 
-def translate(table: str, before: Item, after: Item) -> list[FeedEvent]:
-    """`before` is empty if the item is new. Items of other kinds in the same tables lead to no events."""
+def translate(table: str, before: Item, after: Item, *, changed_at: str | None = None) -> list[FeedEvent]:
+    """`before` is empty if the item is new. Items of other kinds in the same tables lead to no events.
+
+    Nor do old jobs, which a migration or the recovery of a table writes.
+    """
+    if table == JOBS and changed_at and _is_old(after, changed_at):
+        return []
     return list(TRANSLATIONS[table](before, after))
 
 
@@ -102,6 +111,12 @@ def _job(before: Item, after: Item) -> Iterator[FeedEvent]:
     if status == Status.COMPLETED and (was != status or conclusion != before.get("conclusion")):
         kind = FeedType.JOB_FAILED if conclusion in FAILURES else FeedType.JOB_COMPLETED
         yield job_event(kind, after, after.get("completed_at") or updated_at, conclusion)
+
+
+def _is_old(job: Item, changed_at: str) -> bool:
+    """The newest of its facts. A carried-over job is as new as its re-run, which created it."""
+    facts = present(job, JOB_TIMES).values()
+    return bool(facts) and times.ms_between(max(facts), changed_at) > OLD_AFTER_MS
 
 
 def _is_interrupted(job: Item) -> bool:

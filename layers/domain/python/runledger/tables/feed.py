@@ -4,6 +4,7 @@ PK                            SK
 {installation}                {time of writing}#{event id}     an event
 {installation}#{event id}     v                                its mark
 {installation}#consumers      {name}                           a consumer
+{installation}#posts          {minute}                         a number of posts: see `feed_posts`
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from runledger.model import times
+from runledger.model.errors import NotYours
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
 from runledger.tables.pages import Key, Partition, Span
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 RECEIVED = "received"
 # A repeated or late acknowledgement never moves a consumer back.
-FURTHER = "attribute_not_exists(#position) OR #position < :position"
+FURTHER = "(attribute_not_exists(#position) OR #position < :position)"
+OWN = "(attribute_not_exists(#owner) OR #owner = :owner)"
+# Of the data in a page. A response of Lambda has up to 6 MB, in which a character of the data takes at most two.
+MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,15 @@ class Filter:
 
     def matches(self, event: Mapping[str, Any]) -> bool:
         return self.event_type in (None, event["event_type"]) and self.status in (None, event["status"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """`moved_from` is the position before; None if there was none, or if the consumer didn't move."""
+
+    consumer: dict[str, Any]
+    moved: bool
+    moved_from: str | None = None
 
 
 class FeedTable:
@@ -96,8 +110,11 @@ class FeedTable:
         start: Key | None = None,
         has_time: Callable[[], bool] = lambda: True,
     ) -> FeedPage:
-        """Reads on until `limit` events match, while `has_time`. A page may be short and still have a `next_key`."""
-        partition, found = _partition(installation_id, wanted), list[dict[str, Any]]()
+        """Reads on until `limit` events match or have MOST_BYTES, while `has_time`.
+
+        A page may be short and still have a `next_key`.
+        """
+        partition, found, size = _partition(installation_id, wanted), list[dict[str, Any]](), 0
         while True:
             left = limit - len(found)
             read = self._table.page(
@@ -110,9 +127,13 @@ class FeedTable:
                 consistent=partition.index is None,
             )
             items = read.items if partition.index is None else self._table.follow(read.items)
-            found += [event for event in map(from_attributes, items) if wanted.matches(event)]
+            for event in filter(wanted.matches, map(from_attributes, items)):
+                if size >= MOST_BYTES:
+                    return FeedPage(events=found, next_key=_key_in(partition, found[-1]))
+                found.append(event)
+                size += len(event.get("payload", ""))
             start = read.next_key
-            if start is None or len(found) >= limit or not has_time():
+            if start is None or len(found) >= limit or size >= MOST_BYTES or not has_time():
                 return FeedPage(events=found, next_key=start)
 
     def after(self, installation_id: int, position: str | None, *, limit: int) -> FeedPage:
@@ -128,12 +149,34 @@ class FeedTable:
         found = self._table.page(partition, newest_first=False, limit=limit, start=start)
         return FeedPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)
 
-    def acknowledge(self, installation_id: int, name: str, position: str, *, at: str) -> dict[str, Any]:
-        """The consumer. Its expiry is that of the last event it can have acknowledged."""
+    def acknowledge(
+        self, installation_id: int, name: str, position: str, *, at: str, caller_id: str, for_others: bool
+    ) -> Acknowledgement:
+        """The first caller owns the consumer. NotYours for other callers, unless they may act `for_others`.
+
+        Its expiry is that of the last event it can have acknowledged.
+        """
         key, new = _consumer_key(installation_id, name), {"position": position, "acknowledged_at": at}
-        expiry = {schema.EXPIRY: times.expiry(at, self._retention_days)}
-        self._table.update_if(key, put=new | expiry, condition=FURTHER)
-        return self._table.read(key) or new
+        moved, before = self._table.update_or_read(
+            key,
+            put=new | {schema.EXPIRY: times.expiry(at, self._retention_days)},
+            fill={"owner": caller_id},
+            condition=FURTHER if for_others else f"{FURTHER} AND {OWN}",
+            returning="ALL_OLD",
+        )
+        if moved:
+            return Acknowledgement(consumer=before | new, moved=True, moved_from=before.get("position"))
+        stored = self._table.read(key) or new
+        if not for_others and stored.get("owner", caller_id) != caller_id:
+            raise NotYours(f"Consumer {name} belongs to another caller: only that caller or an operator can move it")
+        return Acknowledgement(consumer=stored, moved=False)
+
+    def remove_consumer(self, installation_id: int, name: str) -> dict[str, Any] | None:
+        """The consumer as it was; None if there is none. Under its name, a new one starts with the oldest event."""
+        found = self.consumer(installation_id, name)
+        if found:
+            self._table.delete(_consumer_key(installation_id, name))
+        return found
 
     def _put_if_absent(self, item: Mapping[str, Any]) -> bool:
         try:
@@ -171,6 +214,12 @@ def _partition(installation_id: int, wanted: Filter) -> Partition:
 
 def _key(installation_id: int, position: str) -> dict[str, str]:
     return {schema.PARTITION: schema.feed_key(installation_id), schema.SORT: position}
+
+
+def _key_in(partition: Partition, event: Mapping[str, Any]) -> Key:
+    """Of an event in the table, or in an index."""
+    index = {partition.index.partition: partition.value} if partition.index else {}
+    return {schema.PARTITION: event[schema.PARTITION], schema.SORT: event[schema.SORT], **index}
 
 
 def _mark_key(installation_id: int, event_id: str) -> dict[str, str]:

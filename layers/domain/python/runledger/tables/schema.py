@@ -65,7 +65,7 @@ FEED = TableSchema(name="feed", retention_days=30, indexes=(FEED_BY_TYPE, FEED_B
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
 # Those that exist with a setting only.
 OPTIONAL = (FEED,)
-CONSUMERS = "consumers"  # of the feed
+CONSUMERS, POSTS = "consumers", "posts"  # of the feed
 
 
 def job_key(installation_id: int, job_id: int) -> str:
@@ -113,9 +113,14 @@ def feed_type_key(installation_id: int, event_type: str) -> str:
 
 
 def feed_mark_key(installation_id: int, event_id: str) -> str:
-    """The partition of the position of one event. No event has the id `consumers`."""
+    """The partition of the position of one event. Ids have 32 hexadecimal digits, so none is one of the words below."""
     return f"{installation_id}#{event_id}"
 
 
 def feed_consumers_key(installation_id: int) -> str:
     return f"{installation_id}#{CONSUMERS}"
+
+
+def feed_posts_key(installation_id: int) -> str:
+    """The partition of an installation's counts of posted events."""
+    return f"{installation_id}#{POSTS}"

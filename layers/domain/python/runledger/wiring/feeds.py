@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from runledger.feeds.events import ALL_TYPES
-from runledger.feeds.queue import FeedQueue
+from runledger.feeds.queue import DiscardedRecords, FeedQueue
 from runledger.feeds.writer import FeedWriter, Payloads
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.tables import schema
 from runledger.tables.feed import FeedTable
+from runledger.tables.feed_posts import PostCounts
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, names_in, parsed
 
 
@@ -24,18 +25,24 @@ class FeedQueueSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedStreamSettings(Settings):
-    """The tables whose streams are read."""
+    """The tables whose streams are read, and the queue for records that can't be translated."""
 
     jobs_table: str
     job_events_table: str
     runs_table: str
     deployments_table: str
     runners_table: str
+    feed_stream_dead_letters: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedPayloadSettings(Settings):
     feed_bucket: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedPostSettings(Settings):
+    feed_posts_per_minute: int
 
 
 @cache
@@ -69,9 +76,21 @@ def streamed_tables() -> Mapping[str, str]:
 
 
 @cache
+def discarded_records() -> DiscardedRecords:
+    url = FeedStreamSettings.from_environment().feed_stream_dead_letters
+    return DiscardedRecords(sqs=lazy_client("sqs"), url=url)
+
+
+@cache
 def table() -> FeedTable:
     settings = TableSettings.of("FEED")
     return FeedTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
+def posts() -> PostCounts:
+    most = FeedPostSettings.from_environment().feed_posts_per_minute
+    return PostCounts(client("dynamodb"), TableSettings.of("FEED").table, most_per_minute=most)
 
 
 @cache
