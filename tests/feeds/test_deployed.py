@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from runledger.feeds.events import FeedType
-from runledger.feeds.translation import TRANSLATIONS
+from runledger.feeds.translation import JOB_TIMES, TRANSLATIONS
+from runledger.model import times
+from runledger.model.reports import REDELIVERY_DAYS
 
 from local import browser
 from local.aws import deployment, emulator
@@ -80,7 +82,10 @@ def expected(outputs: Outputs) -> Counter[tuple[str, str]]:
     """Subject and type of events that follow from the final state of the jobs and runs, whatever came between."""
     tables = Deployment(outputs=outputs).tables()
     found: Counter[tuple[str, str]] = Counter()
+    oldest = times.earlier(datetime.now(UTC).isoformat(), seconds=REDELIVERY_DAYS * times.SECONDS_PER_DAY)
     for job in (each for each in tables["workflow_jobs"].values() if "job_id" in each):
+        if max(job[name] for name in JOB_TIMES if name in job) < oldest:
+            continue  # the demo's forgotten approval: no news
         subject = f"jobs/{job['job_id']}"
         if job["status"] == "completed":
             failed = job.get("conclusion") in ("failure", "timed_out", "startup_failure")
