@@ -95,7 +95,7 @@ def test_a_batch_is_repeated_while_a_record_can_be_neither_translated_nor_discar
 @pytest.mark.parametrize(("days", "types"), [(2, ["job.queued"]), (4, [])])
 def test_a_job_that_a_migration_or_a_recovery_writes_is_no_news(days: int, types: list[str]) -> None:
     record = change("workflow_jobs", {}, JOB_ITEM | {"status": "queued"})
-    created = datetime.fromisoformat(JOB_ITEM["created_at"]).timestamp()
+    created = datetime.fromisoformat(str(JOB_ITEM["created_at"])).timestamp()
     record["dynamodb"] = record["dynamodb"] | {"ApproximateCreationDateTime": created + days * 86_400}
     assert types_of(record) == types
 
