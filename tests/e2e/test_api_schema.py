@@ -47,7 +47,7 @@ KNOWN = {
 }
 TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}", "{event_id}", "{name}")
 # A POST may start a pass of the reconciler.
-EXAMPLES = {"get": 5, "post": 2}
+EXAMPLES = {"get": 5, "post": 2, "delete": 2}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
