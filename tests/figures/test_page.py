@@ -202,7 +202,7 @@ def _compare_run(tab: Dashboard, fact: Fact) -> None:
     assert _tiles(tab) == displayed_job.run_tiles(fact), fact
     assert tab.table("Jobs") == [displayed.row(fact)], fact
     bars = tab.page.locator(".gantt-bars g title, .gantt-bars g text, .gantt-bars svg > text.axis:last-of-type")
-    bars.last.wait_for(state="attached")  # drawn once the page knows the chart's width
+    bars.last.wait_for(state="attached")  # drawn after the page was laid out
     assert bars.all_text_contents()[-len(displayed_job.bar(fact)) :] == displayed_job.bar(fact), fact
     (aloud,) = tab.page.locator(".gantt-names .visually-hidden").all_text_contents()
     status = "failure" if fact.conclusion in expected.FAILED else fact.conclusion or expected.status(fact)
