@@ -37,12 +37,24 @@ def deployed(assembly: Path) -> dict[str, Package]:
                 found[name] = Package(
                     function=_asset(assembly, resource),
                     layers=tuple(layers),
-                    environment={
-                        key: value if isinstance(value, str) else "known-when-deployed"
-                        for key, value in about["Environment"]["Variables"].items()
-                    },
+                    environment=environment(about),
                 )
     return found
+
+
+def environment(function: dict[str, Any]) -> dict[str, str]:
+    """The variables of a function. What is only known at deployment is replaced, also within a longer text."""
+    return {key: _text(value) for key, value in function["Environment"]["Variables"].items()}
+
+
+def _text(value: Any) -> str:
+    match value:
+        case str():
+            return value
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(map(_text, parts))
+        case _:
+            return "known-when-deployed"
 
 
 def measure(assembly: Path, scratch: Path) -> list[Entry]:

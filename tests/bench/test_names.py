@@ -6,9 +6,11 @@ from pathlib import Path
 
 import botocore
 import pytest
+from runledger_api.wiring import ApiSettings
 
-from bench import cold_start, cpu
+from bench import cold_start, cpu, packages
 from tests.support.settings import SETTINGS, WIRING
+from tests.support.synthesis import Templates
 
 ROOT = Path(__file__).parents[2]
 BOTOCORE = Path(botocore.__file__).parent
@@ -27,6 +29,16 @@ def test_every_stage_of_a_cold_start_imports_what_exists(monkeypatch: pytest.Mon
     namespace: dict[str, object] = {}
     for stage in cold_start.STAGES.values():
         exec(stage, namespace)  # noqa: S102
+
+
+def test_the_api_starts_with_the_environment_that_the_cold_start_replaces(
+    templates: Templates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resources = [each["Properties"] for each in templates["api"]["Resources"].values()]
+    [function] = [each for each in resources if each.get("Handler") == "api.handler"]
+    for name, value in packages.environment(function).items():
+        monkeypatch.setenv(name, value)
+    assert ApiSettings.from_environment().dead_letter_queues
 
 
 def test_a_cold_function_clears_the_caches_of_every_composition_root() -> None:
