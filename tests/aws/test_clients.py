@@ -2,7 +2,9 @@
 
 import gc
 import json
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,3 +76,21 @@ def test_a_call_that_a_webhook_waits_for_fails_early_and_a_description_may_take_
     service: str, seconds: int
 ) -> None:
     assert clients.client(service, "us-east-1").meta.config.read_timeout == seconds
+
+
+def test_a_client_opens_only_the_data_of_its_own_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[str] = []
+    list_folder = os.listdir
+
+    def record(path: str) -> list[str]:
+        listed.append(Path(path).name)
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "listdir", record)
+    clients.session.__wrapped__().create_client("dynamodb", region_name="eu-west-1")
+    assert set(listed) == {"data", "dynamodb"}
+
+
+def test_a_service_that_botocore_does_not_have_is_an_error() -> None:
+    with pytest.raises(UnknownServiceError):
+        clients.session.__wrapped__().create_client("dynamo", region_name="eu-west-1")

@@ -8,14 +8,8 @@ import pytest
 from runledger.migration import key_pattern
 from runledger.platform import clients
 from runledger.wiring import settings
-from runledger.wiring.settings import (
-    FleetSettings,
-    InvalidSetting,
-    MissingSetting,
-    RecordingSettings,
-    RunnerSettings,
-    TableSettings,
-)
+from runledger.wiring.runners import FleetSettings, RunnerSettings
+from runledger.wiring.settings import InvalidSetting, MissingSetting, RecordingSettings, TableSettings
 from runledger_api import wiring as api_wiring
 from runledger_api.wiring import ApiSettings
 from runledger_github.wiring import RerunSettings

@@ -4,6 +4,7 @@ boto3 would add resources and S3 transfers, which are not used here, and 20 ms t
 """
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -29,6 +30,7 @@ def kept_from_collection() -> Iterator[None]:
 
 with kept_from_collection():
     from botocore.config import Config
+    from botocore.loaders import Loader
     from botocore.session import Session
 
 IMPATIENT = Config(
@@ -54,9 +56,18 @@ _clients: WeakSet[Any] = WeakSet()
 renew_after_restore(_clients)
 
 
+class _Loader(Loader):
+    """Loads the data of a service without listing all 400 of botocore first: 7 % of a cold start."""
+
+    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002
+        return [name for path in self.search_paths if os.path.isdir(path) for name in os.listdir(path)]
+
+
 @cache
 def session() -> Session:
-    return Session()
+    made = Session()
+    made.register_component("data_loader", _Loader())
+    return made
 
 
 @cache

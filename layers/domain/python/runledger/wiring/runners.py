@@ -1,6 +1,8 @@
 """What functions that track machines need in addition to the ledger: EC2, ECS and prices."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 
 from runledger.model.keys import JobKey
@@ -17,8 +19,32 @@ from runledger.runners.publishers import parse as parse_publishers
 from runledger.runners.tracker import RunnerTracker
 from runledger.wiring.recording import ledger
 from runledger.wiring.runner_tables import runners_table
-from runledger.wiring.settings import FleetSettings, LauncherSettings, RunnerConfigSettings, RunnerSettings
+from runledger.wiring.settings import RunnerConfigSettings, Settings, names_in, parsed, tags_in
 from runledger.wiring.tables import installations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerSettings(Settings):
+    """Every function that tracks machines. Without `runner_tags`, the tags of well-known launchers count."""
+
+    own_account: str
+    aws_region: str
+    runner_regions: tuple[str, ...] = parsed(names_in, default=())
+    runner_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetSettings(Settings):
+    """The functions that describe machines. Only the reconciler, which stops some, has `keep_tags`."""
+
+    ecs_clusters: tuple[str, ...] = parsed(names_in)
+    pool_tags: tuple[str, ...] = parsed(names_in)
+    keep_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LauncherSettings(Settings):
+    event_publishers: str = "[]"
 
 
 @cache

@@ -108,27 +108,3 @@ class RunnerConfigSettings(Settings):
 
     runner_config_bucket: str = ""
     runner_role_ids: tuple[str, ...] = parsed(names_in, default=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerSettings(Settings):
-    """Every function that tracks machines. Without `runner_tags`, the tags of well-known launchers count."""
-
-    own_account: str
-    aws_region: str
-    runner_regions: tuple[str, ...] = parsed(names_in, default=())
-    runner_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetSettings(Settings):
-    """The functions that describe machines. Only the reconciler, which stops some, has `keep_tags`."""
-
-    ecs_clusters: tuple[str, ...] = parsed(names_in)
-    pool_tags: tuple[str, ...] = parsed(names_in)
-    keep_tags: Mapping[str, str] = parsed(tags_in, default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LauncherSettings(Settings):
-    event_publishers: str = "[]"
