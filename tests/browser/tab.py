@@ -89,15 +89,17 @@ class Tab:
         canned = {"installation_id": CANNED, "org_name": "o", "status": "active"}
         route.fulfill(response=response, json=listed | {"items": [*listed["items"], canned]})
 
-    def problems(self) -> list[str]:
-        return [
-            f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']][:3])}" for each in self.violations()
-        ]
+    def problems(self, *tags: str) -> list[str]:
+        """Violations of axe-core's rules, or of those with one of these tags."""
+        violations = self.violations(*tags)
+        return [f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']][:3])}" for each in violations]
 
-    def violations(self) -> list[dict[str, Any]]:
+    def violations(self, *tags: str) -> list[dict[str, Any]]:
         """As axe-core judges what is shown now. It is evaluated by the debugger, which no CSP stops."""
-        self.page.evaluate(AXE.read_text())
-        found: dict[str, Any] = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        if not self.page.evaluate("Boolean(window.axe)"):
+            self.page.evaluate(AXE.read_text())
+        options = {"resultTypes": ["violations"], **({"runOnly": list(tags)} if tags else {})}
+        found: dict[str, Any] = self.page.evaluate("options => axe.run(document, options)", options)
         return list(found["violations"])
 
     def overflow(self) -> int:

@@ -256,6 +256,16 @@ def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDB
     assert not locks.claim(INSTANCE, suspected_at=suspected_at, owner="another pass", at=at)
 
 
+def test_a_machine_that_is_contested_after_a_pass_has_read_it_is_not_suspected(dynamodb: "DynamoDBClient") -> None:
+    play(dynamodb, [LIFE["scheduled"]])
+    table, at = RunnersTable(dynamodb, RUNNERS, retention_days=14), "2025-01-15T11:00:00.000Z"
+    table.change(INSTANCE, at=at, change=lambda runner: runner.contested(at, by=INSTALLATION + 1))
+    assert table.suspect(INSTANCE, at=at, reason="no_job") is None
+    (runner,) = items(dynamodb, RUNNERS)
+    assert "suspected_at" not in runner
+    assert "suspected_reason" not in runner
+
+
 def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
     def claimed(_: Ledger, runners: RunnerTracker) -> None:
         tags = {"ghr:Application": "github-action-runner", "ghr:Owner": "another-owner"}

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 SUSPICION = ("suspected_at", "suspected_reason")
 CLEARING = ("suspicion_cleared_at", "suspicion_cleared_reason")
+# A second installation may have claimed the machine since the pass read it.
+NOT_CONTESTED = "attribute_not_exists(#contested_at)"
 # Either it is not a known runner and has not ended, or it is active and not suspected.
 NOT_YET_SUSPECTED = (
-    "(attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR "
-    "(#status = :active AND attribute_not_exists(#suspected_at))"
+    "((attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR "
+    f"(#status = :active AND attribute_not_exists(#suspected_at))) AND {NOT_CONTESTED}"
 )
-SUSPECTED_FOR_ANOTHER = "#status = :active AND #suspected_reason <> :suspected_reason"
+SUSPECTED_FOR_ANOTHER = f"#status = :active AND #suspected_reason <> :suspected_reason AND {NOT_CONTESTED}"
 UNCHANGED_SINCE_READ = "#version = :version_read"
 CHANGED = {"version": 1}
 # A confirmed machine stays active until EC2 or ECS reports its end, or a pass finds that it is gone.
@@ -85,7 +87,7 @@ class RunnersTable:
         return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
     def suspect(self, runner_id: str, *, at: str, reason: str, since: str | None = None, **new: Any) -> Runner | None:
-        """The runner if this call made it a suspect. None if it was one before, is being cleaned or is gone.
+        """The runner if this call made it a suspect. None if it was one before, is contested, cleaned or gone.
 
         So of several passes that find the same orphan, one counts it. If it was suspected for another reason, the
         reason changes, and the suspicion dates from `since`, or else from now.
@@ -101,7 +103,7 @@ class RunnersTable:
             add=CHANGED,
             condition=NOT_YET_SUSPECTED,
             given={"active": RunnerStatus.ACTIVE},
-            names=("terminated_at",),
+            names=("terminated_at", "contested_at"),
             returning="ALL_NEW",
         )
         if suspected is not None:
@@ -112,7 +114,7 @@ class RunnersTable:
             add=CHANGED,
             condition=SUSPECTED_FOR_ANOTHER,
             given={"active": RunnerStatus.ACTIVE},
-            names=("status",),
+            names=("status", "contested_at"),
         )
         return None
 
