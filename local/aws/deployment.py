@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import boto3
 
 from local import ROOT
-from local.aws import outputs
+from local.aws import layers, outputs
 from local.aws.emulator import CREDENTIALS, REGION
 from local.aws.outputs import Outputs
 from local.github import webhooks as github_webhooks
@@ -102,7 +102,10 @@ def deploy_stacks(
     cdk = _Cdk(endpoint_url, folder, progress, context=context)
     stacks_file = folder / "stacks.json"
     arguments = ("--all", "--require-approval", "never", "--outputs-file", str(stacks_file))
-    cdk.run("deploy", *arguments, working_folder=app_folder, assets_folder=assets_folder)
+    assets = assets_folder or folder / "cdk.out"
+    layers.reuse(assets)
+    cdk.run("deploy", *arguments, working_folder=app_folder, assets_folder=assets)
+    layers.keep(assets)
     stacks: Stacks = json.loads(stacks_file.read_text())
     return stacks
 
