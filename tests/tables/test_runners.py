@@ -19,7 +19,6 @@ from runledger.recording.follow_up import FollowUps, lookup_from
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
 from runledger.runners.tracker import RunnerTracker
-from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.runners import RunnersTable
 
 from tests.support import runner_events
@@ -244,26 +243,6 @@ def test_a_runner_expires_after_its_end_and_not_after_its_launch(dynamodb: "Dyna
     play(dynamodb, [LIFE["terminated"]])
     (gone,) = items(dynamodb, RUNNERS)
     assert gone["ttl"] == times.expiry("2025-01-15T10:07:00.000Z", 14)
-
-
-def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDBClient") -> None:
-    play(dynamodb, [LIFE["scheduled"]])
-    suspected_at, at = "2025-01-15T11:00:00.000Z", "2025-01-15T11:30:00.000Z"
-    assert RunnersTable(dynamodb, RUNNERS, retention_days=14).suspect(INSTANCE, at=suspected_at, reason="no_job")
-    locks = CleanupLocks(dynamodb, RUNNERS)
-    assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
-    assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
-    assert not locks.claim(INSTANCE, suspected_at=suspected_at, owner="another pass", at=at)
-
-
-def test_a_machine_that_is_contested_after_a_pass_has_read_it_is_not_suspected(dynamodb: "DynamoDBClient") -> None:
-    play(dynamodb, [LIFE["scheduled"]])
-    table, at = RunnersTable(dynamodb, RUNNERS, retention_days=14), "2025-01-15T11:00:00.000Z"
-    table.change(INSTANCE, at=at, change=lambda runner: runner.contested(at, by=INSTALLATION + 1))
-    assert table.suspect(INSTANCE, at=at, reason="no_job") is None
-    (runner,) = items(dynamodb, RUNNERS)
-    assert "suspected_at" not in runner
-    assert "suspected_reason" not in runner
 
 
 def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamodb: "DynamoDBClient") -> None:
