@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "runledger.runners": {"model", "platform", "tables", "recording"},
     "runledger.migration": {"model", "platform", "recording", "webhooks"},
     "runledger.feeds": {"model", "platform", "tables"},
+    "runledger.notifications": {"model", "platform", "tables", "queries", "feeds"},
     "runledger.reconciliation": {"model", "platform", "tables", "queries", "recording", "runners"},
     "runledger.wiring": {"model", "platform", "tables", "recording", "webhooks", "runners", "migration", "feeds"},
     "runledger_github": {

@@ -1,0 +1,1 @@
+"""Channels: each delivers one event to one receiver. Only the sender loads those that use the network."""

@@ -1,0 +1,71 @@
+"""What every channel receives and returns. Pure.
+
+The API loads this and `configs`, which checks the settings of a subscription. `opening` has `Channels`, and loads what
+the network needs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class ChannelKind(StrEnum):
+    WEBHOOK = "webhook"
+    SLACK = "slack"
+    NTFY = "ntfy"
+    SNS = "sns"
+    EVENTBRIDGE = "eventbridge"
+    RELAUNCH = "relaunch"
+
+
+class Outcome(StrEnum):
+    """REFUSED is final: the receiver doesn't want this message, or the channel can't work with its settings."""
+
+    ACCEPTED = "accepted"
+    TRY_LATER = "try_later"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """`message_id` is the same for each attempt: a receiver recognises by it what it has processed before.
+
+    `envelope` is a CloudEvent, as `feeds.envelope` makes it. `sent_at` is the time of this attempt.
+    """
+
+    message_id: str
+    envelope: Mapping[str, Any]
+    sent_at: str
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """`notification_id` is the id that the receiver gave the message.
+
+    `error` is short, and contains neither a secret nor what the receiver responded: readers of messages see it, and a
+    response may come from a system that they have no access to.
+    """
+
+    outcome: Outcome
+    notification_id: str | None = None
+    error: str | None = None
+    retry_after_seconds: int | None = None
+
+    @classmethod
+    def accepted(cls, notification_id: str | None = None) -> "Receipt":
+        return cls(outcome=Outcome.ACCEPTED, notification_id=notification_id)
+
+    @classmethod
+    def try_later(cls, error: str, *, retry_after_seconds: int | None = None) -> "Receipt":
+        return cls(outcome=Outcome.TRY_LATER, error=error, retry_after_seconds=retry_after_seconds)
+
+    @classmethod
+    def refused(cls, error: str) -> "Receipt":
+        return cls(outcome=Outcome.REFUSED, error=error)
+
+
+class Channel(Protocol):
+    def send(self, outgoing: Outgoing) -> Receipt:
+        """One attempt. Whatever a receiver does, it returns a receipt and never raises."""
