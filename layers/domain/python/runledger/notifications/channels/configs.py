@@ -43,6 +43,7 @@ class ChannelSettings:
     own_urls: tuple[str, ...] = ()
     slack_hosts: tuple[str, ...] = SLACK_HOSTS
     runner_requests_at_most: int = 5
+    stuck_queued_minutes: int = 10
     allow_loopback: bool = False
 
 
@@ -133,7 +134,12 @@ def _relaunch(config: Config, settings: ChannelSettings) -> dict[str, Any]:
     owner_type = config.get("owner_type", OWNER_TYPES[0])
     if owner_type not in OWNER_TYPES:
         raise Malformed("owner_type", f"should be {' or '.join(OWNER_TYPES)}")
-    return {"url": receiver(config.get("url"), settings, field="url").url, "owner_type": owner_type}
+    found = {"url": receiver(config.get("url"), settings, field="url").url, "owner_type": owner_type}
+    if (installation_id := config.get("installation_id")) is not None:
+        if type(installation_id) is not int or installation_id <= 0:
+            raise Malformed("installation_id", "should be the number of the launcher's own installation")
+        found["installation_id"] = installation_id
+    return found
 
 
 def _topic(config: Config, settings: ChannelSettings) -> dict[str, Any]:
@@ -202,7 +208,7 @@ CHECKS: Mapping[ChannelKind, tuple[frozenset[str], Callable[[Config, ChannelSett
     ChannelKind.NTFY: (frozenset({"url", "priority", "tags"}), _ntfy),
     ChannelKind.SNS: (frozenset({"target"}), _topic),
     ChannelKind.EVENTBRIDGE: (frozenset({"target"}), _bus),
-    ChannelKind.RELAUNCH: (frozenset({"url", "owner_type"}), _relaunch),
+    ChannelKind.RELAUNCH: (frozenset({"url", "owner_type", "installation_id"}), _relaunch),
 }
 SECRETS: Mapping[ChannelKind, Callable[[Config, str | None, ChannelSettings], str | None]] = {
     ChannelKind.WEBHOOK: _webhook_secret,

@@ -1,0 +1,223 @@
+"""One HTTP request to an address that was checked, within a total time and a total size.
+
+The name of a receiver is resolved once, all its addresses are checked, and the connection is made to one of these very
+addresses: a name that resolves differently the next moment leads nowhere else. The certificate is checked for the name.
+Redirects aren't followed, proxies aren't used, and compressed responses aren't expanded.
+
+Libraries resolve the name themselves when they connect, and their time-outs start again with each byte. So this uses
+the socket, and http.client for the protocol.
+"""
+
+import io
+import socket
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from threading import Thread
+from typing import Any
+
+from runledger.notifications.channels import addresses
+from runledger.notifications.channels.addresses import Address
+from runledger.notifications.channels.urls import Target
+
+# Of one request, with the resolution of the name. The sender's time-out has to be longer.
+TOTAL_SECONDS = 15.0
+# Once the status is known, the rest of the response changes nothing: a receiver can't occupy the sender with it.
+REST_SECONDS = 2.0
+MOST_RESPONSE_BYTES = 64 * 1024
+MOST_ADDRESSES = 4
+CHUNK = 16 * 1024
+HEADERS = {"User-Agent": "runledger", "Accept-Encoding": "identity", "Connection": "close"}
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+class NoResponse(Exception):
+    """Its text is shown to readers of messages: it contains no address and nothing that the receiver sent."""
+
+
+class NotPublic(NoResponse):
+    """The name resolves to an address that messages aren't sent to. A retry won't help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """`headers` have lower-case names. They and `body` are empty if only the status arrived in time."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """All addresses of the name, the preferred one first. OSError if there are none."""
+    return [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+class Deadline:
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def left(self) -> float:
+        """TimeoutError if nothing is left."""
+        left = self._end - self._clock()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def shorten(self, seconds: float) -> None:
+        self._end = min(self._end, self._clock() + seconds)
+
+
+class _Stream(io.RawIOBase):
+    """A socket with a limit for the whole exchange: a time-out of its own would start again with each byte."""
+
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+        self._sock, self._deadline = sock, deadline
+        self._bytes_left = MOST_RESPONSE_BYTES
+
+    def sendall(self, data: bytes) -> None:
+        for start in range(0, len(data), CHUNK):
+            self._sock.settimeout(self._deadline.left())
+            self._sock.sendall(data[start : start + CHUNK])
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._bytes_left <= 0:
+            raise OSError("the response is too large")
+        self._sock.settimeout(self._deadline.left())
+        number = self._sock.recv_into(buffer, min(len(buffer), self._bytes_left))
+        self._bytes_left -= number
+        return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Http:
+    """`resolve`, `trusted` and the times are replaced by tests only."""
+
+    allow_loopback: bool = False
+    resolve: Resolve = resolve
+    trusted: Callable[[], ssl.SSLContext] = ssl.create_default_context
+    seconds: float = TOTAL_SECONDS
+    rest_seconds: float = REST_SECONDS
+    clock: Callable[[], float] = time.monotonic
+
+    @cached_property
+    def _context(self) -> ssl.SSLContext:
+        """Loading all authorities takes longer than a request."""
+        return self.trusted()
+
+    def post(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Response:
+        """NoResponse if no status was received."""
+        deadline = Deadline(self.seconds, self.clock)
+        try:
+            found = self._addresses(target, deadline)
+            with self._connect(found, target, deadline) as sock:
+                return self._exchange(_Stream(sock, deadline), target, body, headers, deadline)
+        except TimeoutError:
+            raise NoResponse(f"no response within {self.seconds:g} seconds") from None
+        except ssl.SSLCertVerificationError as error:
+            raise NoResponse(f"the certificate isn't valid: {error.verify_message}") from None
+        except ssl.SSLError:
+            raise NoResponse("no encrypted connection: TLS failed") from None
+        except ConnectionRefusedError:
+            raise NoResponse("the connection was refused") from None
+        except (HTTPException, ValueError):
+            raise NoResponse("the response isn't HTTP") from None
+        except OSError:
+            raise NoResponse("the connection failed, or ended without a response") from None
+
+    def _addresses(self, target: Target, deadline: Deadline) -> list[Address]:
+        """NotPublic if one of them isn't allowed: such a name isn't one of a public receiver."""
+        literal = addresses.parse(target.host)
+        named = [target.host] if literal is not None else self._resolved(target, deadline)
+        found = [addresses.parse(each) for each in dict.fromkeys(named)]
+        allowed = [each for each in found if each is not None and self._is_allowed(each)]
+        if not found or len(allowed) < len(found):
+            raise NotPublic("the name of the receiver doesn't resolve to public addresses only")
+        return allowed[:MOST_ADDRESSES]
+
+    def _is_allowed(self, address: Address) -> bool:
+        return addresses.is_public(address) or (self.allow_loopback and addresses.is_loopback(address))
+
+    def _resolved(self, target: Target, deadline: Deadline) -> Sequence[str]:
+        """In a thread, because the system's resolver has no time-out that can be set."""
+        results: list[Sequence[str] | None] = []
+
+        def look_up() -> None:
+            try:
+                results.append(self.resolve(target.host, target.port))
+            except (OSError, UnicodeError):
+                results.append(None)
+
+        thread = Thread(target=look_up, daemon=True)
+        thread.start()
+        thread.join(deadline.left())
+        if not results:
+            raise TimeoutError
+        if results[0] is None:
+            raise NoResponse("the name of the receiver wasn't found")
+        return results[0]
+
+    def _connect(self, found: Sequence[Address], target: Target, deadline: Deadline) -> socket.socket:
+        """To the first address that accepts it; each but the last has half of the time that is left."""
+        *others, last = found
+        for address in others:
+            try:
+                return self._connect_to(address, target, deadline.left() / 2, deadline)
+            except ssl.SSLError:
+                raise
+            except OSError:
+                continue
+        return self._connect_to(last, target, deadline.left(), deadline)
+
+    def _connect_to(self, address: Address, target: Target, seconds: float, deadline: Deadline) -> socket.socket:
+        family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(seconds)
+            sock.connect((str(address), target.port))
+            if not target.is_encrypted:
+                return sock
+            sock.settimeout(deadline.left())
+            return self._context.wrap_socket(sock, server_hostname=target.host)
+        except BaseException:
+            sock.close()
+            raise
+
+    def _exchange(
+        self, stream: Any, target: Target, body: bytes, headers: Mapping[str, str], deadline: Deadline
+    ) -> Response:
+        connection = HTTPConnection(target.host, target.port)
+        connection.sock = stream
+        with suppress(BrokenPipeError, ConnectionResetError):  # it may have responded before it read everything
+            connection.request("POST", target.path, body, {"Host": target.authority, **HEADERS, **headers})
+        response = HTTPResponse(stream, method="POST")
+        try:
+            response.begin()
+            deadline.shorten(self.rest_seconds)
+            named = {name.lower(): value for name, value in response.headers.items()}
+            return Response(status=response.status, headers=named, body=self._rest(response))
+        except (OSError, HTTPException, ValueError):
+            # The receiver has decided: without this, a message that it accepted would be sent again.
+            if isinstance(response.status, int):
+                return Response(status=response.status)
+            raise
+        finally:
+            response.close()
+
+    def _rest(self, response: HTTPResponse) -> bytes:
+        try:
+            return response.read(MOST_RESPONSE_BYTES)
+        except (OSError, HTTPException, ValueError):
+            return b""

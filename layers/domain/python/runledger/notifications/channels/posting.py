@@ -1,0 +1,47 @@
+"""Sends one request of a channel over HTTP, and makes a receipt of what comes back."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from runledger.notifications.channels import responses
+from runledger.notifications.channels.connection import Http, NoResponse, NotPublic
+from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.urls import Target
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusing:
+    """The channel of a subscription whose settings can't work any more."""
+
+    reason: str
+
+    def send(self, outgoing: Outgoing) -> Receipt:  # noqa: ARG002
+        return Receipt.refused(self.reason)
+
+
+def post(
+    http: Http,
+    target: Target,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    sent_at: str,
+    refusals: Collection[int] = responses.GONE,
+    id_in: Callable[[bytes], str | None] = lambda _: None,
+) -> Receipt:
+    """`id_in` finds the receiver's own id in the body of its response. `refusals` are statuses that are final."""
+    try:
+        response = http.post(target, body, {"Content-Type": JSON, **headers})
+    except NotPublic as problem:
+        return Receipt.refused(str(problem))
+    except NoResponse as problem:
+        return Receipt.try_later(str(problem))
+    return responses.receipt(
+        response.status,
+        response.headers,
+        sent_at=sent_at,
+        refusals=refusals,
+        notification_id=id_in(response.body) if responses.is_success(response.status) else None,
+    )

@@ -1,0 +1,92 @@
+"""The relaunch channel: sends a launcher the webhook `workflow_job queued` of a job without a runner, as GitHub would.
+
+Launchers act on that webhook only, so none has to be changed. It is signed with the launcher's own secret. It contains
+no installation of ours: a launcher's App has another one, and would use ours to ask GitHub for a token. Launchers look
+up the installation if it is absent; for one that doesn't, the subscription has the launcher's `installation_id`.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from runledger.feeds.events import FeedType
+from runledger.feeds.queue import to_json
+from runledger.model import times
+from runledger.model.inputs import Status
+from runledger.notifications.channels import github_payloads
+from runledger.notifications.channels.connection import Http
+from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.posting import post
+from runledger.notifications.channels.signatures import github_signature
+from runledger.notifications.channels.urls import Target
+from runledger.notifications.texts import OwnType
+
+WAITING = {Status.QUEUED, Status.SCHEDULED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Of the requests for runners: the reconciler makes them, and this channel honours them too."""
+
+    requests_at_most: int
+    first_pause_minutes: int
+
+    def seconds_valid(self, request: int) -> int:
+        """Until the next request may be made. Two of them must not launch two runners for one job."""
+        return self.first_pause_minutes * times.SECONDS_PER_MINUTE << max(0, request - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relaunch:
+    """`config` has the owner's type, and may have the launcher's own installation."""
+
+    http: Http
+    target: Target
+    secret: str
+    limits: Limits
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    def send(self, outgoing: Outgoing) -> Receipt:
+        kind = outgoing.envelope["type"]
+        if kind == OwnType.TEST:
+            return self._post(outgoing, "ping", github_payloads.ping())
+        if kind != FeedType.RUNNER_REQUESTED:
+            return Receipt.refused(f"a relaunch channel sends {FeedType.RUNNER_REQUESTED} only")
+        job = outgoing.envelope.get("data")
+        job = job if isinstance(job, Mapping) else {}
+        if problem := self._problem(job, outgoing):
+            return Receipt.refused(problem)
+        return self._post(outgoing, "workflow_job", github_payloads.queued(job, **self.config))
+
+    def _problem(self, job: Mapping[str, Any], outgoing: Outgoing) -> str | None:
+        """Why this request isn't sent, or not any more."""
+        if problem := github_payloads.missing(job):
+            return problem
+        if job.get("status") not in WAITING:
+            return f"the job is {job.get('status')}, and needs no runner"
+        request = job.get("runner_requests", 1)
+        if request > self.limits.requests_at_most:
+            return f"request {request} is more than runner_requests_at_most"
+        requested_at = job.get("runner_requested_at") or outgoing.envelope["time"]
+        age_ms = times.ms_between(requested_at, outgoing.sent_at)
+        if age_ms >= self.limits.seconds_valid(request) * times.MS_PER_SECOND:
+            return "the request is too old: the next one may have been made"
+        if self.config.get("installation_id") == job.get("installation_id"):
+            return "installation_id is Runledger's own: it should be that of the launcher's GitHub App"
+        return None
+
+    def _post(self, outgoing: Outgoing, event: str, payload: Mapping[str, Any]) -> Receipt:
+        body = to_json(payload).encode()
+        headers = {
+            "X-GitHub-Event": event,
+            "X-GitHub-Delivery": delivery_id(outgoing.message_id),
+            "X-Hub-Signature-256": github_signature(body, self.secret),
+            "User-Agent": "GitHub-Hookshot/runledger",
+        }
+        return post(self.http, self.target, body, headers, sent_at=outgoing.sent_at)
+
+
+def delivery_id(message_id: str) -> str:
+    """In GitHub's form. Each attempt has the same: launchers recognise a repeated delivery by it."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"urn:runledger:message:{message_id}"))

@@ -1,0 +1,261 @@
+"""A title and a few lines for each type of event, for people. Pure.
+
+Everyone who can push chooses names of jobs and branches, and teams post events of their own. So every value is
+shortened and loses line breaks and invisible characters here, and each channel escapes what is special to it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from runledger.feeds.events import FeedType
+from runledger.model import times
+from runledger.notifications import digest_texts
+from runledger.notifications.words import clean, duration, money
+
+LONGEST_TITLE, LONGEST_LINE, MOST_LINES = 150, 500, 40
+LONGEST_URL = 2000
+MOST_FIELDS = 6
+URL = re.compile(r"https?://[!-~]+")
+TAG = re.compile(r"[-+_a-z0-9]{1,50}")
+PRIORITIES = range(1, 6)
+
+Data = Mapping[str, Any]
+
+
+class OwnType(StrEnum):
+    """Types that don't come from the feed."""
+
+    TEST = "runledger.test"
+    MESSAGE = "runledger.message"
+    REMINDER = "runledger.reminder"
+    DIGEST = "runledger.digest"
+
+
+class Urgency(StrEnum):
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """`emoji` is a short code that Slack and ntfy share. A person's message may set `priority` and `tags`."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    url: str | None = None
+    urgency: Urgency = Urgency.NORMAL
+    emoji: str | None = None
+    priority: int | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    phrase: str
+    emoji: str
+    urgency: Urgency = Urgency.NORMAL
+
+
+STYLES: Mapping[str, _Style] = {
+    FeedType.JOB_QUEUED: _Style("Job queued", "hourglass", Urgency.LOW),
+    FeedType.JOB_STARTED: _Style("Job started", "arrow_forward", Urgency.LOW),
+    FeedType.JOB_COMPLETED: _Style("Job completed", "white_check_mark", Urgency.LOW),
+    FeedType.JOB_FAILED: _Style("Job failed", "x", Urgency.HIGH),
+    FeedType.JOB_INTERRUPTED: _Style("Job interrupted", "zap", Urgency.HIGH),
+    FeedType.JOB_STUCK: _Style("Job stuck", "warning", Urgency.HIGH),
+    FeedType.JOB_RECONCILED: _Style("Job corrected", "wrench", Urgency.LOW),
+    FeedType.RUN_COMPLETED: _Style("Run completed", "white_check_mark", Urgency.LOW),
+    FeedType.RUN_FAILED: _Style("Run failed", "x", Urgency.HIGH),
+    FeedType.APPROVAL_REQUESTED: _Style("Approval requested", "raised_hand", Urgency.NORMAL),
+    FeedType.APPROVAL_GIVEN: _Style("Approval given", "white_check_mark", Urgency.LOW),
+    FeedType.APPROVAL_REFUSED: _Style("Approval refused", "no_entry", Urgency.NORMAL),
+    FeedType.APPROVAL_FORGOTTEN: _Style("Approval forgotten", "raised_hand", Urgency.HIGH),
+    FeedType.RUNNER_REQUESTED: _Style("Runner requested", "computer", Urgency.NORMAL),
+    FeedType.RUNNER_ORPHANED: _Style("Runner suspected as an orphan", "warning", Urgency.NORMAL),
+    FeedType.RUNNER_CLEANED: _Style("Orphaned runner stopped", "broom", Urgency.NORMAL),
+    FeedType.DEPLOYMENT_CREATED: _Style("Deployment created", "rocket", Urgency.LOW),
+    FeedType.DEPLOYMENT_APPROVED: _Style("Deployment approved", "white_check_mark", Urgency.LOW),
+    FeedType.DEPLOYMENT_REJECTED: _Style("Deployment rejected", "no_entry", Urgency.NORMAL),
+}
+
+
+def text_of(envelope: Mapping[str, Any]) -> Text:
+    """Never fails, whatever the data of the event is."""
+    found = envelope.get("data")
+    data: Data = found if isinstance(found, Mapping) else {}
+    kind = str(envelope.get("type", ""))
+    if kind in (OwnType.MESSAGE, OwnType.REMINDER, OwnType.TEST):
+        return _message(kind, data)
+    if kind == OwnType.DIGEST:
+        lines = digest_texts.lines(data)
+        return Text(title=_title(digest_texts.title(data)), lines=_fitting(lines), emoji="bar_chart")
+    if kind in STYLES:
+        return _event(STYLES[kind], FAMILIES[kind.partition(".")[0]], envelope, data)
+    return Text(title=_title(f"{kind}: {envelope.get('subject', '')}"), lines=_fitting(_fields(data)))
+
+
+def _event(style: _Style, family: "_Family", envelope: Mapping[str, Any], data: Data) -> Text:
+    subject = family.name(data) or str(envelope.get("subject", ""))
+    repo = data.get("repo_full_name")
+    return Text(
+        title=_title(f"{style.phrase}: {subject}" + (f" in {repo}" if repo else "")),
+        lines=_fitting(family.lines(data, str(envelope.get("time", "")))),
+        url=_url(data.get("job_html_url") or data.get("run_html_url")),
+        urgency=style.urgency,
+        emoji=style.emoji,
+    )
+
+
+def _message(kind: str, data: Data) -> Text:
+    """Of a person, a schedule, or the test of a subscription."""
+    written = data.get("text")
+    lines = written.splitlines() if isinstance(written, str) else []
+    default = {OwnType.TEST: "Test message from Runledger", OwnType.REMINDER: "Reminder"}.get(OwnType(kind), "Message")
+    priority, tags = data.get("priority"), data.get("tags")
+    return Text(
+        title=_title(str(data.get("title") or default)),
+        lines=_fitting(lines),
+        url=_url(data.get("click_url")),
+        emoji={OwnType.TEST: "test_tube", OwnType.REMINDER: "bell"}.get(OwnType(kind)),
+        priority=priority if type(priority) is int and priority in PRIORITIES else None,
+        tags=tuple(filter(_is_tag, tags)) if isinstance(tags, list) else (),
+    )
+
+
+def _job_lines(data: Data, at: str) -> Iterator[str]:
+    yield _joined(
+        data.get("workflow_name"),
+        _named("branch", data.get("head_branch")),
+        _named("attempt", data.get("run_attempt") if data.get("run_attempt") != 1 else None),
+    )
+    yield _joined(
+        _named("conclusion", data.get("conclusion")),
+        _named("status", data.get("status") if "conclusion" not in data else None),
+        _named("environment", data.get("environment")),
+    )
+    if "stuck_since" in data:
+        yield f"since {data['stuck_since']} ({_age(data['stuck_since'], at)})"
+    if "runner_requests" in data and data.get("status") in ("queued", "scheduled"):
+        yield f"request {data['runner_requests']}, labels: {_listed(data.get('labels'))}"
+    yield _joined(
+        _named("runner", data.get("runner_name") or data.get("instance_id")),
+        data.get("instance_type"),
+        data.get("instance_lifecycle"),
+        _named("pool", data.get("pool_name")),
+    )
+    yield _joined(
+        _named("ran for", duration(data.get("usage_in_seconds"))),
+        _named("cost", money(data.get("usage_in_dollars"))),
+    )
+
+
+def _reconciliation_lines(data: Data) -> Iterator[str]:
+    changes = data["changes"] if isinstance(data["changes"], Mapping) else {}
+    for name, change in changes.items():
+        if isinstance(change, Mapping):
+            yield f"{name}: {change.get('from', 'absent')} → {change.get('to', 'absent')}"
+
+
+def _lines_of_job(data: Data, at: str) -> Iterator[str]:
+    return _reconciliation_lines(data) if "changes" in data else _job_lines(data, at)
+
+
+def _run_lines(data: Data, _at: str) -> Iterator[str]:
+    yield _joined(
+        _named("branch", data.get("head_branch")),
+        _named("attempt", data.get("run_attempt") if data.get("run_attempt") != 1 else None),
+        _named("conclusion", data.get("conclusion")),
+    )
+    if data.get("failed_jobs"):
+        yield f"{data['failed_jobs']} of {data.get('total_jobs', 'its')} jobs failed"
+
+
+def _approval_lines(data: Data, at: str) -> Iterator[str]:
+    if "waiting_since" not in data:
+        yield from _job_lines(data, at)
+        return
+    yield f"waiting since {data['waiting_since']} ({_age(data['waiting_since'], at)})"
+    jobs = data.get("job_ids")
+    if isinstance(jobs, list):
+        yield f"{len(jobs)} waiting job{'s' if len(jobs) != 1 else ''}"
+
+
+def _runner_lines(data: Data, at: str) -> Iterator[str]:
+    if "runner_id" not in data:
+        yield from _job_lines(data, at)
+        return
+    yield _joined(data.get("kind"), _named("pool", data.get("pool_name")), _named("job", data.get("job_id")))
+    yield _joined(_named("reason", data.get("terminated_reason") or data.get("suspected_reason")))
+
+
+def _deployment_lines(data: Data, _at: str) -> Iterator[str]:
+    yield _joined(_named("deployment", data.get("deployment_id")), _named("status", data.get("status")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Of the types that begin with the same word. `names` are the fields that name what the event is about."""
+
+    names: tuple[str, ...]
+    lines: Callable[[Data, str], Iterator[str]]
+
+    def name(self, data: Data) -> str | None:
+        return next((str(data[name]) for name in self.names if data.get(name)), None)
+
+
+FAMILIES: Mapping[str, _Family] = {
+    "job": _Family(("job_name",), _lines_of_job),
+    "run": _Family(("workflow_name",), _run_lines),
+    "approval": _Family(("environment", "job_name"), _approval_lines),
+    "runner": _Family(("runner_id", "job_name"), _runner_lines),
+    "deployment": _Family(("environment",), _deployment_lines),
+}
+
+
+def _fields(data: Data) -> Iterator[str]:
+    """Of a team's own event: the first values that are short."""
+    scalars = [(name, value) for name, value in data.items() if isinstance(value, str | int | float)]
+    for name, value in scalars[:MOST_FIELDS]:
+        yield f"{name}: {value}"
+
+
+def _title(text: str) -> str:
+    return clean(text, longest=LONGEST_TITLE) or "Event"
+
+
+def _fitting(lines: "Iterator[str] | list[str]") -> tuple[str, ...]:
+    found = [line for each in lines if (line := clean(each, longest=LONGEST_LINE))]
+    hidden = len(found) - MOST_LINES
+    return (*found[:MOST_LINES], *([f"and {hidden} more lines"] if hidden > 0 else []))
+
+
+def _url(value: object) -> str | None:
+    is_url = isinstance(value, str) and len(value) <= LONGEST_URL and URL.fullmatch(value)
+    return str(value) if is_url else None
+
+
+def _is_tag(value: object) -> bool:
+    return isinstance(value, str) and TAG.fullmatch(value) is not None
+
+
+def _joined(*parts: object) -> str:
+    return ", ".join(str(part) for part in parts if part)
+
+
+def _named(name: str, value: object) -> str | None:
+    return f"{name} {value}" if value not in (None, "") else None
+
+
+def _listed(values: object) -> str:
+    return ", ".join(map(str, values)) if isinstance(values, list) and values else "none"
+
+
+def _age(since: object, at: str) -> str:
+    try:
+        return duration(times.ms_between(str(since), at) // times.MS_PER_SECOND) or "now"
+    except (ValueError, TypeError):
+        return "unknown"
