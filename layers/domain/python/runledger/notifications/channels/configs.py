@@ -68,10 +68,11 @@ def new_secret() -> str:
 
 
 def secret_bytes(secret: str) -> bytes:
-    """The key of a Standard Webhooks secret. ValueError if it isn't one."""
-    if not secret.startswith(SECRET_PREFIX):
-        raise ValueError(f"a secret begins with {SECRET_PREFIX}")
-    return b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    """The key of a Standard Webhooks secret. ValueError if it isn't one: an empty key would sign everything too."""
+    key = b64decode(secret.removeprefix(SECRET_PREFIX), validate=True) if secret.startswith(SECRET_PREFIX) else b""
+    if not LEAST_SECRET_BYTES <= len(key) <= MOST_SECRET_BYTES:
+        raise ValueError(f"a secret is {SECRET_PREFIX} and {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} bytes in Base64")
+    return key
 
 
 def slack_target(secret: object, settings: ChannelSettings) -> urls.Target:
@@ -162,15 +163,13 @@ def _webhook_secret(_config: Config, secret: str | None, _settings: ChannelSetti
     if secret is None:
         return new_secret()
     try:
-        size = len(secret_bytes(secret))
+        secret_bytes(secret)
     except ValueError:
-        size = 0
-    if not LEAST_SECRET_BYTES <= size <= MOST_SECRET_BYTES:
         raise Malformed(
             "secret",
             f"should be {SECRET_PREFIX} followed by {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} random bytes in "
             "Base64; omit it to have one generated",
-        )
+        ) from None
     return secret
 
 

@@ -72,7 +72,7 @@ class Relaunch:
         age_ms = times.ms_between(requested_at, outgoing.sent_at)
         if age_ms >= self.limits.seconds_valid(request) * times.MS_PER_SECOND:
             return "the request is too old: the next one may have been made"
-        if self.config.get("installation_id") == job.get("installation_id"):
+        if "installation_id" in self.config and self.config["installation_id"] == job.get("installation_id"):
             return "installation_id is Runledger's own: it should be that of the launcher's GitHub App"
         return None
 
