@@ -1,7 +1,7 @@
 """Statistics of an installation, or of one of its repositories, read page by page until time runs out."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from runledger.model import times
@@ -30,8 +30,12 @@ def measure(
     until: str,
     now: str,
     has_time: HasTime,
+    observe: Callable[[CompletedJob], None] | None = None,
 ) -> dict[str, Any]:
-    """`truncated` if time ran out: then some open jobs, or those that completed first, are missing."""
+    """`truncated` if time ran out: then some open jobs, or those that completed first, are missing.
+
+    `observe` gets each completed job that is read, for what statistics don't contain.
+    """
     statistics, truncated = Statistics(since=since, until=until), False
     for status in OPEN:
         found, cut_off = jobs.every(jobs.in_status(installation_id, status), has_time=has_time)
@@ -43,6 +47,8 @@ def measure(
     for page in _completed_pages(jobs, installation_id, repo_full_name, since=since, until=until, now=now):
         for completed in page:
             statistics.add_completed(completed)
+            if observe is not None:
+                observe(completed)
         if not has_time():
             truncated = True
             break
