@@ -145,5 +145,11 @@ def test_products_that_accept_messages_of_slack_are_allowed_by_a_setting() -> No
         configs.check_secret(ChannelKind.SLACK, {}, url, SETTINGS)
 
 
+@pytest.mark.parametrize("own", ["https://10.0.0.7/v1", "http://localhost:4566/x", "https://[fd00::1]/"])
+def test_a_deployment_with_a_private_address_has_subscriptions_too(own: str) -> None:
+    settings = ChannelSettings(own_urls=(own,))
+    assert configs.check(ChannelKind.WEBHOOK, {"url": URL}, settings) == {"url": URL}
+
+
 def test_a_relaunch_channel_is_limited_to_requests_for_runners() -> None:
     assert configs.ONLY_TYPES == {ChannelKind.RELAUNCH: ("runner.requested",)}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from secrets import token_bytes
 from typing import Any
+from urllib.parse import urlsplit
 
 from runledger.feeds.events import FeedType
 from runledger.model.errors import Malformed
@@ -100,8 +101,9 @@ def receiver(text: object, settings: ChannelSettings, *, field: str) -> urls.Tar
 
 
 def _place(url: str) -> tuple[str, int]:
-    found = urls.target(url, field="url", allow_loopback=True)
-    return found.host, found.port
+    """Not by `urls.target`: the deployment itself may have a private address."""
+    parts = urlsplit(url)
+    return (parts.hostname or "").removesuffix("."), parts.port or urls.PORTS[parts.scheme]
 
 
 def _webhook(config: Config, settings: ChannelSettings) -> dict[str, Any]:
