@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import subprocess
 import uuid
 from typing import Any
 
@@ -72,6 +73,20 @@ def test_the_headers_are_those_of_github() -> None:
     expected = "sha256=" + hmac.new(SECRET.encode(), request.body, "sha256").hexdigest()
     assert request.headers["x-hub-signature-256"] == expected
     assert request.headers["content-type"] == "application/json"
+
+
+def test_the_library_of_launchers_verifies_the_signature() -> None:
+    """terraform-aws-github-runner and cdk-github-runners use octokit's."""
+    request = relaunched(REQUESTED | {"job_name": "\u00e4\U0001f4a9"})
+    script = """
+        import { verify } from "@octokit/webhooks-methods";
+        const [secret, body, signature] = process.argv.slice(1);
+        console.log(await verify(secret, body, signature), await verify("another", body, signature));
+    """
+    arguments = [SECRET, request.body.decode(), request.headers["x-hub-signature-256"]]
+    command = ["node", "--input-type=module", "--eval", script, "--", *arguments]
+    found = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert found.split() == ["true", "false"]
 
 
 def test_the_payload_has_what_terraform_aws_github_runner_reads() -> None:
