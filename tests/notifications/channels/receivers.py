@@ -58,7 +58,15 @@ def sends(data: bytes) -> Behaviour:
 
 
 def drips(data: bytes) -> Behaviour:
-    return lambda connection: connection.drip(data)
+    return then_drips(b"", data)
+
+
+def then_drips(start: bytes, data: bytes) -> Behaviour:
+    def behave(connection: Connection) -> None:
+        connection.send(start)
+        connection.drip(data)
+
+    return behave
 
 
 def repeats(start: bytes, part: bytes) -> Behaviour:
@@ -82,10 +90,10 @@ def hangs_up(_connection: Connection) -> None:
 
 @contextmanager
 def receiving(
-    *behaviours: Behaviour, tls: ssl.SSLContext | None = None, address: str = "127.0.0.1"
+    *behaviours: Behaviour, tls: ssl.SSLContext | None = None, address: str = "127.0.0.1", port: int = 0
 ) -> Iterator[Receiver]:
     """Each connection meets the next behaviour, and those after the last one the last again."""
-    listener = socket.create_server((address, 0))
+    listener = socket.create_server((address, port))
     listener.settimeout(0.01)
     stopped = Event()
     receiver = Receiver(port=listener.getsockname()[1], host=address, scheme="https" if tls else "http")
@@ -116,10 +124,12 @@ def receiving(
         listener.close()
 
 
-def unused_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
+@contextmanager
+def refusing() -> Iterator[int]:
+    """A port of 127.0.0.1 that is reserved and accepts no connection: a free one could be taken by another process."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield reserved.getsockname()[1]
 
 
 def _read(sock: socket.socket) -> Request:

@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Callable, Sequence
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 from runledger.notifications.channels.connection import MOST_RESPONSE_BYTES, Http, NoResponse, NotPublic, Response
@@ -16,11 +16,12 @@ from tests.notifications.channels.receivers import (
     drips,
     hangs_up,
     receiving,
+    refusing,
     repeats,
     responds,
     sends,
     stays_silent,
-    unused_port,
+    then_drips,
 )
 from tests.notifications.channels.scene import IMPATIENT, PATIENT, resolving
 
@@ -145,7 +146,7 @@ def test_a_name_that_turns_private_after_its_first_use_is_rejected(http: Client)
 
 
 def test_the_next_address_is_used_if_the_first_is_down(http: Client) -> None:
-    with receiving(responds(200), address="127.0.0.2") as receiver:
+    with refusing() as port, receiving(responds(200), address="127.0.0.2", port=port) as receiver:
         found = resolving(hooks_example=["127.0.0.1", "127.0.0.2"])
         assert post(http(resolve=found), at(receiver, host=NAME)).status == 200
 
@@ -166,8 +167,8 @@ def test_a_resolver_that_hangs_is_given_up(http: Client) -> None:
 
 
 def test_a_receiver_that_is_down_has_no_response(http: Client) -> None:
-    with pytest.raises(NoResponse, match="refused"):
-        post(http(), Target(scheme="http", host="127.0.0.1", port=unused_port(), path="/"))
+    with refusing() as port, pytest.raises(NoResponse, match="refused"):
+        post(http(), Target(scheme="http", host="127.0.0.1", port=port, path="/"))
 
 
 def test_a_redirect_is_not_followed(http: Client) -> None:
@@ -210,7 +211,7 @@ STATUS_KNOWN: dict[str, Behaviour] = {
     "drips headers": drips(START + b"X-Slow: " + b"a" * 500),
     "endless headers": repeats(START, b"X-More: " + b"a" * 1000 + b"\r\n"),
     "an endless header": repeats(START + b"X-More: ", b"a" * 4096),
-    "drips the body": drips(START + b"Content-Length: 500\r\n\r\n" + b"a" * 400),
+    "drips the body": then_drips(START + b"Content-Length: 500\r\n\r\n", b"a" * 400),
     "an endless body": repeats(START + b"\r\n", b"a" * 4096),
     "endless chunks": repeats(START + b"Transfer-Encoding: chunked\r\n\r\n", b"5\r\naaaaa\r\n" * 50),
     "chunks of nonsense": sends(START + b"Transfer-Encoding: chunked\r\n\r\nnonsense"),
@@ -229,6 +230,33 @@ def test_a_status_counts_whatever_follows_it(http: Client, behaviour: Behaviour)
         response = post(http(seconds=1.0), at(receiver))
     assert response.status == 200
     assert len(response.body) <= MOST_RESPONSE_BYTES
+
+
+def test_after_the_status_the_receiver_has_little_time_left(http: Client) -> None:
+    with receiving(STATUS_KNOWN["drips the body"]) as receiver:
+        assert post(http(), at(receiver)).status == 200
+
+
+def test_the_size_is_limited_while_there_is_time(http: Client) -> None:
+    with receiving(STATUS_UNKNOWN["endless interim responses"]) as receiver, pytest.raises(NoResponse):
+        post(http(), at(receiver))
+
+
+def test_a_response_counts_although_the_receiver_has_not_read_everything(http: Client) -> None:
+    """It hangs up with data that it hasn't read, so sending fails."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def respond() -> None:
+            accepted, _ = listener.accept()
+            with accepted:
+                accepted.recv(1000)
+                accepted.sendall(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+
+        thread = Thread(target=respond)
+        thread.start()
+        target = Target(scheme="http", host="127.0.0.1", port=listener.getsockname()[1], path="/")
+        assert post(http(), target, body=b"a" * 30_000_000).status == 202
+        thread.join()
 
 
 def test_a_receiver_that_never_reads_does_not_keep_the_sender(http: Client) -> None:

@@ -15,7 +15,7 @@ from runledger.notifications.channels.delivery import ChannelKind, Outcome, Rece
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.notifications.channels.authority import Authority
-from tests.notifications.channels.receivers import Behaviour, hangs_up, receiving, responds, sends, unused_port
+from tests.notifications.channels.receivers import Behaviour, hangs_up, receiving, refusing, responds, sends
 from tests.notifications.channels.scene import JOB, LOCAL, MESSAGE_ID, SECRET, event, now, opened, outgoing, resolving
 
 WEBHOOK = ChannelKind.WEBHOOK
@@ -133,8 +133,8 @@ def test_a_receiver_that_speaks_no_http_is_tried_later(behaviour: Behaviour) -> 
 
 
 def test_a_receiver_that_is_down_is_tried_later() -> None:
-    url = f"http://127.0.0.1:{unused_port()}/hook"
-    receipt = opened(WEBHOOK, {"url": url}, [SECRET]).send(outgoing())
+    with refusing() as port:
+        receipt = opened(WEBHOOK, {"url": f"http://127.0.0.1:{port}/hook"}, [SECRET]).send(outgoing())
     assert receipt == Receipt.try_later("the connection was refused")
 
 

@@ -65,7 +65,7 @@ def _split(text: str, field: str) -> tuple[SplitResult, int | None]:
         port = parts.port
     except ValueError:
         raise Malformed(field, "is not a valid URL") from None
-    if port == 0 or "\\" in text:
+    if port == 0:
         raise Malformed(field, "is not a valid URL")
     return parts, port
 
