@@ -31,7 +31,9 @@ class Cloud:
     def open(self, kind: ChannelKind, target: str, **replaced: Any) -> Channel:
         settings = ChannelSettings(sns_topics=self.topics, event_buses=self.buses)
         clients = {"sns": self.sns, "events": self.events} | replaced
-        return Channels(settings=settings, **clients).open(kind, {"target": target}, [])
+        return Channels(settings=settings, client=lambda service, _region: clients[service]).open(
+            kind, {"target": target}, []
+        )
 
     def received(self) -> list[dict[str, Any]]:
         """From the topic, by a queue that is subscribed to it."""
@@ -186,6 +188,17 @@ def test_an_error_of_aws_leads_to_a_receipt_with_its_code_only(
     assert receipt.outcome is outcome
     assert ACCOUNT not in str(receipt.error)
     assert "<evil>" not in str(receipt.error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "service"), [(ChannelKind.SNS, "sns"), (ChannelKind.EVENTBRIDGE, "events")], ids=["sns", "events"]
+)
+def test_a_target_in_another_region_is_called_there(kind: ChannelKind, service: str) -> None:
+    arn = f"arn:aws:{service}:us-east-2:{ACCOUNT}:alerts"
+    called: list[tuple[str, str]] = []
+    settings = ChannelSettings(sns_topics={"alerts": arn}, event_buses={"alerts": arn})
+    Channels(settings=settings, client=lambda *named: called.append(named)).open(kind, {"target": "alerts"}, [])
+    assert called == [(service, "us-east-2")]
 
 
 def test_an_entry_that_the_bus_rejects_is_tried_later(cloud: Cloud) -> None:

@@ -1,7 +1,7 @@
 """Opens the channel of a subscription. Only the sender loads this."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,12 +23,11 @@ Secrets = Sequence[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Channels:
-    """Keep one for all messages: it keeps what is slow to create."""
+    """Keep one for all messages: it keeps what is slow to create. `client` gets a service and a region of AWS."""
 
     settings: ChannelSettings
     http: Http | None = None
-    sns: Any = field(default_factory=lambda: lazy_client("sns"))
-    events: Any = field(default_factory=lambda: lazy_client("events"))
+    client: Callable[[str, str], Any] = lazy_client
 
     def open(self, kind: ChannelKind, config: Config, secrets: Secrets) -> Channel:
         """`secrets` has the newest first. If the settings can't work any more, the channel refuses all messages.
@@ -70,10 +69,12 @@ class Channels:
         return Ntfy(http=self._http, target=target, token=token, config=config)
 
     def _topic(self, config: Config, _secrets: Secrets) -> Channel:
-        return SnsTopic(sns=self.sns, arn=self.settings.sns_topics[config["target"]])
+        arn = self.settings.sns_topics[config["target"]]
+        return SnsTopic(sns=self.client("sns", _region(arn)), arn=arn)
 
     def _bus(self, config: Config, _secrets: Secrets) -> Channel:
-        return EventBus(events=self.events, arn=self.settings.event_buses[config["target"]])
+        arn = self.settings.event_buses[config["target"]]
+        return EventBus(events=self.client("events", _region(arn)), arn=arn)
 
     def _relaunch(self, config: Config, secrets: Secrets) -> Channel:
         limits = Limits(
@@ -86,6 +87,11 @@ class Channels:
 
     def _target(self, url: str) -> urls.Target:
         return configs.receiver(url, self.settings, field="url")
+
+
+def _region(arn: str) -> str:
+    """`arn:aws:sns:REGION:ACCOUNT:NAME`. A client of another region can't publish there."""
+    return arn.split(":")[3]
 
 
 def _newest(secrets: Secrets) -> str:
