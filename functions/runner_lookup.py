@@ -8,6 +8,7 @@ from runledger.runners import lookups
 from runledger.wiring import runners
 
 tracker, find_machine, find_price = runners.tracker(), runners.find_machine(), runners.find_price()
+arns_of = runners.fleet().arns_of
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -17,4 +18,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _look_up(message: str) -> None:
     lookup = follow_up.lookup_from(message)
     logs.follow_message(message)
-    lookups.look_up(lookup, tracker, find_machine, find_price)
+    lookups.look_up(lookup, tracker, find_machine, find_price, arns_of)

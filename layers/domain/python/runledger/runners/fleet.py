@@ -16,6 +16,7 @@ from runledger.runners.instances import describe, describe_tasks, running_tasks,
 
 NO_SUCH_INSTANCE = "InvalidInstanceID.NotFound"
 NO_SUCH_TASK = "task was not found"
+PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}  # by the start of their regions
 
 
 def _ignore(_trouble: UnavailableError) -> None:
@@ -51,6 +52,15 @@ class Fleet:
         with self._counted():
             found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
         return next(iter(found.values()), None)
+
+    def arns_of(self, task_id: str) -> list[str]:
+        """Those that a task may have whose id contains no cluster."""
+        account = self.scope.account_id
+        return [
+            f"arn:{_partition(region)}:ecs:{region}:{account}:task/{cluster}/{task_id}"
+            for region in self.scope.regions
+            for cluster in self.clusters
+        ]
 
     def ours(self) -> dict[str, Instance]:
         if not self.tags:
@@ -126,6 +136,10 @@ def _is_gone(error: ClientError) -> bool:
 
 def kind_of(runner_id: str) -> RunnerKind:
     return RunnerKind.ECS if runner_id.startswith("arn:") else RunnerKind.EC2
+
+
+def _partition(region: str) -> str:
+    return next((name for start, name in PARTITIONS.items() if region.startswith(start)), "aws")
 
 
 def _names_cluster(task_id: str) -> bool:

@@ -1,19 +1,27 @@
 """Machines that no launcher reported: a runner's name contains the id, and EC2 or ECS describes the machine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from runledger.model.assignments import Assignment, MachineFacts
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
+from runledger.model.places import NOWHERE, place_of
 from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.runners.tracker import RunnerTracker
 
 FindMachine = Callable[[str, RunnerKind], Instance | None]
+ArnsOf = Callable[[str], Sequence[str]]
 
 
-def look_up(lookup: RunnerLookup, tracker: RunnerTracker, find_machine: FindMachine, find_price: FindPrice) -> Ruling:
+def look_up(
+    lookup: RunnerLookup,
+    tracker: RunnerTracker,
+    find_machine: FindMachine,
+    find_price: FindPrice,
+    arns_of: ArnsOf = lambda _: (),
+) -> Ruling:
     """The name is a claim. The job gets the machine only if it is a runner and has no other owner.
 
     Raises UnavailableError if AWS does not respond with the machine or with its price. In the second case the job
@@ -22,7 +30,7 @@ def look_up(lookup: RunnerLookup, tracker: RunnerTracker, find_machine: FindMach
     kind = RunnerKind(lookup.kind)
     machine = find_machine(lookup.runner_id, kind)
     price = find_price(_price_query(machine, lookup.at)) if machine else Price()
-    runner_id = machine.runner_id if machine else lookup.runner_id
+    runner_id = machine.runner_id if machine else _recorded(lookup.runner_id, kind, tracker, arns_of)
     fact = Assignment(
         installation_id=lookup.installation_id,
         job_id=lookup.job_id,
@@ -35,6 +43,13 @@ def look_up(lookup: RunnerLookup, tracker: RunnerTracker, find_machine: FindMach
     if price.trouble and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
         raise UnavailableError(f"the price of runner {runner_id}: {price.trouble}")
     return ruling
+
+
+def _recorded(runner_id: str, kind: RunnerKind, tracker: RunnerTracker, arns_of: ArnsOf) -> str:
+    """ECS forgets a task an hour after its end. Its events, which have the ARN, may have been recorded before."""
+    if kind is RunnerKind.EC2 or place_of(runner_id) != NOWHERE:
+        return runner_id
+    return next((arn for arn in arns_of(runner_id) if tracker.table.get(arn)), runner_id)
 
 
 def _described(machine: Instance, price: Price) -> MachineFacts:
