@@ -53,11 +53,15 @@ def test_an_approval_that_was_given_is_not_listed_if_github_can_be_asked(scene: 
     assert scene.reconcile()["summary"]["forgotten_approvals"] == (0 if asks else 1)
 
 
-def test_an_approval_that_github_refuses_to_show_hides_no_other(scene: Scene) -> None:
+@pytest.mark.parametrize("status", [403, 404, 502])
+def test_an_approval_that_github_does_not_show_hides_no_other(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("GITHUB_PATIENCE_SECONDS", "0")
     deployment(scene, "waiting")
     wait(scene, 1, created_at=ago(hours=30))
     wait(scene, 2, created_at=ago(hours=29), deployment_id=DEPLOYMENT + 1)
-    scene.github.state.add_fault(kind="error", status=403, path=f"*/deployments/{DEPLOYMENT}", times=None)
+    scene.github.state.add_fault(kind="error", status=status, path=f"*/deployments/{DEPLOYMENT}", times=None)
     answer = scene.reconcile()
     assert (answer["summary"]["forgotten_approvals"], answer["outcome"]) == (2, "success")
 

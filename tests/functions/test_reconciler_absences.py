@@ -146,10 +146,21 @@ def test_one_404_closes_nothing(scene: Scene, kind: str) -> None:
     queued(scene, 1)
     scene.github.state.add_fault(kind="error", status=404, path=f"*/actions/runs/{RUN}/attempts/1/jobs", times=1)
     scene.reconcile(kind)
+    assert {run["status"] for run in items(scene.world.dynamodb, RUNS)} == {"queued"}
     a_while_passes(scene)
     assert scene.reconcile(kind)["summary"]["jobs_closed"] == 0
     assert scene.job(1)["status"] == "queued"
     assert not absences(scene)
+
+
+@pytest.mark.parametrize("kind", ["quick", "full"])
+def test_several_404s_in_ten_minutes_close_nothing(scene: Scene, kind: str) -> None:
+    queued(scene, 1)
+    scene.github.state.add_fault(kind="error", status=404, path="*/actions/*", times=None)
+    for _ in range(4):
+        assert scene.reconcile(kind)["summary"]["jobs_closed"] == 0
+    assert scene.job(1)["status"] == "queued"
+    assert {run["status"] for run in items(scene.world.dynamodb, RUNS)} == {"queued"}
 
 
 def test_a_job_that_was_closed_is_corrected_when_github_has_it_again(scene: Scene) -> None:

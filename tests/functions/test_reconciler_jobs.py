@@ -91,14 +91,19 @@ def test_the_same_correction_is_made_again_if_the_job_needs_it_again(scene: Scen
     assert scene.job(1)["status"] == "queued"
 
 
-def test_runs_that_fail_do_not_keep_the_others_from_their_turn(scene: Scene) -> None:
+@pytest.mark.parametrize("status", [403, 502])
+def test_runs_that_fail_do_not_keep_the_others_from_their_turn(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """Whether GitHub rejects the request or doesn't respond."""
+    monkeypatch.setenv("GITHUB_PATIENCE_SECONDS", "0")
     for number in range(1, 5):
         scene.github.state.put("runs", RUN + number, repository=REPO)
         scene.receive(QUEUED, number, run_id=RUN + number)
         scene.github.state.put("jobs", number, run_id=RUN + number, status="queued", created_at=ago(hours=1))
     for number in (1, 2):
         path = f"*/actions/runs/{RUN + number}/*"
-        scene.github.state.add_fault(kind="error", status=403, path=path, times=None)
+        scene.github.state.add_fault(kind="error", status=status, path=path, times=None)
     scene.reconcile()
     checked = [item for item in items(scene.world.dynamodb, RUNS) if "checked_at" in item]
     assert len(checked) == 4

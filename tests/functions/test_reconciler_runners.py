@@ -54,6 +54,16 @@ def test_the_suspicion_of_a_machine_that_is_busy_under_an_unrecorded_name_is_cle
     assert scene.state_of(instance) == "running"
 
 
+def test_no_registration_is_removed_while_another_one_of_the_machine_is_busy(scene: Scene) -> None:
+    instance = outlived(scene)
+    scene.github.state.put("runners", 9, scope=ORG)
+    scene.github.state.put("runners", 10, scope=REPO, name=f"again-{instance}", busy=True)
+    scene.reconcile()
+    scene.reconcile()
+    assert scene.state_of(instance) == "running"
+    assert {9, 10} <= scene.github.state.runners.keys()
+
+
 def test_a_busy_runner_whose_name_contains_no_id_may_be_any_machine_so_none_is_stopped(scene: Scene) -> None:
     ours = scene.start_instance()
     scene.github.state.put("runners", 10, scope=ORG, name="builder-7", busy=True)

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from runledger.model.inputs import Event, EventType
 from runledger.model.job import Job
+from runledger.model.ownership import is_runner
 from runledger.model.runner import Runner
 from runledger.platform import emf
 from runledger.recording import telemetry
 from runledger.tables import deployments, runs, schema
+from runledger.wiring.settings import tags_in
 
 from stacks.monitoring import saved_queries
 from tests.support.documents import DOCS, names, rows, section
@@ -128,6 +130,28 @@ def test_the_readme_states_the_counted_cost_of_a_month() -> None:
 def test_every_saved_query_is_explained() -> None:
     explained = {first.strip("*") for first, *_ in rows(section("operating.md", "Alarms")) if first.startswith("*")}
     assert explained == {*saved_queries.OVER_FUNCTIONS, *saved_queries.OVER_ACCESS}
+
+
+@pytest.mark.parametrize("launcher", ["terraform-aws-github-runner", "cdk-github-runners", "RunsOn"])
+def test_the_documented_tag_of_a_launcher_makes_its_machines_runners(launcher: str) -> None:
+    documented = {cells[0]: cells[1] for cells in rows(section("reconciler.md", "Orphans"))}
+    setting = re.findall(r"`([^`]+)`", documented[launcher])[0]
+    tag, _, value = setting.partition("=")
+    machine = {tag: value.replace("*", "any")}
+    assert is_runner(machine, tags_in(setting))
+    assert is_runner(machine, {}), "the launcher's own tags count if the setting is empty"
+
+
+def test_the_machines_that_a_pass_must_not_stop_are_documented() -> None:
+    text = section("reconciler.md", "Orphans")
+    for about in (
+        SETTINGS["keep_tags"],
+        "ghr:bypass-removal",
+        "idle pools",
+        "static runners",
+        "registered with an enterprise",
+    ):
+        assert about in text
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda file: file.name)
