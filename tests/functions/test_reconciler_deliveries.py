@@ -1,11 +1,14 @@
 """Webhooks that never arrived are found in GitHub's delivery log, and GitHub is asked to send them again."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from runledger.model.reports import WEBHOOK_PATH
+from runledger.reconciliation import deliveries
 from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
 from runledger_github.app import DeliveryPage, GitHubApp
 from runledger_github.errors import NoResponseError
@@ -153,6 +156,21 @@ def test_a_redelivery_that_github_did_not_accept_does_not_count_as_an_attempt(
     assert scene.reconcile()["summary"]["webhooks_redelivered"] == 1
 
 
+def test_redeliveries_that_github_never_accepts_keep_no_other_waiting(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "REDELIVERED_AT_MOST", 3)
+    for number in range(4):
+        lose(scene, f"lost {number}")
+        dated(scene, delivered_at=ago(minutes=9 - number))
+    for row in scene.github.state.deliveries[:3]:
+        scene.github.state.add_fault(kind="error", path=f"*/deliveries/{row.id}/attempts", times=None)
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 0
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 1
+
+
 def test_redeliveries_are_spread_over_most_of_the_three_days() -> None:
-    pauses = [PAUSE_SECONDS * PAUSE_GROWTH**number for number in range(5)]
+    """With the default of the setting."""
+    settings = json.loads((Path(__file__).parents[2] / "cdk.json").read_text())["context"]
+    pauses = [PAUSE_SECONDS * PAUSE_GROWTH**number for number in range(settings["redeliveries_at_most"] - 1)]
     assert 48 < sum(pauses) / 3600 < 72

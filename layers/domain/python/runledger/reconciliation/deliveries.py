@@ -177,7 +177,8 @@ class DeliveryCheck:
 def in_turn_by_installation(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
     """The first of each installation, then the second of each, and so on: a pass is shared among them.
 
-    Within an installation, those with the fewest attempts come first, then the oldest.
+    Within an installation, those with the fewest attempts come first, then those that were requested longest ago: a
+    request without a response is no attempt, and must not come first in every pass. Then the oldest.
     """
     queues: dict[int | None, list[LostDelivery]] = defaultdict(list)
     for each in sorted(lost, key=_urgency):
@@ -186,8 +187,8 @@ def in_turn_by_installation(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
     return [each for _, each in sorted(turns, key=lambda turn: (turn[0], *_urgency(turn[1])))]
 
 
-def _urgency(lost: LostDelivery) -> tuple[int, str, str]:
-    return lost.asked, lost.delivered_at, lost.guid
+def _urgency(lost: LostDelivery) -> tuple[int, str, str, str]:
+    return lost.asked, lost.tried_at or "", lost.delivered_at, lost.guid
 
 
 @dataclass(slots=True, kw_only=True)

@@ -36,12 +36,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostDelivery:
+    """`asked` and `asked_at` are about requests that GitHub has answered. `tried_at` is the last one of all."""
+
     guid: str
     delivery_id: int
     delivered_at: str
     event: str
     asked: int = 0
     asked_at: str | None = None
+    tried_at: str | None = None
     status_code: int = 0  # of the newest attempt; 0 if there was no response
     installation_id: int | None = None
 
@@ -94,14 +97,14 @@ class LostDeliveries:
         """False if another pass has made this attempt. A retry by the SDK after a lost response is True."""
         asked = self._table.update_if(
             _key(LOST, lost.guid),
-            put={"asked": lost.asked + 1, "asked_at": at, "asked_by": new_owner()},
+            put={"asked": lost.asked + 1, "asked_at": at, "tried_at": at, "asked_by": new_owner()},
             condition="#asked = :seen OR #asked_by = :asked_by",
             given={"seen": lost.asked},
         )
         return asked is not None
 
     def uncount_attempt(self, lost: LostDelivery) -> None:
-        """Restores the count and the time after a request without a response."""
+        """Restores the count and its time after a request without a response."""
         self._table.update_if(
             _key(LOST, lost.guid),
             put={"asked": lost.asked, "asked_at": lost.asked_at},
