@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeVar
-from zlib import crc32
 
 from runledger.model.job import Job
 from runledger.model.keys import RunKey
@@ -80,8 +79,8 @@ def closed_jobs(absences: Iterable[Absence]) -> list[Absence]:
 
 
 def in_another_order(jobs: Iterable[Job], current: Pass) -> list[Job]:
-    """Different in each pass: nothing stores when they were checked, and those that fail must not starve the others."""
-    return sorted(jobs, key=lambda job: crc32(f"{current.id} {job.job_id}".encode()))
+    """Different in each pass, because nothing stores when they were checked."""
+    return sorted(jobs, key=lambda job: current.turn_of(job.job_id))
 
 
 def in_turn(*queues: Sequence[T]) -> list[T]:

@@ -1,10 +1,28 @@
 """The pass that is running: everything that its parts share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from zlib import crc32
 
 from runledger.model.passes import PassKind
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.tally import Tally
+
+
+@dataclass(slots=True)
+class RateLimitUse:
+    """The installations that a part has called, and those that it was not allowed to call."""
+
+    allowed: set[int] = field(default_factory=set)
+    refused: set[int] = field(default_factory=set)
+
+    def begin(self) -> None:
+        self.allowed.clear()
+        self.refused.clear()
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the part has used up the rate limit of an installation, so that none is left for the next parts."""
+        return bool(self.allowed & self.refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +35,7 @@ class Pass:
     bounds: Bounds
     tally: Tally
     requested_by: str | None = None
+    use: RateLimitUse = field(default_factory=RateLimitUse)
 
     @property
     def is_full(self) -> bool:
@@ -31,8 +50,14 @@ class Pass:
         return self.bounds.out_of_time()
 
     def has_budget(self, installation_id: int) -> bool:
-        return self.bounds.has_budget(installation_id)
+        has_budget = self.bounds.has_budget(installation_id)
+        (self.use.allowed if has_budget else self.use.refused).add(installation_id)
+        return has_budget
 
     def may_ask(self, installation_id: int) -> bool:
         """Whether another call to GitHub may start: there is time, and rate limit that isn't reserved for others."""
         return self.has_budget(installation_id) and not self.out_of_time()
+
+    def turn_of(self, item: object) -> int:
+        """Sorts items differently in each pass: those that fail in every pass must not starve the others."""
+        return crc32(f"{self.id} {item}".encode())

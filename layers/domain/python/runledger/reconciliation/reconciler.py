@@ -45,7 +45,9 @@ class Reconciler:
     def run(
         self, kind: PassKind, *, pass_id: str | None, seconds_left: Callable[[], float], requested_by: str | None
     ) -> PassReport:
-        """Starts with the part after the one in which the last pass ran out of time, so that every part runs."""
+        """Starts with the part after the one in which the last pass ran out of time or rate limit, so that each part
+        makes progress.
+        """
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=self.share_for_others)
         current = self._start(kind, pass_id, bounds, requested_by)
         return self._finish(current, self._run_parts(self._parts(kind), current))
@@ -110,16 +112,25 @@ class Reconciler:
             first = self.passes.first_part(current.kind)
         start = names.index(first) if first in names else 0
         order = names[start:] + names[:start]
+        next_first, refused = None, False
         for number, name in enumerate(order):
             finished = True
+            current.use.begin()
             with current.tally.isolated(f"the {name}"):
                 finished = parts[name](current)
+            # The next pass starts with the part after one that has used up the time or the rate limit: a part that
+            # fills every pass starves no other.
+            following = order[(number + 1) % len(order)]
             if not finished:
-                # The next pass starts with the part after this one: a part that fills every pass starves no other.
-                self._begin_next_with(order[(number + 1) % len(order)], current)
+                self._begin_next_with(next_first or following, current)
                 return tuple(order[number:])
-        if first:
-            self._begin_next_with(None, current)
+            if next_first is None and current.use.is_used_up:
+                next_first = following
+            refused |= bool(current.use.refused)
+        if refused and next_first is None:
+            next_first = first  # no part got any rate limit: the one whose turn it is waits for the next
+        if first or next_first:
+            self._begin_next_with(next_first, current)
         return ()
 
     def _begin_next_with(self, part: str | None, current: Pass) -> None:

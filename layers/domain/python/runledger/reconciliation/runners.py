@@ -61,15 +61,20 @@ class RunnerCheck:
         # In cleanup or cleaned: EC2 lists an instance for an hour after its end.
         inactive = table.among(instances.keys() - runners.keys())
         self._count(runners, instances, current.tally)
-        for runner_id in sorted({*runners, *instances} - inactive.keys()):
+        crashed = self._crashed_cleanups(current)
+        # Nothing stores when a runner was checked, so the order is another one in each pass.
+        for runner_id in sorted(crashed.keys() | ({*runners, *instances} - inactive.keys()), key=current.turn_of):
             if current.out_of_time():
                 return False
             runner = runners.get(runner_id)
             job = jobs.get((runner.installation_id or 0, runner.job_id or 0)) if runner else None
             with current.tally.isolated(f"runner {runner_id}"):
+                if runner_id in crashed:
+                    self._clean(runner_id, crashed[runner_id].suspected_reason or "", current)
+                    continue
                 instance = instances.get(runner_id)
                 self._examine(Candidate(runner_id=runner_id, runner=runner, job=job, instance=instance), current)
-        return self._resume_cleanups(current)
+        return True
 
     def _count(self, runners: Mapping[str, Runner], instances: Mapping[str, Instance], tally: Tally) -> None:
         ours = {each.runner_id for each in runners.values() if self._is_ours(each, instances)}
@@ -150,15 +155,11 @@ class RunnerCheck:
         outcome = self.cleanup.clean(runner_id, current)
         report_outcome(f"{runner_id}: {reason};", outcome, current.tally)
 
-    def _resume_cleanups(self, current: Pass) -> bool:
-        """Finishes cleanups that crashed: their leases have expired."""
-        for runner in self.cleanup.tracker.table.in_status(RunnerStatus.CLEANING):
-            if current.out_of_time():
-                return False
-            if (runner.cleaning_since or "") <= lease_expired_before(current.now):
-                with current.tally.isolated(f"runner {runner.runner_id}"):
-                    self._clean(runner.runner_id, runner.suspected_reason or "", current)
-        return True
+    def _crashed_cleanups(self, current: Pass) -> dict[str, Runner]:
+        """Their leases have expired, so this pass finishes them."""
+        expired = lease_expired_before(current.now)
+        cleaning = self.cleanup.tracker.table.in_status(RunnerStatus.CLEANING)
+        return {each.runner_id: each for each in cleaning if (each.cleaning_since or "") <= expired}
 
     def _is_ours(self, runner: Runner, instances: Mapping[str, Instance]) -> bool:
         """EC2 reports every instance of the account. One without a job or a runner's tags is another application's."""
