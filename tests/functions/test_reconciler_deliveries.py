@@ -86,6 +86,16 @@ def test_one_page_out_of_order_does_not_end_the_reading(scene: Scene) -> None:
     assert {"new 0", "new 1", "new 2", "newest"} <= lost_guids(scene)
 
 
+def test_an_old_row_above_a_new_one_does_not_hide_it(scene: Scene) -> None:
+    lose(scene, "read")
+    scene.reconcile()
+    lose(scene, "new")
+    lose(scene, "old")
+    dated(scene, delivered_at=ago(hours=5))
+    scene.reconcile()
+    assert lost_guids(scene) == {"read", "new"}
+
+
 def test_a_cursor_that_github_refuses_is_dropped(scene: Scene) -> None:
     lose(scene, "lost")
     cursor = {"PK": {"S": "delivery_log"}, "SK": {"S": "v"}, "cursor": {"S": "of-last-year"}}

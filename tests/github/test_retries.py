@@ -1,8 +1,10 @@
 """Trouble that passes is waited out within set limits; what GitHub may have done already is not asked for twice."""
 
 import socket
+from typing import Any
 
 import pytest
+import urllib3
 from runledger.model.errors import UnavailableError
 from runledger_github.app import GitHubApp
 from runledger_github.errors import NoResponseError, OutOfTime, RateLimited
@@ -140,3 +142,18 @@ def test_no_call_begins_after_the_deadline_and_none_waits_beyond_it(
     assert github.statuses == [403]
     app.deadline.finish_within(10)
     assert list(acme.org_runners("acme")) == []
+
+
+def test_a_call_that_hangs_ends_at_the_deadline(
+    app: GitHubApp, acme: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, limits = urllib3.PoolManager.request, []
+
+    def request(pool: urllib3.PoolManager, *arguments: Any, timeout: urllib3.Timeout, **options: Any) -> Any:
+        limits.append((timeout.connect_timeout, timeout.read_timeout))
+        return send(pool, *arguments, timeout=timeout, **options)
+
+    monkeypatch.setattr(urllib3.PoolManager, "request", request)
+    app.deadline.finish_within(2)
+    assert list(acme.org_runners("acme")) == []
+    assert set(limits) == {(2, 2)}

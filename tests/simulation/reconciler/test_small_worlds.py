@@ -8,7 +8,7 @@ from tests.simulation.reconciler.troubles import HOUR, MINUTE, Troubles, Window
 from tests.simulation.reconciler.world import START, World
 from tests.support import runner_events
 
-INSTALLATION = 501
+INSTALLATION, HANGS = 501, "timeout"
 SHORT_ID, LONG_ID = "i-0abc1234", "i-0abc1234def567890"
 
 
@@ -53,7 +53,7 @@ def test_a_machine_with_a_short_id_is_not_taken_for_one_whose_id_starts_with_it(
 def test_machines_whose_jobs_cannot_be_read_keep_no_orphan_alive() -> None:
     """Each of these requests takes half a minute, so a pass has time for fewer machines than there are."""
     until = START + 6 * HOUR
-    hangs = Window(start=START, end=until, kind="timeout", path="/actions/jobs/")
+    hangs = Window(start=START, end=until, kind=HANGS, path="/actions/jobs/")
     world = World(Troubles(name="hangs", silent_at=until, windows=(hangs,)))
     state = world.github.state
     with wired_to(world):
@@ -92,3 +92,19 @@ def test_stuck_jobs_that_use_up_the_rate_limit_keep_no_orphan_alive() -> None:
         checked = [run for run in world.receiving.intake.ledger.runs.open(INSTALLATION) if "checked_at" in run]
     assert [each.id for _, each in world.stops] == [machine.id]
     assert len(checked) == 60
+
+
+def test_a_pass_ends_before_lambda_ends_it_although_github_hangs() -> None:
+    """World.wrong lists passes that Lambda had to end."""
+    until = START + 2 * HOUR
+    world = World(Troubles(name="silence", silent_at=until, windows=(Window(start=START, end=until, kind=HANGS),)))
+    state = world.github.state
+    with wired_to(world):
+        state.put("installations", INSTALLATION, account="acme")
+        for number in range(1, 31):
+            state.put("runs", number, repository="acme/web")
+            job = state.put("jobs", number, run_id=number)
+            world.deliver("workflow_job", world.github.job_webhook(job, INSTALLATION), f"guid-{number}")  # type: ignore[arg-type]
+        pass_each_half_hour(world, hours=1.5)
+    assert not world.wrong
+    assert [each.result["outcome"] for each in world.passes if each.result] == ["unfinished"] * 3

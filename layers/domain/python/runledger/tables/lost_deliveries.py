@@ -36,7 +36,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostDelivery:
-    """`asked` and `asked_at` are about requests that GitHub has answered. `tried_at` is the last one of all."""
+    """`asked` and `asked_at` are about requests with a response. `tried_at` is the last request of all."""
 
     guid: str
     delivery_id: int
