@@ -151,6 +151,7 @@ def test_the_machines_that_a_pass_must_not_stop_are_documented() -> None:
         "static runners",
         "registered with an enterprise",
     ):
+        assert about
         assert about in text
 
 
