@@ -25,13 +25,16 @@ MAY_IMPORT = {
     "runledger.feeds": {"model", "platform", "tables"},
     "runledger.notifications": {"model", "platform", "tables", "queries", "feeds"},
     "runledger.reconciliation": {"model", "platform", "tables", "queries", "recording", "runners"},
-    "runledger.wiring": {"model", "platform", "tables", "recording", "webhooks", "runners", "migration", "feeds"},
+    "runledger.wiring": {
+        *("model", "platform", "tables", "queries", "recording", "webhooks", "runners", "migration"),
+        *("feeds", "notifications"),
+    },
     "runledger_github": {
         *("model", "platform", "tables", "queries", "recording", "webhooks", "runners", "reconciliation", "wiring"),
         "feeds",
     },
     # The public API neither records nor repairs, and has no GitHub client.
-    "runledger_api": {"model", "platform", "tables", "queries", "feeds", "wiring"},
+    "runledger_api": {"model", "platform", "tables", "queries", "feeds", "notifications", "wiring"},
 }
 # Pure is also every other module whose docstring has "Pure." in its first line.
 PURE = ("runledger.model", "runledger.recording.decision")

@@ -34,6 +34,8 @@ COUNTED = (
     *("WebhookCopiesDeferred", "WebhookCopiesLost", "SchedulingHits", "SchedulingFallbacks", "SchedulingMisses"),
     "RunnerConfigsRejected",
     *("FeedEventsWritten", "FeedEventsRepeated"),
+    *("NotificationsCreated", "NotificationsSuppressed", "NotificationsCompleted", "NotificationsRetried"),
+    "NotificationsFailed",
 )
 # All metrics.
 UNITS = dict.fromkeys(COUNTED, "Count") | {
@@ -43,6 +45,8 @@ UNITS = dict.fromkeys(COUNTED, "Count") | {
     "QueueTime": "Milliseconds",
     "InternalQueueTime": "Milliseconds",
     "JobDuration": "Seconds",
+    "NotificationLatency": "Milliseconds",
+    "OldestNotification": "Seconds",
     "Spend": "None",
     "SpotSavings": "None",
 }

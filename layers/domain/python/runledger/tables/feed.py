@@ -24,10 +24,13 @@ from runledger.tables.updates import ABSENT
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-RECEIVED = "received"
+RECEIVED, RETRYING, DELIVERED, FAILED = "received", "retrying", "delivered", "failed"
 # A repeated or late acknowledgement never moves a consumer back.
 FURTHER = "(attribute_not_exists(#position) OR #position < :position)"
 OWN = "(attribute_not_exists(#owner) OR #owner = :owner)"
+# The status of push delivery never moves back, and an event of which one message failed stays failed.
+BEFORE_RETRY = "(#status = :is_received OR #status = :is_retrying) AND #retry_count < :retry_count"
+NOT_FAILED = "attribute_exists(#status) AND #status <> :is_failed"
 # Of the data in a page. A response of Lambda has up to 6 MB, in which a character of the data takes at most two.
 MOST_BYTES = 1_000_000
 
@@ -98,6 +101,25 @@ class FeedTable:
     def get(self, installation_id: int, event_id: str) -> dict[str, Any] | None:
         position = self.position_of(installation_id, event_id)
         return self._table.read(_key(installation_id, position)) if position else None
+
+    def retrying(self, installation_id: int, position: str, *, retry_count: int) -> None:
+        """`retry_count` is the highest one of the event's messages."""
+        given = {"is_received": RECEIVED, "is_retrying": RETRYING}
+        self._set_status(installation_id, position, RETRYING, BEFORE_RETRY, given, retry_count=retry_count)
+
+    def delivered(self, installation_id: int, position: str) -> None:
+        self._set_status(installation_id, position, DELIVERED, NOT_FAILED, {"is_failed": FAILED})
+
+    def failed(self, installation_id: int, position: str) -> None:
+        self._set_status(installation_id, position, FAILED, NOT_FAILED, {"is_failed": FAILED})
+
+    def _set_status(
+        self, installation_id: int, position: str, status: str, condition: str, given: Mapping[str, str], **more: int
+    ) -> None:
+        """Does nothing if the event has expired."""
+        indexed = {schema.FEED_BY_STATUS.partition: schema.status_key(installation_id, status)}
+        put = {"status": status, **indexed, **more}
+        self._table.update_if(_key(installation_id, position), put=put, condition=condition, given=given)
 
     def page(
         self,

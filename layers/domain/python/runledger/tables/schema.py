@@ -50,6 +50,11 @@ BY_STATE = Index(name="by_state", partition="by_state", sort="created_at")
 # in FEED_BY_STATUS: a status that every event has at first is not worth a write for each.
 FEED_BY_TYPE = Index(name="by_type", partition="by_type", sort=SORT)
 FEED_BY_STATUS = Index(name="by_status", partition="by_status", sort=SORT)
+# Of messages of notifications. Only those that haven't ended are in MESSAGES_DUE, from which the sweep reads.
+MESSAGES_BY_STATUS = Index(name="by_status", partition="by_status", sort="created_at")
+MESSAGES_BY_TYPE = Index(name="by_type", partition="by_type", sort="created_at")
+MESSAGES_BY_CREATION = Index(name="by_creation", partition="by_creation", sort="created_at")
+MESSAGES_DUE = Index(name="by_due", partition="open", sort="due_at")
 RUNNERS_BY_STATUS = Index(name="by_status", partition="status", sort="created_at")
 
 WORKFLOW_JOBS = TableSchema(
@@ -61,11 +66,21 @@ DEPLOYMENTS = TableSchema(name="deployments", retention_days=90)
 RUNNERS = TableSchema(name="runners", retention_days=14, indexes=(RUNNERS_BY_STATUS,))
 
 FEED = TableSchema(name="feed", retention_days=30, indexes=(FEED_BY_TYPE, FEED_BY_STATUS))
+NOTIFICATIONS = TableSchema(
+    name="notifications",
+    retention_days=90,
+    indexes=(MESSAGES_BY_STATUS, MESSAGES_BY_TYPE, MESSAGES_BY_CREATION, MESSAGES_DUE),
+)
 
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
 # Those that exist with a setting only.
-OPTIONAL = (FEED,)
+OPTIONAL = (FEED, NOTIFICATIONS)
 CONSUMERS, POSTS = "consumers", "posts"  # of the feed
+# Of notifications.
+SUBSCRIPTIONS, HEALTH, MESSAGES, DELIVERIES, HOURS = "subscriptions", "health", "messages", "deliveries", "hours"
+SUBSCRIBERS = "subscribers"  # the partition of installations with subscriptions
+OPEN = "open"  # the partition of MESSAGES_DUE
+PAYLOAD = "payload"  # the sort key of a message's payload
 
 
 def job_key(installation_id: int, job_id: int) -> str:
@@ -124,3 +139,37 @@ def feed_consumers_key(installation_id: int) -> str:
 def feed_posts_key(installation_id: int) -> str:
     """The partition of an installation's counts of posted events."""
     return f"{installation_id}#{POSTS}"
+
+
+def subscriptions_key(installation_id: int) -> str:
+    return f"{installation_id}#{SUBSCRIPTIONS}"
+
+
+def health_key(installation_id: int) -> str:
+    """The partition of the health of an installation's receivers."""
+    return f"{installation_id}#{HEALTH}"
+
+
+def message_key(installation_id: int, message_id: str) -> str:
+    """The partition of a message and its payload."""
+    return f"{installation_id}#{MESSAGES}#{message_id}"
+
+
+def message_type_key(installation_id: int, message_type: str) -> str:
+    """The partition of messages in MESSAGES_BY_TYPE."""
+    return f"{installation_id}#{message_type}"
+
+
+def creation_key(installation_id: int) -> str:
+    """The partition of messages in MESSAGES_BY_CREATION."""
+    return str(installation_id)
+
+
+def deliveries_key(installation_id: int, event_id: str) -> str:
+    """The partition of the messages of an event that haven't ended."""
+    return f"{installation_id}#{DELIVERIES}#{event_id}"
+
+
+def hours_key(installation_id: int, subscription_id: str) -> str:
+    """The partition of a subscription's messages by the hour."""
+    return f"{installation_id}#{HOURS}#{subscription_id}"

@@ -1,0 +1,26 @@
+"""The life of a message of notifications: each event, test, digest or text, for one subscription."""
+
+from enum import StrEnum
+
+from runledger.model import times
+
+# A message that no receiver has accepted within a day fails.
+GIVE_UP_SECONDS = times.SECONDS_PER_DAY
+
+
+class MessageStatus(StrEnum):
+    """In this order, and never backwards. A message that waits for another attempt is still `processing`."""
+
+    CREATED = "created"
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+ENDED = frozenset({MessageStatus.COMPLETED, MessageStatus.FAILED})
+UNENDED = tuple(status for status in MessageStatus if status not in ENDED)
+
+
+def gives_up_at(created_at: str) -> str:
+    return times.earlier(created_at, seconds=-GIVE_UP_SECONDS)

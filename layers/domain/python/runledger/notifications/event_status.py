@@ -1,0 +1,40 @@
+"""The status of an event in the feed follows from its messages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.model.messages import MessageStatus
+from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.feed import FeedTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventStatus:
+    """All of it is repeatable: after a crash, the next sender of the message does it again."""
+
+    feed: FeedTable
+    deliveries: DeliveriesTable
+
+    def retrying(self, message: Mapping[str, Any], *, retry_count: int) -> None:
+        if position := self._position(message):
+            self.feed.retrying(message["installation_id"], position, retry_count=retry_count)
+
+    def ended(self, message: Mapping[str, Any], status: MessageStatus) -> None:
+        """An event is failed as soon as one of its messages is, and delivered when all of them are completed.
+
+        A failure is written before the message is taken off the list, so that no other message can be the last before.
+        """
+        position = self._position(message)
+        if position is None:
+            return
+        scope = message["installation_id"]
+        if status is MessageStatus.FAILED:
+            self.feed.failed(scope, position)
+        if self.deliveries.ended(scope, message["event_id"], message["message_id"]):
+            self.feed.delivered(scope, position)
+
+    def _position(self, message: Mapping[str, Any]) -> str | None:
+        """None for a message that belongs to no event of the feed."""
+        event_id = message.get("event_id")
+        return self.deliveries.position(message["installation_id"], event_id) if event_id else None

@@ -1,0 +1,41 @@
+"""Which events a subscription matches. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from runledger.feeds.events import is_kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Patterns, in which `*` matches any text. An empty list of types matches no event, other empty lists match all.
+
+    An event that has no repository, branch or conclusion doesn't match a filter for one.
+    """
+
+    types: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    conclusions: tuple[str, ...] = ()
+
+    def matches(self, envelope: Mapping[str, Any]) -> bool:
+        data = envelope.get("data")
+        data = data if isinstance(data, Mapping) else {}
+        return (
+            is_kept(envelope["type"], self.types)
+            and _matches(data.get("repo_full_name"), self.repositories, ignore_case=True)
+            and _matches(data.get("head_branch"), self.branches)
+            and _matches(data.get("conclusion"), self.conclusions)
+        )
+
+
+def _matches(value: object, patterns: tuple[str, ...], *, ignore_case: bool = False) -> bool:
+    if not patterns:
+        return True
+    if not isinstance(value, str):
+        return False
+    if ignore_case:  # as GitHub does in names of repositories
+        value, patterns = value.lower(), tuple(pattern.lower() for pattern in patterns)
+    return any(fnmatchcase(value, pattern) for pattern in patterns)

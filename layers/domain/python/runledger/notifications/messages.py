@@ -1,0 +1,126 @@
+"""What becomes a message: an event of the feed, a test, a text of a person, a digest or a reminder. Pure."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from runledger.feeds.envelope import CONTENT_TYPE, SPEC_VERSION, envelope
+from runledger.feeds.events import ID_LENGTH
+from runledger.notifications.subscriptions import Subscription
+
+FEED, SCHEDULES = "feed", "schedules"  # creators of messages; others are callers of the API
+# Of the event when it was written, which a receiver can't use.
+STATE_FIELDS = ("deliverystatus", "retrycount")
+
+
+class OwnType(StrEnum):
+    """Of messages that aren't events of the feed."""
+
+    TEST = "runledger.test"
+    MESSAGE = "runledger.message"
+    DIGEST = "runledger.digest"
+    REMINDER = "runledger.reminder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """`payload` is a CloudEvent. The id follows from what the message is about, so it is created once."""
+
+    installation_id: int
+    message_id: str
+    subscription_id: str
+    message_type: str
+    payload: Mapping[str, Any]
+    created_at: str
+    created_by: str
+    correlation_id: str
+    event_id: str | None = None
+    resent_from: str | None = None
+
+    def to_item(self) -> dict[str, Any]:
+        names = ("installation_id", "message_id", "subscription_id", "message_type", "created_at", "created_by")
+        values = {name: getattr(self, name) for name in (*names, "correlation_id", "event_id", "resent_from")}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def message_id(*identity: object) -> str:
+    return hashlib.sha256("\0".join(("message", *map(str, identity))).encode()).hexdigest()[:ID_LENGTH]
+
+
+def event_envelope(item: Mapping[str, Any], *, written_at: str) -> dict[str, Any]:
+    """An event of the feed as its receivers get it. Data over 64 KB isn't in it, but its address."""
+    found = envelope(item, written_at=written_at)
+    return {name: value for name, value in found.items() if name not in STATE_FIELDS}
+
+
+def of_event(payload: Mapping[str, Any], subscription: Subscription, *, at: str) -> NewMessage:
+    scope, event_id = subscription.installation_id, payload["id"]
+    return NewMessage(
+        installation_id=scope,
+        message_id=message_id(scope, event_id, subscription.subscription_id),
+        subscription_id=subscription.subscription_id,
+        message_type=payload["type"],
+        payload=payload,
+        created_at=at,
+        created_by=FEED,
+        correlation_id=payload.get("correlationid") or event_id,
+        event_id=event_id,
+    )
+
+
+def own_message(
+    kind: OwnType,
+    data: Mapping[str, Any],
+    subscription: Subscription,
+    *,
+    identity: str,
+    at: str,
+    created_by: str,
+    correlation_id: str,
+) -> NewMessage:
+    """`identity` distinguishes it from others of its kind: a request, or an occurrence of a schedule."""
+    scope, own_id = subscription.installation_id, subscription.subscription_id
+    found = message_id(scope, kind, own_id, identity)
+    source = f"/v1/installations/{scope}"
+    payload = {
+        "specversion": SPEC_VERSION,
+        "id": found,
+        "source": source,
+        "type": str(kind),
+        "subject": f"subscriptions/{own_id}",
+        "time": at,
+        "datacontenttype": CONTENT_TYPE,
+        "dataschema": f"urn:runledger:notifications:{kind.partition('.')[2]}:v1",
+        "correlationid": correlation_id,
+        "data": dict(data),
+    }
+    return NewMessage(
+        installation_id=scope,
+        message_id=found,
+        subscription_id=own_id,
+        message_type=kind,
+        payload=payload,
+        created_at=at,
+        created_by=created_by,
+        correlation_id=correlation_id,
+    )
+
+
+def sent_again(
+    failed: Mapping[str, Any], payload: Mapping[str, Any], *, at: str, created_by: str, correlation_id: str
+) -> NewMessage:
+    """A new message, because states never go backwards. Each failed message has at most one."""
+    scope, original = failed["installation_id"], failed["message_id"]
+    return NewMessage(
+        installation_id=scope,
+        message_id=message_id(scope, "again", original),
+        subscription_id=failed["subscription_id"],
+        message_type=failed["message_type"],
+        payload=payload,
+        created_at=at,
+        created_by=created_by,
+        correlation_id=correlation_id,
+        resent_from=original,
+    )

@@ -1,0 +1,63 @@
+"""When the schedule of a subscription is due. Pure."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from runledger.model import times
+
+DAYS_IN_A_WEEK = 7
+
+
+class Every(StrEnum):
+    DAY = "daily"
+    WEEK = "weekly"
+
+
+class Content(StrEnum):
+    DIGEST = "digest"
+    REMINDER = "reminder"
+
+
+class Weekday(StrEnum):
+    """In the order of `datetime.weekday`."""
+
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+    SUNDAY = "sunday"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """At the full hour of a time zone, each day or on one day of the week. `text` is that of a reminder."""
+
+    every: Every
+    hour: int
+    timezone: str = "UTC"
+    weekday: Weekday = Weekday.MONDAY
+    content: Content = Content.DIGEST
+    text: str | None = None
+
+    def last_occurrence(self, now: str) -> str:
+        """The latest time at or before `now`. An hour that a change of the clock skips is the one after it."""
+        here = datetime.fromisoformat(now).astimezone(ZoneInfo(self.timezone))
+        day = here.replace(hour=self.hour, minute=0, second=0, microsecond=0, fold=0)
+        if self.every is Every.WEEK:
+            day -= timedelta(days=(day.weekday() - list(Weekday).index(self.weekday)) % DAYS_IN_A_WEEK)
+        if _instant(day) > now:
+            day -= timedelta(days=DAYS_IN_A_WEEK if self.every is Every.WEEK else 1)
+        return _instant(day)
+
+    def period_start(self, occurrence: str) -> str:
+        """What a digest is about ends with its occurrence."""
+        days = DAYS_IN_A_WEEK if self.every is Every.WEEK else 1
+        return times.earlier(occurrence, seconds=days * times.SECONDS_PER_DAY)
+
+
+def _instant(moment: datetime) -> str:
+    return times.normalised(moment.astimezone(UTC).isoformat())

@@ -1,0 +1,37 @@
+"""Creates messages and queues them.
+
+    put the payload ── put the message (created) ── send it to the queue ── mark it as queued
+
+After a crash, the caller repeats all of it, or the sweep does the rest: a message that exists and is still `created` is
+sent once more, and the sender recognises what it has sent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.model.messages import MessageStatus
+from runledger.notifications import payloads
+from runledger.notifications.messages import NewMessage
+from runledger.notifications.queue import Entry, NotificationQueue
+from runledger.tables.messages import MessagesTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbox:
+    messages: MessagesTable
+    queue: NotificationQueue
+    now: Callable[[], str]
+
+    def post(self, message: NewMessage) -> bool:
+        """Whether it is new. Malformed if its payload isn't valid."""
+        payloads.check(message.payload, installation_id=message.installation_id)
+        scope, found = message.installation_id, message.message_id
+        is_new = self.messages.create(message.to_item(), message.payload)
+        if is_new or self._status(scope, found) == MessageStatus.CREATED:
+            self.queue.send(Entry(installation_id=scope, message_id=found, dispatch=1))
+            self.messages.mark_queued(scope, found, at=self.now())
+        return is_new
+
+    def _status(self, installation_id: int, message_id: str) -> Any:
+        return (self.messages.get(installation_id, message_id) or {}).get("status")

@@ -1,0 +1,72 @@
+"""The queues between those who create messages and the sender.
+
+There are two lanes with senders of their own. Receivers that are slow or fail have the slow lane, where they delay only
+each other.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from runledger.model import message_format
+from runledger.model.errors import Malformed
+from runledger.platform.availability import translate_errors
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+# The most that SQS delays a message.
+LONGEST_DELAY_SECONDS = 900
+
+
+class Lane(StrEnum):
+    FAST = "fast"
+    SLOW = "slow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """`dispatch` is the attempt that it is about: see `tables.messages`."""
+
+    installation_id: int
+    message_id: str
+    dispatch: int
+    lane: Lane = Lane.FAST
+
+    @classmethod
+    def of(cls, message: Mapping[str, Any], lane: Lane = Lane.FAST) -> "Entry":
+        return cls(
+            installation_id=message["installation_id"],
+            message_id=message["message_id"],
+            dispatch=message["dispatch"],
+            lane=lane,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationQueue:
+    sqs: "SQSClient"
+    urls: Mapping[Lane, str]
+
+    @translate_errors("the queue of notifications")
+    def send(self, entry: Entry, *, delay_seconds: int = 0) -> None:
+        values = {
+            "installation_id": entry.installation_id,
+            "message_id": entry.message_id,
+            "dispatch": entry.dispatch,
+            "lane": entry.lane,
+        }
+        delay: dict[str, Any] = {"DelaySeconds": min(delay_seconds, LONGEST_DELAY_SECONDS)} if delay_seconds else {}
+        body = json.dumps(message_format.stamp(values, correlation_id=entry.message_id))
+        self.sqs.send_message(QueueUrl=self.urls[entry.lane], MessageBody=body, **delay)
+
+
+def read(message: str) -> Entry:
+    """Malformed or NewerMessage if it isn't an entry."""
+    values = message_format.parse(message)
+    found = message_format.read(Entry, dict(values))
+    if not isinstance(found, Entry):
+        raise Malformed("message", "must be an entry of the queue of notifications")
+    return found

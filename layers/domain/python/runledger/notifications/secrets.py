@@ -1,0 +1,81 @@
+"""The secrets of subscriptions, in Secrets Manager: one for each, under the prefix of this deployment.
+
+The API writes them and can't read them; the sender reads them. Secrets Manager keeps the previous version of a secret,
+so a rotation needs no read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from runledger.notifications.subscriptions import Subscription
+from runledger.platform.availability import translate_errors
+
+FRESH_SECONDS = 60
+RECOVERY_DAYS = 7
+CURRENT, PREVIOUS = "AWSCURRENT", "AWSPREVIOUS"
+MISSING = "ResourceNotFoundException"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretStore:
+    """`prefix` ends with a slash."""
+
+    client: Any
+    prefix: str
+
+    def name(self, installation_id: int, subscription_id: str) -> str:
+        return f"{self.prefix}{installation_id}/{subscription_id}"
+
+    @translate_errors("secrets of subscriptions")
+    def create(self, name: str, secret: str) -> None:
+        self.client.create_secret(Name=name, SecretString=secret, Description="The secret of a Runledger subscription")
+
+    @translate_errors("secrets of subscriptions")
+    def replace(self, name: str, secret: str) -> None:
+        """The replaced one stays readable as the previous version."""
+        self.client.put_secret_value(SecretId=name, SecretString=secret)
+
+    @translate_errors("secrets of subscriptions")
+    def delete(self, name: str) -> None:
+        try:
+            self.client.delete_secret(SecretId=name, RecoveryWindowInDays=RECOVERY_DAYS)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != MISSING:
+                raise
+
+
+@dataclass(slots=True, kw_only=True)
+class SecretReader:
+    client: Any
+    clock: Callable[[], float]
+    now: Callable[[], str]
+    _read: dict[tuple[str, str], tuple[float, str | None]] = field(default_factory=dict)
+
+    def secrets(self, subscription: Subscription) -> list[str]:
+        """Newest first. After a rotation, the previous one is included for a while."""
+        name, until = subscription.secret_name, subscription.previous_secret_until
+        if name is None:
+            return []
+        stages = (CURRENT, PREVIOUS) if until and self.now() < until else (CURRENT,)
+        # The version of the subscription changes with a rotation: a secret that was read before it is read again.
+        return [found for each in stages if (found := self._secret(name, f"{each}#{subscription.version}")) is not None]
+
+    def _secret(self, name: str, stage_and_version: str) -> str | None:
+        key = name, stage_and_version
+        read_at, found = self._read.get(key, (float("-inf"), None))
+        if self.clock() - read_at > FRESH_SECONDS:
+            found = self._get(name, stage_and_version.partition("#")[0])
+            self._read[key] = self.clock(), found
+        return found
+
+    @translate_errors("secrets of subscriptions")
+    def _get(self, name: str, stage: str) -> str | None:
+        try:
+            return str(self.client.get_secret_value(SecretId=name, VersionStage=stage)["SecretString"])
+        except ClientError as error:
+            if error.response["Error"]["Code"] == MISSING:
+                return None
+            raise

@@ -1,0 +1,178 @@
+"""Sends messages: each entry of the queue is at most one attempt.
+
+    read ── claim (processing, with a lease) ── send ── completed, failed, or the next attempt
+
+A sender that dies after `claim` leaves a lease that ends, and SQS hands its entry out again. If it died between `send`
+and the write after it, the receiver gets the message twice, with the same id. Nothing else sends a message twice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from runledger.model import times
+from runledger.model.messages import ENDED, MessageStatus, gives_up_at
+from runledger.notifications import attempts, telemetry
+from runledger.notifications.attempts import Dice
+from runledger.notifications.channels.delivery import Channel, Outcome, Outgoing, Receipt
+from runledger.notifications.event_status import EventStatus
+from runledger.notifications.queue import LONGEST_DELAY_SECONDS, Entry, Lane, NotificationQueue
+from runledger.notifications.receivers import Receivers, lane_of
+from runledger.notifications.routing import SubscriptionCache
+from runledger.notifications.subscriptions import Subscription
+from runledger.tables.messages import MessagesTable, Next
+
+# Longer than a sender lives, and shorter than its entry is hidden in the queue.
+LEASE_SECONDS = 120
+# SQS delays by whole seconds, and clocks differ.
+EARLY_SECONDS = 1
+GONE = "The subscription was deleted or disabled before the message was sent"
+
+
+class Sent(StrEnum):
+    """What became of an entry of the queue."""
+
+    COMPLETED = "completed"
+    RETRIED = "retried"
+    FAILED = "failed"
+    POSTPONED = "postponed"
+    MOVED = "moved"  # to the slow lane
+    DROPPED = "dropped"  # nothing to do: it has ended, or another entry or sender has it
+
+
+class OpenChannel(Protocol):
+    def __call__(self, subscription: Subscription) -> Channel: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    messages: MessagesTable
+    subscriptions: SubscriptionCache
+    receivers: Receivers
+    events: EventStatus
+    queue: NotificationQueue
+    open_channel: OpenChannel
+    now: Callable[[], str]
+    dice: Dice
+
+    def process(self, entry: Entry) -> Sent:
+        message, now = self.messages.get(entry.installation_id, entry.message_id), self.now()
+        if message is None:
+            return Sent.DROPPED  # expired
+        if message["status"] in ENDED:
+            self.events.ended(message, MessageStatus(message["status"]))
+            return Sent.DROPPED
+        if entry.dispatch != message["dispatch"]:
+            return Sent.DROPPED
+        if (wait := _seconds_until(message.get("next_attempt_at"), now)) > EARLY_SECONDS:
+            self.queue.send(entry, delay_seconds=round(wait))
+            return Sent.POSTPONED
+        subscription = self.subscriptions.get(entry.installation_id, message["subscription_id"])
+        if subscription is None or not subscription.enabled:
+            return self._abandon(message, GONE)
+        return self._admitted(entry, message, subscription, now)
+
+    def _admitted(self, entry: Entry, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
+        health = self.receivers.health(subscription)
+        if entry.lane is Lane.FAST and lane_of(health) is Lane.SLOW:
+            self.queue.send(Entry.of(message, Lane.SLOW))
+            return Sent.MOVED
+        if not self.receivers.admits(subscription, health, now=now):
+            return self._postpone(message, health, now)
+        channel = self.open_channel(subscription)
+        claimed = self.messages.claim(message, at=now, until=times.earlier(now, seconds=-LEASE_SECONDS))
+        if claimed is None:
+            return Sent.DROPPED
+        payload = self.messages.payload(entry.installation_id, entry.message_id) or {}
+        receipt = channel.send(
+            Outgoing(message_id=entry.message_id, envelope=payload, sent_at=now, attempt=claimed["retry_count"] + 1)
+        )
+        return self._record(claimed, subscription, health, receipt, started_at=now)
+
+    def _record(
+        self,
+        claimed: Mapping[str, Any],
+        subscription: Subscription,
+        health: Mapping[str, Any],
+        receipt: Receipt,
+        *,
+        started_at: str,
+    ) -> Sent:
+        """The message first: of what follows, nothing sends it again."""
+        at, error = self.now(), receipt.error or "The receiver didn't accept the message"
+        match receipt.outcome:
+            case Outcome.ACCEPTED:
+                done = self._complete(claimed, receipt.notification_id, at)
+                took_ms = times.ms_between(started_at, at)
+                self.receivers.succeeded(subscription, health, at=at, took_ms=took_ms)
+                return done
+            case Outcome.REFUSED:
+                done = self._fail(claimed, error, at)
+            case Outcome.TRY_LATER:
+                done = self._retry(claimed, receipt, error, at)
+        self.receivers.failed(subscription, at=at, error=error, retry_after=receipt.retry_after_seconds)
+        return done
+
+    def _complete(self, claimed: Mapping[str, Any], notification_id: str | None, at: str) -> Sent:
+        if not self.messages.complete(claimed, at=at, notification_id=notification_id):
+            return Sent.DROPPED
+        telemetry.completed(claimed, at=at)
+        self.events.ended(claimed, MessageStatus.COMPLETED)
+        return Sent.COMPLETED
+
+    def _fail(self, claimed: Mapping[str, Any], error: str, at: str) -> Sent:
+        if not self.messages.fail(claimed, at=at, error=error):
+            return Sent.DROPPED
+        telemetry.failed(claimed, error)
+        self.events.ended(claimed, MessageStatus.FAILED)
+        return Sent.FAILED
+
+    def _retry(self, claimed: Mapping[str, Any], receipt: Receipt, error: str, at: str) -> Sent:
+        count = claimed["retry_count"]
+        wait = attempts.retry_seconds(count, retry_after=receipt.retry_after_seconds, dice=self.dice)
+        following = _next(claimed, at, wait)
+        if following.at > gives_up_at(claimed["created_at"]):
+            return self._fail(claimed, error, at)
+        if not self.messages.retry(claimed, following, at=at, error=error):
+            return Sent.DROPPED
+        telemetry.retried(claimed, error, next_at=following.at)
+        self._enqueue(claimed, following, wait)
+        self.events.retrying(claimed, retry_count=count + 1)
+        return Sent.RETRIED
+
+    def _postpone(self, message: Mapping[str, Any], health: Mapping[str, Any], now: str) -> Sent:
+        """Until the pause of its receiver ends. Not an attempt, so not a retry."""
+        paused_until = max(health.get("paused_until", now), now)
+        wait = _seconds_until(paused_until, now) + 1 + attempts.SPREAD_SECONDS * self.dice()
+        following = _next(message, now, wait)
+        if following.at > gives_up_at(message["created_at"]):
+            return self._abandon(message, health.get("last_error") or "The receiver was unavailable for a day")
+        if self.messages.postpone(message, following, at=now):
+            self._enqueue(message, following, wait)
+        return Sent.POSTPONED
+
+    def _abandon(self, message: Mapping[str, Any], error: str) -> Sent:
+        if not self.messages.abandon(message, at=self.now(), error=error):
+            return Sent.DROPPED
+        telemetry.failed(message, error)
+        self.events.ended(message, MessageStatus.FAILED)
+        return Sent.FAILED
+
+    def _enqueue(self, message: Mapping[str, Any], following: Next, wait: float) -> None:
+        """In the slow lane: its receiver has failed."""
+        if not following.parked:
+            entry = Entry.of({**message, "dispatch": following.dispatch}, Lane.SLOW)
+            self.queue.send(entry, delay_seconds=max(1, round(wait)))
+
+
+def _next(message: Mapping[str, Any], at: str, wait: float) -> Next:
+    return Next(
+        at=times.earlier(at, seconds=-wait),
+        parked=wait > LONGEST_DELAY_SECONDS,
+        dispatch=message["dispatch"] + 1,
+    )
+
+
+def _seconds_until(instant: str | None, now: str) -> float:
+    return max(times.ms_between(now, instant) / times.MS_PER_SECOND, 0) if instant else 0

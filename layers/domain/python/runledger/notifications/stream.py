@@ -1,0 +1,46 @@
+"""Records of the feed's stream: each new event is routed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from runledger.model.errors import UnavailableError
+from runledger.notifications import telemetry
+from runledger.notifications.routing import Routed
+from runledger.platform import logs
+from runledger.tables.attributes import from_attributes
+
+Record = Mapping[str, Any]
+NEW = "INSERT"
+
+
+def route(
+    records: Sequence[Record], *, to: Callable[[Mapping[str, Any]], Routed], discard: Callable[[Record], None]
+) -> dict[str, Any]:
+    """The response for Lambda, which repeats the batch from the first failed record on.
+
+    Only unavailable services are a reason to repeat it. A record that fails for another reason would fail each time: it
+    is discarded, and the records after it go on.
+    """
+    total = Routed()
+    try:
+        for record in records:
+            try:
+                total += _route(record, to)
+            except UnavailableError:
+                logs.logger.exception("event not routed", extra={"record": record.get("eventID")})
+                logs.messages_failed(1)
+                return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
+            except Exception:
+                logs.logger.exception("event can't be routed", extra={"record": record.get("eventID")})
+                discard(record)
+                logs.messages_failed(1)
+    finally:
+        telemetry.routed(total)
+    return {"batchItemFailures": []}
+
+
+def _route(record: Record, to: Callable[[Mapping[str, Any]], Routed]) -> Routed:
+    image = record["dynamodb"].get("NewImage") or {}
+    if record["eventName"] != NEW or "event_type" not in image:
+        return Routed()
+    return to(from_attributes(image))

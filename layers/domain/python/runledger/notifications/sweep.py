@@ -1,0 +1,50 @@
+"""Sends to the queue what is due and not in it: messages that waited for longer than SQS can, and what a crash left.
+
+A message is overdue if its attempt should have begun some minutes ago. It may still be in a long queue, so its entry
+stays valid, and the message is sent at most once more in half an hour.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runledger.model import times
+from runledger.model.messages import MessageStatus
+from runledger.notifications import telemetry
+from runledger.notifications.queue import Entry, Lane, NotificationQueue
+from runledger.tables.messages import MessagesTable
+
+OVERDUE_SECONDS = 10 * times.SECONDS_PER_MINUTE
+SWEEP_AGAIN_SECONDS = 30 * times.SECONDS_PER_MINUTE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    messages: MessagesTable
+    queue: NotificationQueue
+    now: Callable[[], str]
+
+    def run(self, *, has_time: Callable[[], bool] = lambda: True) -> int:
+        """The number of messages sent to the queue. The next sweep continues what this one has no time for."""
+        now, sent, oldest_ms = self.now(), 0, 0
+        overdue_before = times.earlier(now, seconds=OVERDUE_SECONDS)
+        for message in self.messages.due(until=now):
+            parked = message.get("parked", False)
+            if not parked:
+                oldest_ms = max(oldest_ms, times.ms_between(message["due_at"], now))
+            if (parked or message["due_at"] < overdue_before) and self._send(message, now):
+                sent += 1
+            if not has_time():
+                break
+        telemetry.swept(sent, oldest_seconds=oldest_ms / times.MS_PER_SECOND)
+        return sent
+
+    def _send(self, message: dict[str, object], now: str) -> bool:
+        """A crash between the two leaves the message for a later sweep."""
+        swept_before = times.earlier(now, seconds=SWEEP_AGAIN_SECONDS)
+        if not self.messages.sweep(message, at=now, swept_before=swept_before):
+            return False
+        entry = Entry.of(message, Lane.SLOW if message["retry_count"] else Lane.FAST)
+        self.queue.send(entry)
+        if message["status"] == MessageStatus.CREATED:
+            self.messages.mark_queued(entry.installation_id, entry.message_id, at=now)
+        return True

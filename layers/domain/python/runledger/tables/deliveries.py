@@ -1,0 +1,79 @@
+"""notifications: which messages of an event haven't ended, and the messages of a subscription by the hour.
+
+PK                                         SK
+{installation}#deliveries#{event}          v
+{installation}#hours#{subscription}        {hour}
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from runledger.model import times
+from runledger.tables import schema
+from runledger.tables.attributes import is_condition_failure, to_attributes
+from runledger.tables.table import Table
+from runledger.tables.updates import ABSENT
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+HOUR = len("2025-01-15T10")
+HOURS_KEPT_DAYS = 2
+EXISTS = f"attribute_exists({schema.PARTITION})"
+# A repeated message is counted once.
+FITS = "attribute_not_exists(#message_ids) OR contains(#message_ids, :message_id) OR size(#message_ids) < :most"
+
+
+class DeliveriesTable:
+    def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
+        self._table = Table(client, name, label="notifications")
+        self._retention_days = retention_days
+
+    def expect(
+        self, installation_id: int, event_id: str, *, position: str, message_ids: Iterable[str], at: str
+    ) -> None:
+        """Before the messages are created. Does nothing if it was done before: some may have ended since."""
+        item = {
+            **_key(installation_id, event_id),
+            "position": position,
+            "pending": set(message_ids),
+            schema.EXPIRY: times.expiry(at, self._retention_days),
+        }
+        try:
+            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
+        except ClientError as error:
+            if not is_condition_failure(error):
+                raise
+
+    def position(self, installation_id: int, event_id: str) -> str | None:
+        """Of the event in the feed. None for a message that belongs to no event."""
+        found = self._table.read(_key(installation_id, event_id))
+        return found["position"] if found else None
+
+    def ended(self, installation_id: int, event_id: str, message_id: str) -> bool:
+        """Whether this was the last message of the event. Repeatable."""
+        left = self._table.update_if(
+            _key(installation_id, event_id), discard={"pending": {message_id}}, condition=EXISTS, returning="ALL_NEW"
+        )
+        return left is not None and not left.get("pending")
+
+    def count_in_hour(self, installation_id: int, subscription_id: str, message_id: str, *, at: str, most: int) -> bool:
+        """False, without counting it, if the subscription has had its messages of this hour."""
+        key: dict[str, Any] = {
+            schema.PARTITION: schema.hours_key(installation_id, subscription_id),
+            schema.SORT: at[:HOUR],
+        }
+        counted = self._table.update_if(
+            key,
+            add={"message_ids": {message_id}},
+            fill={schema.EXPIRY: times.expiry(at, HOURS_KEPT_DAYS)},
+            condition=FITS,
+            given={"message_id": message_id, "most": most},
+        )
+        return counted is not None
+
+
+def _key(installation_id: int, event_id: str) -> dict[str, str]:
+    return {schema.PARTITION: schema.deliveries_key(installation_id, event_id), schema.SORT: schema.ONLY}

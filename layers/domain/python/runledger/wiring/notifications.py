@@ -1,0 +1,131 @@
+"""Notifications: tables, queues, secrets and channels. Only functions of notifications and the API load this."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from runledger.notifications.administration import Administration
+from runledger.notifications.channels.configs import SLACK_HOSTS, ChannelSettings
+from runledger.notifications.outbox import Outbox
+from runledger.notifications.queue import Lane, NotificationQueue
+from runledger.notifications.routing import Router, SubscriptionCache
+from runledger.notifications.secrets import SecretStore
+from runledger.notifications.sweep import Sweep
+from runledger.platform.clients import client, lazy_client
+from runledger.platform.clock import SystemClock
+from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.messages import MessagesTable
+from runledger.tables.receivers import ReceiversTable
+from runledger.tables.subscriptions import SubscriptionsTable
+from runledger.wiring.settings import Settings, TableSettings, names_in, parsed
+
+TABLE = "NOTIFICATIONS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSettings(Settings):
+    """Those that send messages to the queues. Without a queue, notifications are off."""
+
+    notifications_queue: str = ""
+    notifications_slow_queue: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployedChannelSettings(Settings):
+    """The API, which checks channels, and the sender, which opens them."""
+
+    notification_sns_topics: Mapping[str, str] = parsed(json.loads, default_factory=dict)
+    notification_event_buses: Mapping[str, str] = parsed(json.loads, default_factory=dict)
+    notification_slack_hosts: tuple[str, ...] = parsed(names_in, default=SLACK_HOSTS)
+    notification_allow_loopback: str = ""
+    runner_requests_at_most: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretSettings(Settings):
+    notification_secrets: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterSettings(Settings):
+    notification_router_dead_letters: str
+
+
+def is_on() -> bool:
+    return bool(QueueSettings.from_environment().notifications_queue)
+
+
+@cache
+def queue() -> NotificationQueue:
+    settings = QueueSettings.from_environment()
+    urls = {Lane.FAST: settings.notifications_queue, Lane.SLOW: settings.notifications_slow_queue}
+    return NotificationQueue(sqs=lazy_client("sqs"), urls=urls)
+
+
+@cache
+def messages() -> MessagesTable:
+    settings = TableSettings.of(TABLE)
+    return MessagesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
+def deliveries() -> DeliveriesTable:
+    settings = TableSettings.of(TABLE)
+    return DeliveriesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
+def subscriptions() -> SubscriptionsTable:
+    return SubscriptionsTable(client("dynamodb"), TableSettings.of(TABLE).table)
+
+
+@cache
+def receivers() -> ReceiversTable:
+    return ReceiversTable(client("dynamodb"), TableSettings.of(TABLE).table)
+
+
+@cache
+def outbox() -> Outbox:
+    return Outbox(messages=messages(), queue=queue(), now=SystemClock().text)
+
+
+@cache
+def subscription_cache() -> SubscriptionCache:
+    return SubscriptionCache(table=subscriptions(), clock=time.monotonic)
+
+
+@cache
+def router() -> Router:
+    return Router(subscriptions=subscription_cache(), deliveries=deliveries(), outbox=outbox())
+
+
+@cache
+def sweep() -> Sweep:
+    return Sweep(messages=messages(), queue=queue(), now=SystemClock().text)
+
+
+@cache
+def channel_settings() -> ChannelSettings:
+    settings = DeployedChannelSettings.from_environment()
+    return ChannelSettings(
+        sns_topics=settings.notification_sns_topics,
+        event_buses=settings.notification_event_buses,
+        slack_hosts=settings.notification_slack_hosts,
+        runner_requests_at_most=settings.runner_requests_at_most,
+        allow_loopback=settings.notification_allow_loopback == "true",
+    )
+
+
+@cache
+def administration() -> Administration:
+    return Administration(
+        subscriptions=subscriptions(),
+        receivers=receivers(),
+        secrets=SecretStore(
+            client=lazy_client("secretsmanager"), prefix=SecretSettings.from_environment().notification_secrets
+        ),
+        outbox=outbox(),
+        channels=channel_settings(),
+    )

@@ -1,0 +1,269 @@
+"""The sender: states, retries, pauses and dead letters for every kind of receiver."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from runledger.model import times
+from runledger.notifications import attempts
+from runledger.notifications.channels.delivery import Receipt
+from runledger.notifications.queue import Entry, Lane
+from runledger.notifications.sender import Sent
+
+from tests.feeds.streams import ALL_TABLES
+from tests.notifications.scenes import NOON, SCOPE, Scene
+from tests.simulation.engine import Engine
+
+DOWN = "The receiver didn't respond within 15 seconds"
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene(Engine(ALL_TABLES))
+
+
+def behave(scene: Scene, receipt: Receipt, number: int = 1) -> None:
+    scene.channel.behaviour[f"{number:032x}"] = lambda _: receipt
+
+
+def recover(scene: Scene, number: int = 1) -> None:
+    del scene.channel.behaviour[f"{number:032x}"]
+
+
+def one(scene: Scene) -> dict[str, Any]:
+    (message,) = scene.all()
+    return message
+
+
+def status_of_event(scene: Scene, number: int = 1) -> tuple[str, int]:
+    found = scene.stored_event(f"{number:032x}")
+    return found["status"], found["retry_count"]
+
+
+def test_an_accepted_message_is_completed_and_its_event_delivered(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    assert scene.drain() == [Sent.COMPLETED]
+    found = one(scene)
+    assert (found["status"], found["notification_id"], found["retry_count"]) == ("completed", "n1", 0)
+    assert found["processing_started_at"] == NOON
+    assert found["processing_completed_at"] == times.earlier(NOON, seconds=-0.1)
+    assert not {"open", "due_at", "claimed_until", "next_attempt_at", "error_message"} & found.keys()
+    assert status_of_event(scene) == ("delivered", 0)
+    _, sent = scene.channel.received[0]
+    assert (sent.message_id, sent.attempt, sent.sent_at) == (found["message_id"], 1, NOON)
+    assert sent.envelope["type"] == "job.failed"
+
+
+def test_a_completed_message_is_not_sent_again_however_often_its_entry_comes(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    entry = Entry.of(one(scene))
+    scene.drain()
+    for _ in range(3):
+        scene.queue.send(entry)
+    assert scene.drain() == [Sent.DROPPED] * 3
+    assert len(scene.channel.received) == 1
+
+
+def test_a_failed_attempt_is_repeated_with_growing_waits_under_the_same_id(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    behave(scene, Receipt.try_later(DOWN))
+    assert scene.drain() == [Sent.RETRIED]
+    found = one(scene)
+    assert (found["status"], found["retry_count"], found["error_message"]) == ("processing", 1, DOWN)
+    assert found["next_attempt_at"] == times.earlier(NOON, seconds=-10.1)
+    assert status_of_event(scene) == ("retrying", 1)
+    recover(scene)
+    scene.clock.advance(10)
+    assert scene.drain() == [Sent.COMPLETED]
+    assert len(set(scene.channel.ids(f"{1:032x}"))) == 1
+    assert [sent.attempt for _, sent in scene.channel.received] == [1, 2]
+    assert (one(scene)["status"], one(scene)["retry_count"]) == ("completed", 1)
+    assert status_of_event(scene) == ("delivered", 1)
+
+
+def test_after_a_day_without_success_the_message_is_a_dead_letter(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    behave(scene, Receipt.try_later(DOWN))
+    scene.live(hours=25)
+    found = one(scene)
+    assert (found["status"], found["error_message"]) == ("failed", DOWN)
+    assert 20 <= times.ms_between(NOON, found["processing_completed_at"]) / times.MS_PER_HOUR <= 24.5
+    assert 8 <= found["retry_count"] <= 14
+    assert len(scene.channel.received) == found["retry_count"] + 1
+    assert status_of_event(scene)[0] == "failed"
+    assert scene.sqs.entries == []
+    before = scene.channel.received[:]
+    scene.live(hours=5)
+    assert scene.channel.received == before
+
+
+def test_a_refusal_is_final(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    behave(scene, Receipt.refused("The receiver answered 410 Gone"))
+    assert scene.drain() == [Sent.FAILED]
+    assert (one(scene)["status"], one(scene)["retry_count"]) == ("failed", 0)
+    assert status_of_event(scene) == ("failed", 0)
+
+
+def test_an_event_is_delivered_when_all_its_messages_are(scene: Scene) -> None:
+    for number in (1, 2):
+        scene.subscribe(number)
+    scene.route()
+    behave(scene, Receipt.try_later(DOWN), 2)
+    scene.drain()
+    assert status_of_event(scene) == ("retrying", 1)
+    recover(scene, 2)
+    scene.clock.advance(60)
+    scene.drain()
+    assert status_of_event(scene) == ("delivered", 1)
+
+
+def test_an_event_is_failed_when_one_message_is_even_if_another_completes_later(scene: Scene) -> None:
+    for number in (1, 2):
+        scene.subscribe(number)
+    scene.route()
+    behave(scene, Receipt.refused("gone"), 1)
+    behave(scene, Receipt.try_later(DOWN), 2)
+    scene.drain()
+    assert status_of_event(scene)[0] == "failed"
+    recover(scene, 2)
+    scene.clock.advance(60)
+    scene.drain()
+    assert sorted(each["status"] for each in scene.all()) == ["completed", "failed"]
+    assert status_of_event(scene)[0] == "failed"
+
+
+def test_what_the_receiver_asks_for_is_waited_for(scene: Scene) -> None:
+    scene.subscribe()
+    for number in (1, 2):
+        scene.route(number)
+    behave(scene, Receipt.try_later("The receiver answered 429", retry_after_seconds=600))
+    assert sorted(scene.drain()) == [Sent.MOVED, Sent.POSTPONED, Sent.RETRIED]
+    assert {each["next_attempt_at"] >= times.earlier(NOON, seconds=-600) for each in scene.all()} == {True}
+    assert len(scene.channel.received) == 1
+
+
+def test_after_three_failures_a_receiver_gets_one_probe_at_a_time(scene: Scene) -> None:
+    scene.subscribe()
+    for number in range(1, 21):
+        scene.route(number)
+    behave(scene, Receipt.try_later(DOWN))
+    scene.drain()
+    assert len(scene.channel.received) == attempts.FAILURES_UNTIL_PAUSE
+    for failures in range(3, 8):
+        before = len(scene.channel.received)
+        health = scene.receivers.table.get(SCOPE, f"{1:032x}")
+        assert health["failures"] == failures
+        scene.clock.now = times.earlier(health["paused_until"], seconds=-120)
+        scene.sweep.run()
+        scene.drain()
+        assert len(scene.channel.received) == before + 1
+    recover(scene)
+    scene.live(hours=3)
+    assert {each["status"] for each in scene.all()} == {"completed"}
+    assert len(set(scene.channel.ids(f"{1:032x}"))) == 20
+    assert "paused_until" not in scene.receivers.table.get(SCOPE, f"{1:032x}")
+
+
+def test_two_senders_never_both_probe(scene: Scene) -> None:
+    subscription = scene.subscribe()
+    for _ in range(3):
+        scene.receivers.failed(subscription, at=NOON, error=DOWN, retry_after=None)
+    health = scene.receivers.health(subscription)
+    later = times.earlier(health["paused_until"], seconds=-1)
+    assert not scene.receivers.admits(subscription, health, now=NOON)
+    assert [scene.receivers.admits(subscription, health, now=later) for _ in range(2)] == [True, False]
+
+
+def test_a_receiver_that_hangs_takes_one_attempt_from_the_fast_lane_and_no_more(scene: Scene) -> None:
+    """One sender for each lane: what others wait for is the time that the fast lane spends on it."""
+    for number in (1, 2):
+        scene.subscribe(number, repositories=(f"acme/r{number}",))
+    for number in range(1, 31):
+        scene.route(number, repo_full_name="acme/r1")
+    for number in range(31, 41):
+        scene.route(number, repo_full_name="acme/r2")
+    behave(scene, Receipt.try_later(DOWN), 1)
+    scene.channel.takes_seconds[f"{1:032x}"] = 15
+    while scene.step(Lane.FAST):
+        pass
+    sent = [own_id for own_id, _ in scene.channel.received]
+    assert sent.count(f"{1:032x}") == 1
+    assert sent.count(f"{2:032x}") == 10
+    assert scene.clock.seconds() < 17
+
+
+def test_a_slow_receiver_that_accepts_everything_is_moved_to_its_own_lane(scene: Scene) -> None:
+    for number in (1, 2):
+        scene.subscribe(number)
+    for number in range(1, 11):
+        scene.route(number)
+    scene.channel.takes_seconds[f"{1:032x}"] = 9
+    while scene.step(Lane.FAST):
+        pass
+    assert len(scene.channel.ids(f"{1:032x}")) == 1
+    assert len(scene.channel.ids(f"{2:032x}")) == 10
+    assert scene.clock.seconds() < 11
+    scene.drain()
+    assert len(set(scene.channel.ids(f"{1:032x}"))) == 10
+    scene.channel.takes_seconds.clear()
+    scene.route(11)
+    scene.drain()
+    scene.route(12)
+    assert [scene.step(Lane.FAST) for _ in range(2)] == [Sent.COMPLETED] * 2
+
+
+def test_messages_of_a_deleted_or_disabled_subscription_fail_without_a_call(scene: Scene) -> None:
+    first, second = scene.subscribe(1), scene.subscribe(2)
+    scene.route()
+    scene.subscriptions.delete(SCOPE, first.subscription_id)
+    scene.subscriptions.replace(second.to_item() | {"enabled": False}, read_version=1)
+    assert scene.drain() == [Sent.FAILED] * 2
+    assert scene.channel.received == []
+    assert {each["status"] for each in scene.all()} == {"failed"}
+
+
+def test_a_sender_whose_lease_was_lost_changes_nothing(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    message = one(scene)
+    late = scene.messages.claim(message, at=NOON, until=times.earlier(NOON, seconds=-120))
+    assert late
+    assert scene.messages.claim(message, at=NOON, until=NOON) is None
+    scene.clock.advance(121)
+    assert scene.drain() == [Sent.COMPLETED]
+    before = one(scene)
+    following = scene.sender
+    assert not following.messages.complete(late, at=scene.clock(), notification_id="late")
+    assert not following.messages.fail(late, at=scene.clock(), error="late")
+    assert one(scene) == before
+
+
+def test_a_status_never_goes_backwards(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    message = one(scene)
+    assert not scene.messages.mark_queued(SCOPE, message["message_id"], at=NOON)
+    scene.drain()
+    ended = one(scene)
+    assert scene.messages.claim(ended, at="2025-01-16T00:00:00.000Z", until="2025-01-16T00:02:00.000Z") is None
+    assert not scene.messages.mark_queued(SCOPE, message["message_id"], at=NOON)
+    assert not scene.messages.abandon(ended, at=NOON, error="late")
+    assert not scene.messages.sweep(ended, at=NOON, swept_before=NOON)
+    assert one(scene) == ended
+
+
+def test_waits_grow_and_are_spread() -> None:
+    waits = [attempts.retry_seconds(count, retry_after=None, dice=lambda: 0.5) for count in range(12)]
+    assert waits[0] == 10
+    assert all(before <= after for before, after in pairwise(waits))
+    assert waits[-1] == attempts.LONGEST_RETRY_SECONDS
+    assert 20 * times.SECONDS_PER_HOUR < sum(waits) < times.SECONDS_PER_DAY
+    spread = {attempts.retry_seconds(3, retry_after=None, dice=lambda each=each: each / 10) for each in range(10)}  # type: ignore[misc]
+    assert len(spread) == 10
+    assert attempts.retry_seconds(0, retry_after=10**9, dice=lambda: 0) == attempts.LONGEST_RETRY_AFTER_SECONDS
