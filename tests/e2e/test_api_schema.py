@@ -44,10 +44,12 @@ KNOWN = {
     "delivery_id": "1",
     "event_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
     "name": "pager",
+    "subscription_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
+    "message_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
 }
-TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}", "{event_id}", "{name}")
+TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}", "{event_id}", "{name}", "{subscription_id}", "{message_id}")
 # A POST may start a pass of the reconciler.
-EXAMPLES = {"get": 5, "post": 2, "delete": 2}
+EXAMPLES = {"get": 5, "post": 2, "patch": 2, "delete": 2}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

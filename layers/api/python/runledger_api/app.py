@@ -99,6 +99,7 @@ class Api:
             query=event.get("queryStringParameters") or {},
             id=str(event["requestContext"].get("requestId", "")),
             source_ip=event["requestContext"]["http"].get("sourceIp"),
+            host=event["requestContext"].get("domainName"),
             has_time=lambda: time.monotonic() < ends_at,
         )
 

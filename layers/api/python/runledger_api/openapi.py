@@ -30,11 +30,13 @@ ERRORS = {
     "429": "too many requests",
     "503": "AWS or GitHub didn't respond: try again",
 }
+WRITES = ("post", "patch")
 WRITE_ONLY_ERRORS = {"409", "415"}
 HEADERS = {
     "X-Read-Units": {"description": "DynamoDB read units that the request consumed", "schema": {"type": "string"}},
     "X-Request-Id": {"description": "id of the request in the log", "schema": {"type": "string"}},
 }
+HEADER_REFERENCES = {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}
 
 
 class Error(TypedDict):
@@ -80,22 +82,34 @@ def build(app: APIGatewayHttpResolver) -> dict[str, Any]:
     for unused in ("HTTPValidationError", "ValidationError", "ResponseValidationError"):
         schemas.pop(unused, None)
     schemas |= _problem_schemas()
+    document["components"]["headers"] = HEADERS
+    document["components"]["responses"] = _error_responses()
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     for operations in document["paths"].values():
         for method, operation in operations.items():
-            operation["responses"] = _responses(operation["responses"], is_write=method == "post")
+            operation["responses"] = _responses(operation["responses"], is_write=method in WRITES)
     return document
 
 
 def _responses(documented: dict[str, Any], *, is_write: bool) -> dict[str, Any]:
+    """Errors are the same for all operations: each would take 3 KB of an operation's description."""
     successful = {
-        status: {**response, "headers": HEADERS} for status, response in documented.items() if status.startswith("2")
+        status: {**response, "headers": HEADER_REFERENCES}
+        for status, response in documented.items()
+        if status.startswith("2")
     }
-    schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return successful | {
-        status: {"description": text, "headers": HEADERS, "content": {problems.CONTENT_TYPE: schema}}
-        for status, text in ERRORS.items()
+        status: {"$ref": f"#/components/responses/{status}"}
+        for status in ERRORS
         if is_write or status not in WRITE_ONLY_ERRORS
+    }
+
+
+def _error_responses() -> dict[str, Any]:
+    content = {problems.CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        status: {"description": text, "headers": HEADER_REFERENCES, "content": content}
+        for status, text in ERRORS.items()
     }
 
 

@@ -19,6 +19,7 @@ class Request:
     has_time: Callable[[], bool]
     id: str = ""
     source_ip: str | None = None
+    host: str | None = None
 
     @property
     def cursor_scope(self) -> Any:

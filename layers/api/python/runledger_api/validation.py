@@ -20,6 +20,9 @@ FORMATS = {
     "type": "should be a type of events, such as job.failed",
     "after": "should be the id of an event of the feed",
     "event_id": "should be the id of an event of the feed",
+    "subscription_id": "should be the id of a subscription",
+    "subscription": "should be the id of a subscription",
+    "message_id": "should be the id of a message",
     "name": "should have letters, digits, - and _ only, at most 100 of them",
 }
 PATTERN = "string_pattern_mismatch"
@@ -33,6 +36,7 @@ PROBLEMS = {
     "string_type": "should be text",
     "string_too_long": "should have at most {max_length} characters",
     "missing": "is missing",
+    "extra_forbidden": "isn't a field of this request",
     "literal_error": "should be {expected}",
     MALFORMED_JSON: "isn't valid JSON",
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "should be a JSON object"),

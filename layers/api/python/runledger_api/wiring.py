@@ -12,6 +12,7 @@ from runledger.feeds.writer import Payloads
 from runledger.model import times
 from runledger.model.keys import DeploymentKey, RunKey
 from runledger.model.passes import OrphanMode
+from runledger.notifications.administration import Administration
 from runledger.platform.clients import client, lazy_client, patient_client
 from runledger.queries import caches
 from runledger.queries.caches import Cache
@@ -23,8 +24,10 @@ from runledger.tables.feed import FeedTable
 from runledger.tables.feed_posts import PostCounts
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
+from runledger.tables.messages import MessagesTable
 from runledger.tables.run_attempts import RunAttempts
 from runledger.wiring import feeds
+from runledger.wiring import notifications as notifications_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
@@ -119,6 +122,20 @@ def feed() -> Feed | None:
     if queue is None:
         return None
     return Feed(table=feeds.table(), queue=queue, payloads=feeds.payloads(), posts=feeds.posts())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notifications:
+    administration: Administration
+    messages: MessagesTable
+
+
+@cache
+def notifications() -> Notifications | None:
+    """None if this deployment has none."""
+    if not notifications_wiring.is_on():
+        return None
+    return Notifications(administration=notifications_wiring.administration(), messages=notifications_wiring.messages())
 
 
 @cache

@@ -137,7 +137,7 @@ class Installations(TypedDict):
 class Me(TypedDict):
     """`id` is unique and recorded as `requested_by`. `installations` is null if the caller has access to all.
 
-    `feed` is whether this deployment has an event feed.
+    `feed` is whether this deployment has an event feed, and `notifications` whether it has notifications.
     """
 
     id: str
@@ -145,3 +145,4 @@ class Me(TypedDict):
     role: str
     installations: list[int] | None
     feed: bool
+    notifications: bool

@@ -8,17 +8,19 @@ from runledger_api.routes import (
     installations,
     jobs,
     lookup,
+    messages,
     pools,
     reconciliation,
     runs,
     statistics,
     stuck,
+    subscriptions,
 )
 
 ROUTERS = tuple(
     module.router
     for module in (
-        *(installations, jobs, lookup, runs, deployments, approvals, stuck, feed),
+        *(installations, jobs, lookup, runs, deployments, approvals, stuck, feed, subscriptions, messages),
         *(statistics, pools, reconciliation, admin),
     )
 )

@@ -25,6 +25,7 @@ def me() -> Me:
         "role": caller.role,
         "installations": installations,
         "feed": wiring.feed() is not None,
+        "notifications": wiring.notifications() is not None,
     }
 
 
