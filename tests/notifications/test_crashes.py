@@ -64,7 +64,7 @@ class BusChannel:
             self.events.put_events(Entries=[{"message_id": outgoing.message_id}])
         except (ClientError, BotoCoreError):
             return Receipt.try_later("The receiver didn't respond")
-        return Receipt.accepted("n") if self.accepts else Receipt.try_later("The receiver answered 500")
+        return Receipt.accepted("n") if self.accepts else Receipt.try_later("The receiver returned 500")
 
 
 def scene_of(process: Process, *, accepts: bool = True) -> Scene:

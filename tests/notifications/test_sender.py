@@ -104,7 +104,7 @@ def test_after_a_day_without_success_the_message_is_a_dead_letter(scene: Scene) 
 def test_a_refusal_is_final(scene: Scene) -> None:
     scene.subscribe()
     scene.route()
-    behave(scene, Receipt.refused("The receiver answered 410 Gone"))
+    behave(scene, Receipt.refused("The receiver returned 410 Gone"))
     assert scene.drain() == [Sent.FAILED]
     assert (one(scene)["status"], one(scene)["retry_count"]) == ("failed", 0)
     assert status_of_event(scene) == ("failed", 0)
@@ -142,7 +142,7 @@ def test_what_the_receiver_asks_for_is_waited_for(scene: Scene) -> None:
     scene.subscribe()
     for number in (1, 2):
         scene.route(number)
-    behave(scene, Receipt.try_later("The receiver answered 429", retry_after_seconds=600))
+    behave(scene, Receipt.try_later("The receiver returned 429", retry_after_seconds=600))
     assert sorted(scene.drain()) == [Sent.MOVED, Sent.POSTPONED, Sent.RETRIED]
     assert {each["next_attempt_at"] >= times.earlier(NOON, seconds=-600) for each in scene.all()} == {True}
     assert len(scene.channel.received) == 1

@@ -149,7 +149,11 @@ def _found(installation_id: int, subscription_id: str) -> StoredSubscription:
 def _body(found: StoredSubscription, health: Mapping[str, Any], now: str, secret: str | None = None) -> Any:
     item = found.to_item()
     return {
-        **{name: value for name, value in item.items() if name not in ("installation_id", "secret_name")},
+        **{
+            name: value
+            for name, value in item.items()
+            if name not in ("installation_id", "secret_name", "schedule_since")
+        },
         "has_secret": found.secret_name is not None,
         "health": {
             "status": _status(health, now),

@@ -11,10 +11,11 @@ from runledger.model.messages import MessageStatus
 from runledger.notifications import messages, payloads, requests
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
-from runledger.notifications.messages import NewMessage, OwnType
+from runledger.notifications.messages import NewMessage
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.secrets import SecretStore
 from runledger.notifications.subscriptions import MOST_SUBSCRIPTIONS, Subscription
+from runledger.notifications.texts import OwnType
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
 
@@ -28,7 +29,7 @@ class Contended(Exception):
 
 
 class NotSendable(Exception):
-    """Its message says why."""
+    """Its message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class Administration:
             created_at=author.at,
             created_by=author.id,
             updated_at=author.at,
+            schedule_since=author.at,
         )
         if kind in ONLY_TYPES:
             given.setdefault("types", list(ONLY_TYPES[kind]))
@@ -163,7 +165,8 @@ class Administration:
         return message
 
     def _replace(self, read: Subscription, found: Subscription, author: Author) -> Subscription:
-        changed = replace(found, version=read.version + 1, updated_at=author.at)
+        since = read.schedule_since if found.schedule == read.schedule else author.at
+        changed = replace(found, version=read.version + 1, updated_at=author.at, schedule_since=since)
         if not self.subscriptions.replace(changed.to_item(), read_version=read.version):
             raise Contended
         return changed

@@ -3,25 +3,16 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from runledger.feeds.envelope import CONTENT_TYPE, SPEC_VERSION, envelope
 from runledger.feeds.events import ID_LENGTH
 from runledger.notifications.subscriptions import Subscription
+from runledger.notifications.texts import OwnType
 
 FEED, SCHEDULES = "feed", "schedules"  # creators of messages; others are callers of the API
 # Of the event when it was written, which a receiver can't use.
 STATE_FIELDS = ("deliverystatus", "retrycount")
-
-
-class OwnType(StrEnum):
-    """Of messages that aren't events of the feed."""
-
-    TEST = "runledger.test"
-    MESSAGE = "runledger.message"
-    DIGEST = "runledger.digest"
-    REMINDER = "runledger.reminder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +61,10 @@ def of_event(payload: Mapping[str, Any], subscription: Subscription, *, at: str)
     )
 
 
+def own_id(kind: OwnType, subscription: Subscription, identity: str) -> str:
+    return message_id(subscription.installation_id, kind, subscription.subscription_id, identity)
+
+
 def own_message(
     kind: OwnType,
     data: Mapping[str, Any],
@@ -81,15 +76,14 @@ def own_message(
     correlation_id: str,
 ) -> NewMessage:
     """`identity` distinguishes it from others of its kind: a request, or an occurrence of a schedule."""
-    scope, own_id = subscription.installation_id, subscription.subscription_id
-    found = message_id(scope, kind, own_id, identity)
+    scope, found = subscription.installation_id, own_id(kind, subscription, identity)
     source = f"/v1/installations/{scope}"
     payload = {
         "specversion": SPEC_VERSION,
         "id": found,
         "source": source,
         "type": str(kind),
-        "subject": f"subscriptions/{own_id}",
+        "subject": f"subscriptions/{subscription.subscription_id}",
         "time": at,
         "datacontenttype": CONTENT_TYPE,
         "dataschema": f"urn:runledger:notifications:{kind.partition('.')[2]}:v1",
@@ -99,7 +93,7 @@ def own_message(
     return NewMessage(
         installation_id=scope,
         message_id=found,
-        subscription_id=own_id,
+        subscription_id=subscription.subscription_id,
         message_type=kind,
         payload=payload,
         created_at=at,

@@ -53,11 +53,6 @@ class Schedule:
             day -= timedelta(days=DAYS_IN_A_WEEK if self.every is Every.WEEK else 1)
         return _instant(day)
 
-    def period_start(self, occurrence: str) -> str:
-        """What a digest is about ends with its occurrence."""
-        days = DAYS_IN_A_WEEK if self.every is Every.WEEK else 1
-        return times.earlier(occurrence, seconds=days * times.SECONDS_PER_DAY)
-
 
 def _instant(moment: datetime) -> str:
     return times.normalised(moment.astimezone(UTC).isoformat())

@@ -12,7 +12,7 @@ from runledger.feeds import json_data
 from runledger.feeds.envelope import SCHEMAS
 from runledger.feeds.events import FeedType
 from runledger.model.errors import Malformed
-from runledger.notifications.messages import OwnType
+from runledger.notifications.texts import OwnType
 
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_URL = 200, 4000, 2000
 LONGEST_TAG, MOST_TAGS = 50, 5

@@ -16,7 +16,8 @@ FILTER_FIELDS = tuple(each.name for each in fields(EventFilter))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """`secret_name` is where Secrets Manager has its secret; `version` increases with each change.
+    """`secret_name` is where Secrets Manager has its secret; `version` increases with each change, and `schedule_since`
+    is when the schedule was changed: it is due after that.
 
     After a rotation, messages are signed with the previous secret too, until `previous_secret_until`.
     """
@@ -34,6 +35,7 @@ class Subscription:
     schedule: Schedule | None = None
     enabled: bool = True
     version: int = 1
+    schedule_since: str | None = None
     secret_name: str | None = None
     previous_secret_until: str | None = None
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from runledger.feeds.queue import DiscardedRecords
 from runledger.notifications.administration import Administration
 from runledger.notifications.channels.configs import SLACK_HOSTS, ChannelSettings
 from runledger.notifications.outbox import Outbox
@@ -41,6 +42,7 @@ class DeployedChannelSettings(Settings):
     notification_slack_hosts: tuple[str, ...] = parsed(names_in, default=SLACK_HOSTS)
     notification_allow_loopback: str = ""
     runner_requests_at_most: int = 5
+    stuck_queued_minutes: int = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,12 @@ def subscription_cache() -> SubscriptionCache:
 
 
 @cache
+def discarded_records() -> DiscardedRecords:
+    url = RouterSettings.from_environment().notification_router_dead_letters
+    return DiscardedRecords(sqs=lazy_client("sqs"), url=url)
+
+
+@cache
 def router() -> Router:
     return Router(subscriptions=subscription_cache(), deliveries=deliveries(), outbox=outbox())
 
@@ -114,6 +122,7 @@ def channel_settings() -> ChannelSettings:
         event_buses=settings.notification_event_buses,
         slack_hosts=settings.notification_slack_hosts,
         runner_requests_at_most=settings.runner_requests_at_most,
+        stuck_queued_minutes=settings.stuck_queued_minutes,
         allow_loopback=settings.notification_allow_loopback == "true",
     )
 

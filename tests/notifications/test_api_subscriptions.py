@@ -1,83 +1,35 @@
-"""Notifications over the API: subscriptions, secrets, messages, and who may do what."""
+"""Subscriptions over the API: what is accepted, where secrets are, and who may do what."""
 
 import json
 from typing import Any
 
 import boto3
 import pytest
-from runledger.notifications.queue import Entry, read
 from runledger.recording.ledger import Ledger
 
-from tests.api.client import NOON, TOKENS, Answer, Client
-from tests.api.conftest import ELSEWHERE, api, ledger
-from tests.functions.conftest import World, world
+from tests.api.client import TOKENS, Client
+from tests.notifications.api_scene import (
+    HERE,
+    MESSAGES,
+    PREFIX,
+    SUBSCRIPTIONS,
+    UNKNOWN,
+    WEBHOOK,
+    api,
+    client,
+    create,
+    created,
+    ledger,
+    patch,
+    path,
+    secret,
+    world,
+)
 from tests.notifications.scenes import Scene
 from tests.support.memory import engine
 from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 
-__all__ = ["api", "ledger", "world"]
-
-HERE = f"/v1/installations/{INSTALLATION}"
-SUBSCRIPTIONS, MESSAGES = f"{HERE}/subscriptions", f"{HERE}/messages"
-WEBHOOK = {"name": "Pager", "kind": "webhook", "config": {"url": "https://a.example/h"}, "types": ["job.failed"]}
-TOPIC = "arn:aws:sns:us-east-1:123456789012:builds"
-UNKNOWN = "0" * 32
-PREFIX = "runledger-test/notifications/"
-
-
-@pytest.fixture
-def client(world: World, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Client:
-    """The API of a deployment with notifications, and an installation."""
-    for name, value in {
-        "NOTIFICATIONS_TABLE": "notifications",
-        "NOTIFICATIONS_RETENTION_DAYS": "90",
-        "NOTIFICATIONS_QUEUE": world.sqs.create_queue(QueueName="fast")["QueueUrl"],
-        "NOTIFICATIONS_SLOW_QUEUE": world.sqs.create_queue(QueueName="slow")["QueueUrl"],
-        "NOTIFICATION_SECRETS": PREFIX,
-        "NOTIFICATION_SNS_TOPICS": json.dumps({"builds": TOPIC}),
-    }.items():
-        monkeypatch.setenv(name, value)
-    found: Client = request.getfixturevalue("api")
-    request.getfixturevalue("ledger").record(receipt(QUEUED))
-    return found
-
-
-def create(client: Client, **changes: Any) -> Answer:
-    body = {name: value for name, value in (WEBHOOK | changes).items() if value is not None}
-    return client.post(SUBSCRIPTIONS, body)
-
-
-def created(client: Client, **changes: Any) -> dict[str, Any]:
-    answer = create(client, **changes)
-    assert answer.status == 201, answer.body
-    return dict(answer.body)
-
-
-def path(subscription: dict[str, Any]) -> str:
-    return f"{SUBSCRIPTIONS}/{subscription['subscription_id']}"
-
-
-def patch(client: Client, subscription: dict[str, Any], **changes: Any) -> Answer:
-    return client.ask("PATCH", path(subscription), body=json.dumps(changes))
-
-
-def queued(world: World) -> list[Entry]:
-    return [read(each["body"]) for each in world.waiting("fast")]
-
-
-def secret(subscription: dict[str, Any], stage: str = "AWSCURRENT") -> str:
-    name = f"{PREFIX}{INSTALLATION}/{subscription['subscription_id']}"
-    found = boto3.client("secretsmanager").get_secret_value(SecretId=name, VersionStage=stage)
-    return str(found["SecretString"])
-
-
-def fail(client: Client, message: dict[str, Any]) -> None:
-    """As the sender does."""
-    assert client
-    scene = Scene(engine())
-    stored = scene.messages.get(INSTALLATION, message["message_id"])
-    assert stored
-    assert scene.messages.abandon(stored, at=NOON, error="The receiver answered 500")
+__all__ = ["api", "client", "ledger", "world"]
 
 
 def test_without_the_setting_there_are_no_notifications_and_me_shows_it(api: Client, ledger: Ledger) -> None:
@@ -214,109 +166,6 @@ def test_a_change_of_the_kind_or_by_two_callers_at_once_is_refused(client: Clien
     assert not table.replace(stored | {"version": 2}, read_version=1)
 
 
-def test_a_test_message_is_created_and_queued(client: Client, world: World) -> None:
-    made = created(client)
-    answer = client.post(f"{path(made)}/test")
-    assert answer.status == 202
-    message = answer.body
-    assert (message["status"], message["message_type"], message["created_by"]) == (
-        *("queued", "runledger.test"),
-        "token:olga",
-    )
-    assert message["payload"]["data"]["text"].startswith("This is a test of the subscription Pager")
-    assert [each.message_id for each in queued(world)] == [message["message_id"]]
-    assert client.get(f"{MESSAGES}/{message['message_id']}").body == message
-
-
-def test_a_text_goes_to_all_enabled_subscriptions_or_to_one_and_once_for_each_id(client: Client) -> None:
-    first, second = created(client), created(client, name="second")
-    created(client, name="third", enabled=False)
-    text = {"text": "The runners are down for maintenance", "priority": 4, "tags": ["warning"]}
-    sent = client.post(MESSAGES, text | {"id": "m1"})
-    assert sent.status == 202
-    targets = {each["subscription_id"] for each in sent.body["items"]}
-    assert targets == {first["subscription_id"], second["subscription_id"]}
-    again = client.post(MESSAGES, text | {"id": "m1"})
-    assert {each["message_id"] for each in again.body["items"]} == {each["message_id"] for each in sent.body["items"]}
-    assert len(client.get(MESSAGES).body["items"]) == 2
-    (one,) = client.post(MESSAGES, text | {"id": "m2", "subscription_id": second["subscription_id"]}).body["items"]
-    assert (one["subscription_id"], one["payload"]["type"]) == (second["subscription_id"], "runledger.message")
-    assert client.post(MESSAGES, text | {"subscription_id": UNKNOWN}).status == 409
-
-
-@pytest.mark.parametrize(
-    ("body", "parameter"),
-    [
-        ({}, "text"),
-        ({"text": " "}, "text"),
-        ({"text": "x" * 4001}, "text"),
-        ({"text": "x", "priority": 6}, "priority"),
-        ({"text": "x", "click_url": "javascript:alert(1)"}, "click_url"),
-        ({"text": "x", "tags": ["a"] * 6}, "tags"),
-        ({"text": "x", "id": ""}, "id"),
-    ],
-)
-def test_an_invalid_text_is_rejected(client: Client, body: dict[str, Any], parameter: str) -> None:
-    created(client)
-    answer = client.post(MESSAGES, body)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, parameter)
-
-
-def test_only_a_failed_message_can_be_sent_again_as_one_new_message(client: Client) -> None:
-    made = created(client)
-    message = client.post(f"{path(made)}/test").body
-    again = f"{MESSAGES}/{message['message_id']}/send-again"
-    assert client.post(again).status == 409
-    fail(client, message)
-    first, second = client.post(again), client.post(again)
-    assert (first.status, second.body["message_id"]) == (202, first.body["message_id"])
-    assert (first.body["resent_from"], first.body["status"]) == (message["message_id"], "queued")
-    assert first.body["payload"] == message["payload"]
-    old = client.get(f"{MESSAGES}/{message['message_id']}").body
-    assert (old["status"], old["error_message"]) == ("failed", "The receiver answered 500")
-    assert client.post(f"{MESSAGES}/{UNKNOWN}/send-again").status == 404
-
-
-def test_messages_are_listed_by_status_type_day_and_subscription_with_cursors(client: Client) -> None:
-    first, second = created(client), created(client, name="second")
-    for number in range(5):
-        client.post(MESSAGES, {"text": "x", "id": str(number)})
-    message = client.post(f"{path(first)}/test").body
-    fail(client, message)
-
-    def listed(**query: Any) -> list[str]:
-        found, cursor = list[str](), None
-        while True:
-            answer = client.get(MESSAGES, limit=3, cursor=cursor, **query)
-            assert answer.status == 200, answer.body
-            found += [each["message_id"] for each in answer.body["items"]]
-            assert all("payload" not in each for each in answer.body["items"])
-            if not (cursor := answer.body["next_cursor"]):
-                return found
-
-    assert len(set(listed())) == len(listed()) == 11
-    assert listed(status="failed") == listed(type="runledger.test") == [message["message_id"]]
-    assert len(listed(status="queued", type="runledger.message")) == 10
-    assert len(listed(subscription=second["subscription_id"])) == 5
-    assert (len(listed(day="2025-01-15")), len(listed(day="2025-01-14"))) == (11, 0)
-    assert (len(listed(since="1h")), len(listed(until="1h"))) == (11, 0)
-    for query in ({"day": "2025-02-30"}, {"status": "sent"}, {"day": "2025-01-15", "since": "1h"}):
-        assert client.get(MESSAGES, **query).status == 400
-
-
-def test_the_summary_counts_messages_and_lists_the_channels(client: Client) -> None:
-    empty = client.get(f"{HERE}/notifications").body
-    assert (empty["success_rate"], empty["oldest_waiting_at"]) == (None, None)
-    assert (empty["sns_topics"], empty["event_buses"]) == (["builds"], [])
-    assert empty["kinds"] == ["webhook", "slack", "ntfy", "sns", "relaunch"]
-    made = created(client)
-    fail(client, client.post(f"{path(made)}/test").body)
-    client.post(MESSAGES, {"text": "x"})
-    found = client.get(f"{HERE}/notifications").body
-    assert found["messages"] == {"created": 0, "queued": 1, "processing": 0, "completed": 0, "failed": 1}
-    assert (found["success_rate"], found["oldest_waiting_at"]) == (0.0, NOON)
-
-
 def test_readers_read_and_only_operators_of_the_installation_change(client: Client) -> None:
     made = created(client)
     reader, elsewhere = client.with_token(TOKENS["reader"]), client.with_token(TOKENS["scoped"])
@@ -330,7 +179,6 @@ def test_readers_read_and_only_operators_of_the_installation_change(client: Clie
         for action in ("test", "rotate-secret"):
             assert caller.post(f"{path(made)}/{action}").status == status
         assert caller.post(MESSAGES, {"text": "x"}).status == status
-    assert ELSEWHERE != INSTALLATION
     assert client.get(path(made)).body["version"] == 1
 
 

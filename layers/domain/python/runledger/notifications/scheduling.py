@@ -1,0 +1,88 @@
+"""Digests and reminders of subscriptions with a schedule: each occurrence once, however often this runs.
+
+Schedules are data that operators change over the API, so one tick looks for those that are due. With a schedule of
+EventBridge for each subscription, the public API would need the permission to create them and to pass a role.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.model import times
+from runledger.notifications import messages
+from runledger.notifications.messages import SCHEDULES
+from runledger.notifications.occurrences import Content, Schedule
+from runledger.notifications.outbox import Outbox
+from runledger.notifications.subscriptions import Subscription
+from runledger.notifications.texts import OwnType
+from runledger.platform import logs
+from runledger.tables.subscriptions import SubscriptionsTable
+
+# After an outage, an occurrence that is older than this is no news.
+LATEST_SECONDS = 6 * times.SECONDS_PER_HOUR
+
+HasTime = Callable[[], bool]
+MakeDigest = Callable[[int, Schedule, str, HasTime], dict[str, Any]]
+
+
+class SchedulesFailed(Exception):
+    """Of some subscriptions; the others were posted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedules:
+    """`digest` composes that of an installation, which ends at an instant."""
+
+    subscriptions: SubscriptionsTable
+    outbox: Outbox
+    digest: MakeDigest
+
+    def run(self, *, has_time: HasTime = lambda: True) -> int:
+        """The number of messages that were created. One that fails delays no other, and is tried at the next tick."""
+        posted, failed = 0, 0
+        for subscription in self._scheduled():
+            if not has_time():
+                break
+            try:
+                posted += self._post(subscription, has_time)
+            except Exception:
+                about = {"subscription_id": subscription.subscription_id}
+                logs.logger.exception("schedule failed", extra=about)
+                failed += 1
+        if failed:
+            raise SchedulesFailed(f"{failed} schedules failed")
+        return posted
+
+    def _scheduled(self) -> list[Subscription]:
+        found = [
+            Subscription.from_item(item)
+            for installation_id in self.subscriptions.subscribers()
+            for item in self.subscriptions.all(installation_id)
+        ]
+        return [each for each in found if each.enabled and each.schedule]
+
+    def _post(self, subscription: Subscription, has_time: HasTime) -> bool:
+        assert subscription.schedule is not None
+        schedule, now = subscription.schedule, self.outbox.now()
+        occurrence = schedule.last_occurrence(now)
+        begin = max(times.earlier(now, seconds=LATEST_SECONDS), subscription.schedule_since or "")
+        if occurrence < begin:
+            return False
+        kind = OwnType.DIGEST if schedule.content is Content.DIGEST else OwnType.REMINDER
+        scope, own_id = subscription.installation_id, subscription.subscription_id
+        if self.outbox.messages.get(scope, messages.own_id(kind, subscription, occurrence)):
+            return False
+        if schedule.content is Content.DIGEST:
+            data = self.digest(scope, schedule, occurrence, has_time)
+        else:
+            data = {"title": subscription.name, "text": schedule.text}
+        message = messages.own_message(
+            kind,
+            data,
+            subscription,
+            identity=occurrence,
+            at=now,
+            created_by=SCHEDULES,
+            correlation_id=f"{own_id}@{occurrence}",
+        )
+        return self.outbox.post(message)
