@@ -83,6 +83,7 @@ class ApiStack(cdk.Stack):
             dead_letters=dead_letter_queues(events, self),
             api_tokens=self._api_tokens,
             feed=events.feed,
+            notifications=events.notifications,
         )
         self._http_api(intake, api)
         if settings.storage_phase is StoragePhase.CLEANUP:

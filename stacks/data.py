@@ -9,7 +9,7 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.feed import FeedSources, weakly
-from stacks.constructs.parts import camel_case, export
+from stacks.constructs.parts import camel_case, export, notifications_table
 from stacks.constructs.storage import RunnerConfigBucket
 from stacks.monitoring.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
@@ -20,7 +20,8 @@ TARGET_UTILIZATION_PERCENT = 70
 class DataStack(cdk.Stack):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
-        wanted = (*schema.TABLES, *(schema.OPTIONAL if settings.feeds else ()))
+        is_wanted = {schema.FEED: settings.feeds, schema.NOTIFICATIONS: settings.notifications}
+        wanted = [table for table in (*schema.TABLES, *schema.OPTIONAL) if is_wanted.get(table, True)]
         self.tables: Mapping[str, dynamodb.Table] = {table.name: self._table(table, settings) for table in wanted}
         if settings.feeds:
             FeedSources(self, settings=settings, tables=self.tables)
@@ -29,9 +30,8 @@ class DataStack(cdk.Stack):
         watch_tables(self, self.tables, settings=settings)
 
     def _table(self, table: schema.TableSchema, settings: Settings) -> dynamodb.Table:
-        """An optional table goes with its setting, and holds nothing that isn't derived from the others."""
+        """An optional table goes with its setting."""
         name, is_optional = camel_case(table.name), table in schema.OPTIONAL
-        streams = not is_optional and (settings.streams or settings.feeds)
         is_thrown_away = settings.throw_away or is_optional
         # By default, CDK starts with 5 units, and auto-scaling raises them minutes later.
         reads = settings.provisioned.read_min if settings.provisioned else None
@@ -39,6 +39,8 @@ class DataStack(cdk.Stack):
         deployed = dynamodb.Table(
             self,
             name,
+            # Other stacks refer to it often, and CloudFormation looks up each weak reference with a call of its own.
+            table_name=notifications_table(settings) if table is schema.NOTIFICATIONS else None,
             partition_key=_text(schema.PARTITION),
             sort_key=_text(schema.SORT),
             time_to_live_attribute=schema.EXPIRY,
@@ -49,7 +51,7 @@ class DataStack(cdk.Stack):
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=settings.point_in_time_recovery
             ),
-            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if streams else None,
+            stream=_stream(table, settings),
             deletion_protection=not is_thrown_away,
             # A protected table cannot be deleted, not even when the stack's first deployment fails.
             removal_policy=cdk.RemovalPolicy.DESTROY if is_thrown_away else cdk.RemovalPolicy.RETAIN,
@@ -81,6 +83,14 @@ class DataStack(cdk.Stack):
             )
         cdk.CfnOutput(self, f"{name}Table", value=deployed.table_name)
         return deployed
+
+
+def _stream(table: schema.TableSchema, settings: Settings) -> dynamodb.StreamViewType | None:
+    """The feed reads the streams of the five tables, and notifications that of the feed."""
+    if table is schema.FEED:
+        return dynamodb.StreamViewType.NEW_IMAGE if settings.notifications else None
+    is_read = table not in schema.OPTIONAL and (settings.streams or settings.feeds)
+    return dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if is_read else None
 
 
 def _scale(deployed: dynamodb.Table, table: schema.TableSchema, capacity: Capacity) -> None:

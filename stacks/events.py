@@ -19,6 +19,7 @@ from stacks.constructs.feed import Feed
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import GitHubRequestsFunction
 from stacks.constructs.layer import domain_layer, github_layer
+from stacks.constructs.notifications import Notifications
 from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
 from stacks.constructs.reconciler import ReconcilerFunction
 from stacks.constructs.recorder import TRACKS_RUNNERS, Recorder
@@ -84,6 +85,11 @@ class EventsStack(cdk.Stack):
         self._runner_lookup()
         self._run_retry()
         self.feed = Feed(self, settings=settings, tables=tables, layer=self._domain) if settings.feeds else None
+        self.notifications = (
+            Notifications(self, settings=settings, tables=tables, layer=self._domain)
+            if settings.notifications
+            else None
+        )
         self.reconciler = ReconcilerFunction(
             self,
             settings=settings,

@@ -13,6 +13,7 @@ from runledger.migration.phases import StoragePhase
 from runledger.model import runner_names
 from runledger.model.passes import OrphanMode
 from runledger.model.reruns import RerunPolicy
+from runledger.notifications.channels.configs import SLACK_HOSTS
 from runledger.runners.publishers import Publisher
 from runledger.tables import schema
 
@@ -94,6 +95,11 @@ class Settings:
     feeds: bool
     feed_types: tuple[str, ...]
     feed_posts_per_minute: int
+    notifications: bool
+    notification_sns_topics: Mapping[str, str]
+    notification_event_buses: Mapping[str, str]
+    notification_slack_hosts: tuple[str, ...]
+    notification_allow_loopback: bool
 
     @property
     def prefix(self) -> str:
@@ -215,6 +221,7 @@ class Settings:
             feeds=read.boolean("feeds", default=False),
             feed_types=read.feed_types("feed_types"),
             feed_posts_per_minute=read.whole("feed_posts_per_minute", 300, at_least=1, at_most=6000),
+            **_notifications(read, throw_away=throw_away),
         )
 
 
@@ -236,6 +243,25 @@ def _storage(read: SettingsReader) -> dict[str, Any]:
         "webhook_key_pattern": pattern,
         "runner_config_bucket": configs,
         "runner_role_ids": role_ids,
+    }
+
+
+def _notifications(read: SettingsReader, *, throw_away: bool) -> dict[str, Any]:
+    """The feed is their source. Topics and buses are named here: users of the API can choose no others."""
+    notifications = read.boolean("notifications", default=False)
+    if notifications and not read.boolean("feeds", default=False):
+        raise BadSetting("notifications is true, which needs feeds: set feeds to true as well")
+    allow_loopback = read.boolean("notification_allow_loopback", default=False)
+    if allow_loopback and not throw_away:
+        raise BadSetting(
+            "notification_allow_loopback is true, which is for local deployments: it needs throw_away = true"
+        )
+    return {
+        "notifications": notifications,
+        "notification_sns_topics": read.targets("notification_sns_topics", "sns"),
+        "notification_event_buses": read.targets("notification_event_buses", "events"),
+        "notification_slack_hosts": read.hosts("notification_slack_hosts", ",".join(SLACK_HOSTS)),
+        "notification_allow_loopback": allow_loopback,
     }
 
 

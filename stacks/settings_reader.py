@@ -16,6 +16,9 @@ CLUSTERS_AT_MOST = 10  # each is in the role of the reconciler
 BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 FEED_TYPE = re.compile(r"\*|[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?")
 LARGEST_LIST_OF_FEED_TYPES = 1000  # in bytes
+TARGET_NAME = re.compile(r"[A-Za-z0-9_-]{1,50}")
+TARGETS_AT_MOST = 10  # each is in the environment of two functions
+HOST_NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 ROLES_AT_MOST = 5  # a lookup tries one after the other
 
 
@@ -139,6 +142,24 @@ class SettingsReader:
         if len(given) > LARGEST_LIST_OF_FEED_TYPES:
             raise BadSetting(f"{name} is too long for a function's environment: use patterns such as job.*")
         return types
+
+    def targets(self, name: str, service: str) -> dict[str, str]:
+        """Names of SNS topics or event buses, and their ARNs."""
+        found = self.tags(name)
+        arn = re.compile(rf"arn:aws[a-z-]*:{service}:[a-z0-9-]+:\d{{12}}:[A-Za-z0-9._/-]+")
+        for target, value in found.items():
+            if not TARGET_NAME.fullmatch(target) or not arn.fullmatch(value):
+                raise BadSetting(f"{name} has {target}={value}; it must be name=ARN, separated by commas")
+        if len(found) > TARGETS_AT_MOST:
+            raise BadSetting(f"{name} has {len(found)} targets; it must have {TARGETS_AT_MOST} at most")
+        return found
+
+    def hosts(self, name: str, default: str) -> tuple[str, ...]:
+        given = self._given(name, default)
+        hosts = tuple(dict.fromkeys(_listed(given)))
+        if not isinstance(given, str) or not hosts or not all(HOST_NAME.fullmatch(each) for each in hosts):
+            raise BadSetting(f"{name} is {given!r}; it must be names of hosts in lower case, separated by commas")
+        return hosts
 
     def _given(self, name: str, default: object) -> object:
         value = self._context(name)

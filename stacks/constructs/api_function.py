@@ -15,6 +15,7 @@ from stacks.constructs.feed import Feed
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import SECONDS_FOR_THE_API_TO_WAIT
 from stacks.constructs.layer import api_layer
+from stacks.constructs.notifications import Notifications
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.settings import Settings
 
@@ -48,6 +49,7 @@ class ApiFunction(LedgerFunction):
         dead_letters: Mapping[str, sqs.IQueue],
         api_tokens: str,
         feed: Feed | None,
+        notifications: Notifications | None,
     ) -> None:
         """The API invokes `reconciler` and `github_requests`, and counts the messages in `dead_letters`."""
         queues = {name: queue.queue_url for name, queue in dead_letters.items()}
@@ -72,10 +74,13 @@ class ApiFunction(LedgerFunction):
                 "RECONCILER_FUNCTION": reconciler.function_name,
                 "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(queues),
                 **(feed.api_environment() if feed else {}),
+                **(notifications.api_environment() if notifications else {}),
             },
         )
         if feed:
             feed.allow_api(self)
+        if notifications:
+            notifications.allow_api(self)
         for table, actions in READS.items():
             self.allow(tables[TABLES[table]].table_arn, *actions)
         for table, index in INDEXES:

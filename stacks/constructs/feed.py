@@ -65,6 +65,9 @@ class FeedSources(Construct):
         for name in FILTERS:
             table = TABLES[name]
             cdk.CfnOutput(stack, stream_output(table), value=str(tables[table].table_stream_arn))
+        if settings.notifications:
+            feed = schema.FEED.name
+            cdk.CfnOutput(stack, stream_output(feed), value=str(tables[feed].table_stream_arn))
         cdk.CfnOutput(stack, BUCKET, value=FeedBucket(self, settings=settings).bucket_name)
 
 
@@ -99,7 +102,7 @@ class Feed(Construct):
     ) -> None:
         super().__init__(scope, "Feed")
         self._settings, self._tables, self._layer = settings, tables, layer
-        self._table, self._bucket = tables[schema.FEED.name], _output(settings, BUCKET)
+        self._table, self._bucket = tables[schema.FEED.name], output_of_data(settings, BUCKET)
         self.queue = queue_with_dead_letters(
             self,
             "FeedEvents",
@@ -179,7 +182,7 @@ class Feed(Construct):
         )
 
     def _map(self, function: LedgerFunction, name: str, pattern: Mapping[str, Any], discarded: sqs.Queue) -> None:
-        stream = _output(self._settings, stream_output(TABLES[name]))
+        stream = output_of_data(self._settings, stream_output(TABLES[name]))
         function.allow(stream, *READS_STREAM)
         function.function.add_event_source_mapping(
             f"{camel_case(TABLES[name])}Stream",
@@ -235,7 +238,7 @@ def stream_output(table: str) -> str:
     return f"{camel_case(table)}StreamArn"
 
 
-def _output(settings: Settings, name: str) -> str:
+def output_of_data(settings: Settings, name: str) -> str:
     return cdk.Fn.get_stack_output(data_stack(settings), name)
 
 

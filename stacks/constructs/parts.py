@@ -81,6 +81,11 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
     return resource_of(made, secretsmanager.CfnSecret).attr_id
 
 
+def notifications_table(settings: Settings) -> str:
+    """Fixed before deployment, so that other stacks need no reference to it."""
+    return f"{settings.prefix}-notifications"
+
+
 def camel_case(name: str) -> str:
     """`webhook_intake` → `WebhookIntake`, for logical ids."""
     return "".join(word.capitalize() for word in name.split("_"))

@@ -16,18 +16,14 @@ from runledger.model.stuck import OPEN
 
 from stacks.constructs.function import log_group_name
 from stacks.constructs.tree import resource_of
+from stacks.monitoring.optional_graphs import feed, notifications, storage
 from stacks.monitoring.own_metrics import OwnMetrics
+from stacks.monitoring.rows import FULL_WIDTH, Row, aws_metric, row
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS, text_of
 from stacks.monitoring.watched import Watched, recording_operations, throttled
 from stacks.settings import Settings
 
-FULL_WIDTH = 24
 PERCENTILES = ("p50", "p90", "p99")
-
-Lines = Sequence[cloudwatch.IMetric]
-# The title, and what is drawn against the left axis, and against the right one in percent.
-Graph = tuple[str, Lines] | tuple[str, Lines, Lines]
-Row = list[cloudwatch.IWidget]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +72,9 @@ def dashboard(
             _orphans(own),
             _passes(own),
             [_orphans_by_repository(log_groups)],
-            *([_storage(own)] if settings.webhook_bucket else []),
-            *([_feed(own, functions["feed_stream"])] if settings.feeds else []),
+            *([storage(own)] if settings.webhook_bucket else []),
+            *([feed(own, functions["feed_stream"])] if settings.feeds else []),
+            *([notifications(own)] if settings.notifications else []),
             _tables(shown),
         ],
     )
@@ -94,19 +91,22 @@ def _as_template(body: Any) -> str:
 
 
 def _intake(own: OwnMetrics, api: str, intake: str) -> Row:
-    return _row(
+    return row(
         (
             "Requests",
             [
-                _aws("ApiGateway", "Count", "Sum", label="all", ApiId=api),
-                _aws("ApiGateway", "4xx", "Sum", label="4xx", ApiId=api),
-                _aws("ApiGateway", "5xx", "Sum", label="5xx", ApiId=api),
+                aws_metric("ApiGateway", "Count", "Sum", label="all", ApiId=api),
+                aws_metric("ApiGateway", "4xx", "Sum", label="4xx", ApiId=api),
+                aws_metric("ApiGateway", "5xx", "Sum", label="5xx", ApiId=api),
             ],
         ),
-        ("Latency of requests (ms)", [_aws("ApiGateway", "Latency", at, label=at, ApiId=api) for at in PERCENTILES]),
+        (
+            "Latency of requests (ms)",
+            [aws_metric("ApiGateway", "Latency", at, label=at, ApiId=api) for at in PERCENTILES],
+        ),
         (
             "Duration of intake (ms)",
-            [_aws("Lambda", "Duration", at, label=at, FunctionName=intake) for at in PERCENTILES],
+            [aws_metric("Lambda", "Duration", at, label=at, FunctionName=intake) for at in PERCENTILES],
         ),
         (
             "Deliveries",
@@ -121,10 +121,11 @@ def _intake(own: OwnMetrics, api: str, intake: str) -> Row:
 def _functions(functions: Mapping[str, str]) -> Row:
     def each(metric: str, statistic: str) -> list[cloudwatch.Metric]:
         return [
-            _aws("Lambda", metric, statistic, label=name, FunctionName=variable) for name, variable in functions.items()
+            aws_metric("Lambda", metric, statistic, label=name, FunctionName=variable)
+            for name, variable in functions.items()
         ]
 
-    return _row(
+    return row(
         ("Errors of functions", each("Errors", "Sum")),
         ("Functions throttled", each("Throttles", "Sum")),
         ("Duration of functions, p90 (ms)", each("Duration", "p90")),
@@ -133,10 +134,12 @@ def _functions(functions: Mapping[str, str]) -> Row:
 
 def _queues(own: OwnMetrics, queues: Mapping[str, str], dead_letters: Mapping[str, str], fed: Collection[str]) -> Row:
     def each(metric: str, shown: Mapping[str, str]) -> list[cloudwatch.Metric]:
-        return [_aws("SQS", metric, "Maximum", label=name, QueueName=variable) for name, variable in shown.items()]
+        return [
+            aws_metric("SQS", metric, "Maximum", label=name, QueueName=variable) for name, variable in shown.items()
+        ]
 
     failed = [own.metric("MessagesFailed", "Sum", function=name).with_(label=name) for name in sorted(fed)]
-    return _row(
+    return row(
         ("Messages waiting", each("ApproximateNumberOfMessagesVisible", queues)),
         ("Oldest message (s)", each("ApproximateAgeOfOldestMessage", queues)),
         ("Messages that failed", failed),
@@ -145,7 +148,7 @@ def _queues(own: OwnMetrics, queues: Mapping[str, str], dead_letters: Mapping[st
 
 
 def _jobs(own: OwnMetrics) -> Row:
-    return _row(
+    return row(
         ("Jobs", own.sums("JobsQueued", "JobsWaiting", "JobsStarted", "JobsCompleted", "JobsFailed")),
         (
             "Queue time (ms)",
@@ -161,7 +164,7 @@ def _jobs(own: OwnMetrics) -> Row:
 
 
 def _runners(own: OwnMetrics) -> Row:
-    return _row(
+    return row(
         ("Runners", own.sums("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersTerminated")),
         (
             "Trouble with runners",
@@ -182,7 +185,7 @@ def _runners(own: OwnMetrics) -> Row:
 
 
 def _orphans(own: OwnMetrics) -> Row:
-    return _row(
+    return row(
         (
             "Orphaned runners",
             [
@@ -219,7 +222,7 @@ def _passes(own: OwnMetrics) -> Row:
         period=cdk.Duration.hours(1),
         label="succeeded (%)",
     )
-    return _row(
+    return row(
         (
             "Jobs healed, and long-running",
             [*own.sums("JobsHealed", "JobsReconciled"), own.metric("LongRunningJobs", "Maximum")],
@@ -233,31 +236,13 @@ def _passes(own: OwnMetrics) -> Row:
     )
 
 
-def _storage(own: OwnMetrics) -> Row:
-    return _row(
-        ("Copies of webhooks for S3", own.sums("WebhookCopiesDeferred", "WebhookCopiesLost")),
-        (
-            "Scheduling attributes",
-            own.sums("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses", "RunnerConfigsRejected"),
-        ),
-    )
-
-
-def _feed(own: OwnMetrics, stream: str) -> Row:
-    return _row(
-        ("Events of the feed", own.sums("FeedEventsWritten", "FeedEventsRepeated")),
-        (
-            "Age of changes that the feed reads (ms)",
-            [_aws("Lambda", "IteratorAge", "Maximum", label="oldest", FunctionName=stream)],
-        ),
-    )
-
-
 def _tables(tables: Mapping[str, str]) -> Row:
     def consumed(metric: str) -> list[cloudwatch.Metric]:
-        return [_aws("DynamoDB", metric, "Sum", label=name, TableName=variable) for name, variable in tables.items()]
+        return [
+            aws_metric("DynamoDB", metric, "Sum", label=name, TableName=variable) for name, variable in tables.items()
+        ]
 
-    return _row(
+    return row(
         ("Write units consumed", consumed("ConsumedWriteCapacityUnits")),
         ("Read units consumed", consumed("ConsumedReadCapacityUnits")),
         (
@@ -268,27 +253,3 @@ def _tables(tables: Mapping[str, str]) -> Row:
             ],
         ),
     )
-
-
-def _aws(service: str, metric: str, statistic: str, *, label: str, **dimensions: str) -> cloudwatch.Metric:
-    return cloudwatch.Metric(
-        namespace=f"AWS/{service}",
-        metric_name=metric,
-        dimensions_map=dimensions,
-        statistic=statistic,
-        label=label,
-    )
-
-
-def _row(*graphs: Graph) -> Row:
-    return [
-        cloudwatch.GraphWidget(
-            title=title,
-            left=list(metrics),
-            left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
-            right=list(percentages[0]) if percentages else None,
-            right_y_axis=cloudwatch.YAxisProps(min=0, max=100, show_units=False) if percentages else None,
-            width=FULL_WIDTH // len(graphs),
-        )
-        for title, metrics, *percentages in graphs
-    ]

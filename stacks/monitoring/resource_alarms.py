@@ -12,6 +12,7 @@ from aws_cdk import aws_sqs as sqs
 from stacks.constructs.parts import TRIES_BEFORE_DEAD_LETTER
 from stacks.constructs.tree import resource_of
 from stacks.monitoring.alarms import MINUTES_PER_HOUR, Alarms
+from stacks.monitoring.notification_alarms import watch_notifications
 from stacks.monitoring.watched import Watched, throttled_requests
 from stacks.settings import Settings
 
@@ -29,6 +30,9 @@ LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
 # A quick pass starts every five minutes.
 WITHOUT_A_PASS, WITHOUT_PASS_PERIODS = cdk.Duration.minutes(15), 2
 INTAKE, RECONCILER, FEED_STREAM = "webhook_intake", "reconciler", "feed_stream"
+ROUTER, SENDER = "notification_router", "notification_sender"
+# Its messages wait for up to 15 minutes on purpose: `NotificationsWaiting` watches what is overdue.
+DELAYED_QUEUES = {"NotificationsSlow"}
 OLDEST_CHANGE = cdk.Duration.minutes(10)
 FEED_QUEUE = "FeedEvents"
 # SQS looks for installations among the first 120,000 messages of a FIFO queue.
@@ -50,6 +54,8 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
         _delay(alarms, watched.functions[FEED_STREAM])
     if FEED_QUEUE in watched.queues:
         _backlog(alarms, watched.queues[FEED_QUEUE])
+    if SENDER in watched.functions:
+        watch_notifications(alarms, watched.functions[ROUTER])
     _queues(alarms, watched)
     _functions(alarms, watched)
 
@@ -102,6 +108,8 @@ def _backlog(alarms: Alarms, queue: sqs.Queue) -> None:
 
 def _queues(alarms: Alarms, watched: Watched) -> None:
     for name, queue in watched.queues.items():
+        if name in DELAYED_QUEUES:
+            continue
         alarms.add(
             f"QueueAge-{name}",
             queue.metric_approximate_age_of_oldest_message(),

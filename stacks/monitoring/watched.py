@@ -9,9 +9,12 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
+from runledger.tables import schema
 
 from stacks.constructs.recorder import READS_RUNNERS, RECORDS, TABLES
 from stacks.constructs.tree import dead_letter_queues, find, resource_of, work_queues
+
+OF_NOTIFICATIONS = {schema.NOTIFICATIONS.name: ("dynamodb:PutItem", "dynamodb:UpdateItem")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +60,10 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
 
 def recording_operations(tables: Collection[str]) -> Iterator[tuple[str, str]]:
     """On those of `tables`."""
-    for table, actions in {**RECORDS, **READS_RUNNERS, "FEED": ("dynamodb:PutItem",)}.items():
+    for table, actions in {**RECORDS, **READS_RUNNERS, "FEED": ("dynamodb:PutItem",), **OF_NOTIFICATIONS}.items():
         for action in actions:
-            if TABLES[table] in tables:
-                yield TABLES[table], action.removeprefix("dynamodb:")
+            if (name := TABLES.get(table, table)) in tables:
+                yield name, action.removeprefix("dynamodb:")
 
 
 def _file(function: lambda_.Function) -> str:

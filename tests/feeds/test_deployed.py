@@ -1,11 +1,14 @@
-"""The demo on a deployment with a feed: every event is in it exactly once, in order, and readable over the API."""
+"""The demo on a deployment with a feed and notifications: every event is in the feed exactly once, in order, and
+readable over the API, and receivers of webhooks get their messages.
+"""
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import expect
@@ -13,6 +16,7 @@ from runledger.feeds.events import FeedType
 from runledger.feeds.translation import JOB_TIMES, TRANSLATIONS
 from runledger.model import times
 from runledger.model.reports import REDELIVERY_DAYS
+from standardwebhooks.webhooks import Webhook
 
 from local import browser
 from local.aws import deployment, emulator
@@ -24,6 +28,8 @@ from tests.browser.tab import PATIENCE_MS, Tab
 from tests.e2e.api import ask
 from tests.feeds import cloud_events
 from tests.feeds.schemas import problems
+from tests.notifications import deployed
+from tests.notifications.channels.receivers import Receiver, receiving, responds
 from tests.support.deployed import pause_schedules
 from tests.upgrade.deployment import Deployment
 
@@ -32,14 +38,21 @@ pytestmark = pytest.mark.server
 INSTALLATIONS = sorted({each.installation_id for each in (PAYMENTS, PLATFORM, WEBSITE)})
 PATIENCE_SECONDS = 120
 QUIET_SECONDS = 4
+SETTINGS = {"feeds": "true", "notifications": "true", "notification_allow_loopback": "true"}
 expect.set_options(timeout=PATIENCE_MS)
+
+
+class Subscribed(NamedTuple):
+    receiver: Receiver
+    subscription_id: str
+    secret: str
 
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outputs]:
     folder: Path = tmp_path_factory.mktemp("deployed-feed")
     with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
-        made = deployment.deploy(aws_url, folder, github_api_url=github_url, settings={"feeds": "true"})
+        made = deployment.deploy(aws_url, folder, github_api_url=github_url, settings=SETTINGS)
         pause_schedules(made)
         yield made
 
@@ -49,6 +62,13 @@ def played(outputs: Outputs) -> Outputs:
     demo.send(outputs, now=datetime.now(UTC))
     until_quiet(outputs)
     return outputs
+
+
+@pytest.fixture(scope="module")
+def subscribed(played: Outputs) -> Iterator[Subscribed]:
+    with receiving(responds(204)) as receiver:
+        made = deployed.subscribe(played, INSTALLATIONS[0], receiver.url, types=["release.*"])
+        yield Subscribed(receiver, made["subscription_id"], made["secret"])
 
 
 def feed(outputs: Outputs, installation_id: int) -> list[dict[str, Any]]:
@@ -103,6 +123,14 @@ def expected(outputs: Outputs) -> Counter[tuple[str, str]]:
         kind = "run.failed" if run.get("conclusion") == "failure" else "run.completed"
         found[f"runs/{run['run_id']}/attempts/{run['run_attempt']}", kind] += 1
     return +found
+
+
+def test_a_test_message_reaches_the_receiver_of_a_new_subscription(played: Outputs, subscribed: Subscribed) -> None:
+    path = f"/v1/installations/{INSTALLATIONS[0]}/subscriptions/{subscribed.subscription_id}"
+    sent = deployed.post(played, f"{path}/test")
+    deployed.eventually(lambda: subscribed.receiver.requests, "the test")
+    assert subscribed.receiver.requests[0].headers["webhook-id"] == sent["message_id"]
+    deployed.eventually(lambda: ask(played, path).body["health"]["status"] == "healthy", "a healthy receiver")
 
 
 def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_exactly_once(played: Outputs) -> None:
@@ -178,3 +206,59 @@ def test_a_posted_event_is_written_once_and_a_consumer_reads_it(played: Outputs)
         assert ask(played, f"{path}/consumers/a/ack", method="POST", body={"id": read[-1]}).status == 200
     assert read == [each["id"] for each in feed(played, INSTALLATIONS[1])]
     assert read[-1] == first.body["id"]
+
+
+def test_a_receiver_that_fails_is_retried_and_a_failed_message_is_sent_again_by_a_person(played: Outputs) -> None:
+    scope = INSTALLATIONS[0]
+    here = f"/v1/installations/{scope}"
+    with receiving(responds(500), responds(410), responds(200)) as receiver:
+        made = deployed.subscribe(played, scope, receiver.url, types=["release.*"])
+        sent = deployed.post(played, f"{here}/messages", {"text": "x", "subscription_id": made["subscription_id"]})
+        path = f"{here}/messages/{sent['items'][0]['message_id']}"
+        waiting = deployed.eventually(lambda: ask(played, path).body.get("next_attempt_at"), "a retry")
+        assert ask(played, path).body["status"] == "processing"
+        deployed.eventually(lambda: ask(played, path).body["status"] == "failed", f"the second attempt at {waiting}")
+        assert ask(played, path).body["retry_count"] == 1
+        again = deployed.post(played, f"{path}/send-again")
+        resent = f"{here}/messages/{again['message_id']}"
+        deployed.eventually(lambda: ask(played, resent).body["status"] == "completed", "the message sent again")
+        deployed.unsubscribe(played, scope, made)
+    assert len(receiver.requests) == 3
+
+
+def test_a_tick_sends_a_digest_of_the_demo_once(played: Outputs) -> None:
+    scope = INSTALLATIONS[0]
+    now = datetime.now(UTC)
+    with receiving(responds(200)) as receiver:
+        schedule = {"every": "daily", "hour": (now.hour + 1) % 24}
+        made = deployed.subscribe(played, scope, receiver.url, types=[], schedule=schedule)
+        assert deployed.tick(played)["scheduled"] == 0
+        deployed.make_due(played, scope, made["subscription_id"], hour=now.hour)
+        assert [deployed.tick(played)["scheduled"] for _ in range(2)] == [1, 0]
+        deployed.eventually(lambda: receiver.requests, "the digest")
+        deployed.unsubscribe(played, scope, made)
+    digest = json.loads(receiver.requests[0].body)
+    assert digest["type"] == "runledger.digest"
+    assert digest["data"]["installation_id"] == scope
+
+
+def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: Outputs, subscribed: Subscribed) -> None:
+    """The last test: the router reads subscriptions again after half a minute, which has passed since the first."""
+    scope, event = INSTALLATIONS[0], {"type": "release.published", "data": {"version": "1.2.3"}}
+    sent: list[str] = []
+
+    def received() -> Any:
+        sent.append(deployed.post(played, f"/v1/installations/{scope}/feed", event)["id"])
+        time.sleep(1)
+        return subscribed.receiver.requests[1:]
+
+    first = deployed.eventually(received, "an event")[0]
+    verified = Webhook(subscribed.secret).verify(first.body, first.headers)
+    assert cloud_events.read(verified).get_type() == "release.published"
+    assert verified["id"] in sent
+    path = f"/v1/installations/{scope}/feed/{verified['id']}"
+    deployed.eventually(lambda: ask(played, path).body["deliverystatus"] == "delivered", "a delivered event")
+    found = deployed.messages(played, scope, status="completed", type="release.published")
+    assert first.headers["webhook-id"] in {each["message_id"] for each in found}
+    ids = [each.headers["webhook-id"] for each in subscribed.receiver.requests]
+    assert len(ids) == len(set(ids))

@@ -71,6 +71,11 @@ def pause_schedules(outputs: Outputs) -> None:
         for rule in events.list_rules()["Rules"]:
             if "ScheduleExpression" in rule:
                 events.disable_rule(Name=rule["Name"])
+    with closing(aws.client(outputs, "scheduler")) as scheduler:
+        for each in scheduler.list_schedules()["Schedules"]:
+            found = scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])
+            names = ("Name", "GroupName", "ScheduleExpression", "Target", "FlexibleTimeWindow")
+            scheduler.update_schedule(**{name: found[name] for name in names}, State="DISABLED")
 
 
 @pytest.fixture(scope="session")

@@ -16,16 +16,16 @@ def routed(found: Routed) -> None:
 
 def completed(message: Mapping[str, Any], *, at: str) -> None:
     latency = times.ms_between(message["created_at"], at)
-    logs.count("message completed", _about(message), {"NotificationsCompleted": 1, "NotificationLatency": latency})
+    logs.count("notification completed", _about(message), {"NotificationsCompleted": 1, "NotificationLatency": latency})
 
 
 def failed(message: Mapping[str, Any], error: str) -> None:
-    logs.count("message failed", {"level": "ERROR", "error": error, **_about(message)}, {"NotificationsFailed": 1})
+    logs.count("notification failed", {"level": "ERROR", "error": error, **_about(message)}, {"NotificationsFailed": 1})
 
 
 def retried(message: Mapping[str, Any], error: str, *, next_at: str) -> None:
     about = {"level": "WARNING", "error": error, "next_attempt_at": next_at, **_about(message)}
-    logs.count("message retried", about, {"NotificationsRetried": 1})
+    logs.count("notification retried", about, {"NotificationsRetried": 1})
 
 
 def swept(number: int, *, oldest_seconds: float) -> None:

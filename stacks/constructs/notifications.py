@@ -1,0 +1,229 @@
+"""Notifications: their queues and functions, and what they add to the API. See docs/notifications.md.
+
+They come and go with a setting, so references to their parts in other stacks are weak, as those of the feed.
+"""
+
+import json
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_scheduler_targets as scheduler_targets
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks.constructs import compliance
+from stacks.constructs.environment import stuck_thresholds
+from stacks.constructs.feed import READS_STREAM, output_of_data, stream_output
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.parts import dead_letters, notifications_table, queue_with_dead_letters
+from stacks.constructs.recorder import TABLES, table_environment
+from stacks.settings import Settings
+
+ROUTER_TIMEOUT = cdk.Duration.minutes(1)
+# An attempt takes 15 seconds at most, and the lease of a message two minutes: see `runledger.notifications.sender`.
+SENDER_TIMEOUT = cdk.Duration.minutes(1)
+SCHEDULES_TIMEOUT = cdk.Duration.minutes(4)
+TICK = cdk.Duration.minutes(5)
+RECORDS_IN_A_BATCH = 25
+UNTIL_EXPIRED = -1
+NEW_EVENTS = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"event_type": {"S": [{"exists": True}]}}}}
+ROUTES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+SENDS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
+SWEEPS = (*ROUTES, "dynamodb:BatchGetItem")
+API_READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
+# What a digest is made of: the same tables and indexes as the statistics of the API.
+DIGEST_READS = {"JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"), "DEPLOYMENTS": ("dynamodb:GetItem",)}
+DIGEST_INDEXES = (schema.BY_STATUS, schema.BY_COMPLETION)
+
+
+class Notifications(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        tables: Mapping[str, dynamodb.Table],
+        layer: lambda_.ILayerVersion,
+    ) -> None:
+        super().__init__(scope, "Notifications")
+        self._settings, self._tables, self._layer = settings, tables, layer
+        self._table_name = notifications_table(settings)
+        self._table_arn = cdk.Stack.of(self).format_arn(
+            service="dynamodb", resource="table", resource_name=self._table_name
+        )
+        self.queues = [self._queue(name) for name in ("Notifications", "NotificationsSlow")]
+        self._router()
+        self._sender()
+        self._schedules()
+
+    def api_environment(self) -> dict[str, str]:
+        return {**self._environment(), **self._channels(), "NOTIFICATION_SECRETS": self._secret_prefix}
+
+    def allow_api(self, function: LedgerFunction) -> None:
+        """Subscriptions and messages. The API writes secrets, and can't read them."""
+        function.allow(self._table_arn, *API_READS)
+        for index in (schema.MESSAGES_BY_STATUS, schema.MESSAGES_BY_TYPE, schema.MESSAGES_BY_CREATION):
+            function.allow(f"{self._table_arn}/index/{index.name}", "dynamodb:Query")
+        subscriptions, health = f"*#{schema.SUBSCRIPTIONS}", f"*#{schema.HEALTH}"
+        messages = f"*#{schema.MESSAGES}#*"
+        function.allow(
+            self._table_arn,
+            "dynamodb:PutItem",
+            conditions=_leading(subscriptions, messages, schema.SUBSCRIBERS),
+        )
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=_leading(messages))
+        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=_leading(subscriptions, health))
+        function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
+        self._allow_secrets(
+            function, "secretsmanager:CreateSecret", "secretsmanager:PutSecretValue", "secretsmanager:DeleteSecret"
+        )
+
+    def _queue(self, name: str) -> sqs.Queue:
+        return queue_with_dead_letters(
+            self,
+            name,
+            settings=self._settings,
+            function_timeout=SENDER_TIMEOUT,
+            weak=True,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+
+    def _router(self) -> None:
+        discarded = dead_letters(
+            self,
+            "NotificationRouterDeadLetters",
+            settings=self._settings,
+            reason="It is itself the destination of events that can't be routed.",
+            weak=True,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        function = self._function(
+            "notification_router",
+            timeout=ROUTER_TIMEOUT,
+            environment={"NOTIFICATION_ROUTER_DEAD_LETTERS": discarded.queue_url},
+        )
+        function.allow(self._table_arn, *ROUTES)
+        function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
+        function.allow(discarded.queue_arn, "sqs:SendMessage")
+        stream = output_of_data(self._settings, stream_output(schema.FEED.name))
+        function.allow(stream, *READS_STREAM)
+        function.function.add_event_source_mapping(
+            "FeedStream",
+            event_source_arn=stream,
+            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+            batch_size=RECORDS_IN_A_BATCH,
+            bisect_batch_on_error=True,
+            retry_attempts=UNTIL_EXPIRED,
+            report_batch_item_failures=True,
+            on_failure=event_sources.SqsDlq(discarded),
+            filters=[lambda_.FilterCriteria.filter(NEW_EVENTS)],
+        )
+        function.allow("*", "dynamodb:ListStreams")
+        compliance.accept(
+            function.role,
+            "AwsSolutions-IAM5[Resource::*]",
+            "dynamodb:ListStreams, which Lambda needs for a mapping, doesn't support resource-level permissions.",
+        )
+
+    def _sender(self) -> None:
+        function = self._function(
+            "notification_sender",
+            timeout=SENDER_TIMEOUT,
+            environment={**table_environment(self._settings, self._tables, {"FEED"}), **self._channels()},
+        )
+        function.allow(self._table_arn, *SENDS)
+        function.allow(self._tables[schema.FEED.name].table_arn, "dynamodb:UpdateItem")
+        for queue in self.queues:
+            function.allow(queue.queue_arn, "sqs:SendMessage")
+            function.feed(queue, batch_size=1)
+        self._allow_secrets(function, "secretsmanager:GetSecretValue")
+        for arn in self._settings.notification_sns_topics.values():
+            function.allow(arn, "sns:Publish")
+        for arn in self._settings.notification_event_buses.values():
+            function.allow(arn, "events:PutEvents")
+
+    def _schedules(self) -> None:
+        read = {
+            **table_environment(self._settings, self._tables, {*DIGEST_READS}),
+            **stuck_thresholds(self._settings),
+        }
+        function = self._function("notification_schedules", timeout=SCHEDULES_TIMEOUT, environment=read)
+        function.allow(self._table_arn, *SWEEPS)
+        function.allow(f"{self._table_arn}/index/{schema.MESSAGES_DUE.name}", "dynamodb:Query")
+        for queue in self.queues:
+            function.allow(queue.queue_arn, "sqs:SendMessage")
+        for table, actions in DIGEST_READS.items():
+            function.allow(self._tables[TABLES[table]].table_arn, *actions)
+        for index in DIGEST_INDEXES:
+            function.allow(f"{self._tables[TABLES['JOBS']].table_arn}/index/{index.name}", "dynamodb:Query")
+        # The next tick continues what one has left.
+        function.function.configure_async_invoke(retry_attempts=0)
+        scheduler.Schedule(
+            self,
+            "Tick",
+            schedule=scheduler.ScheduleExpression.rate(TICK),
+            target=scheduler_targets.LambdaInvoke(function.function, retry_attempts=0),
+            description="Runledger: messages that are due, digests and reminders",
+        )
+
+    def _function(self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str]) -> LedgerFunction:
+        return LedgerFunction(
+            self,
+            name,
+            settings=self._settings,
+            layers=[self._layer],
+            timeout=timeout,
+            environment={**self._environment(), **environment},
+        )
+
+    def _environment(self) -> dict[str, str]:
+        fast, slow = self.queues
+        return {
+            "NOTIFICATIONS_TABLE": self._table_name,
+            "NOTIFICATIONS_RETENTION_DAYS": str(self._settings.retention_days[schema.NOTIFICATIONS.name]),
+            "NOTIFICATIONS_QUEUE": fast.queue_url,
+            "NOTIFICATIONS_SLOW_QUEUE": slow.queue_url,
+        }
+
+    def _channels(self) -> dict[str, str]:
+        settings = self._settings
+        return {
+            "NOTIFICATION_SNS_TOPICS": json.dumps(dict(settings.notification_sns_topics)),
+            "NOTIFICATION_EVENT_BUSES": json.dumps(dict(settings.notification_event_buses)),
+            "NOTIFICATION_SLACK_HOSTS": ",".join(settings.notification_slack_hosts),
+            "NOTIFICATION_ALLOW_LOOPBACK": str(settings.notification_allow_loopback).lower(),
+            "RUNNER_REQUESTS_AT_MOST": str(settings.runner_requests_at_most),
+            "STUCK_QUEUED_MINUTES": str(settings.stuck_queued_minutes),
+        }
+
+    @property
+    def _secret_prefix(self) -> str:
+        return f"{self._settings.prefix}/notifications/"
+
+    def _allow_secrets(self, function: LedgerFunction, *actions: str) -> None:
+        """Only those of this deployment's subscriptions."""
+        stack = cdk.Stack.of(function)
+        name = f"{self._secret_prefix}*"
+        arn = stack.format_arn(
+            service="secretsmanager",
+            resource="secret",
+            resource_name=name,
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        function.allow(arn, *actions)
+        readable = f"arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:{name}"
+        compliance.accept(
+            function.role,
+            f"AwsSolutions-IAM5[Resource::{readable}]",
+            "The names of secrets contain ids of subscriptions, which operators create.",
+        )
+
+
+def _leading(*patterns: str) -> dict[str, object]:
+    """Items under these keys, of every installation."""
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(patterns)}}

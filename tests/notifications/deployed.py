@@ -1,0 +1,67 @@
+"""What a user does with notifications of a deployment: subscriptions with receivers on this machine."""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+from local.aws import clients as aws
+from local.aws.outputs import Outputs
+from tests.e2e.api import ask
+
+PATIENCE_SECONDS = 60
+
+
+def subscribe(outputs: Outputs, installation_id: int, url: str, *, types: list[str], **more: Any) -> dict[str, Any]:
+    body = {"name": "a receiver", "kind": "webhook", "config": {"url": url}, "types": types, **more}
+    answer = ask(outputs, f"/v1/installations/{installation_id}/subscriptions", method="POST", body=body)
+    assert answer.status == 201, answer.body
+    return dict(answer.body)
+
+
+def unsubscribe(outputs: Outputs, installation_id: int, subscription: dict[str, Any]) -> None:
+    path = f"/v1/installations/{installation_id}/subscriptions/{subscription['subscription_id']}"
+    assert ask(outputs, path, method="DELETE").status == 200
+
+
+def post(outputs: Outputs, path: str, body: object = None) -> dict[str, Any]:
+    answer = ask(outputs, path, method="POST", body=body)
+    assert answer.status in (200, 202), answer.body
+    return dict(answer.body)
+
+
+def messages(outputs: Outputs, installation_id: int, **query: Any) -> list[dict[str, Any]]:
+    answer = ask(outputs, f"/v1/installations/{installation_id}/messages", limit=200, **query)
+    assert answer.status == 200, answer.body
+    return list(answer.body["items"])
+
+
+def tick(outputs: Outputs) -> dict[str, int]:
+    """As the schedule does."""
+    with closing(aws.client(outputs, "lambda")) as lambdas:
+        answer = lambdas.invoke(FunctionName=outputs.functions["notification_schedules"], Payload=b"{}")
+        found = json.loads(answer["Payload"].read())
+    assert "FunctionError" not in answer, found
+    return dict(found)
+
+
+def make_due(outputs: Outputs, installation_id: int, subscription_id: str, *, hour: int) -> None:
+    """As if it had been scheduled for this hour since yesterday."""
+    with closing(aws.client(outputs, "dynamodb")) as dynamodb:
+        dynamodb.update_item(
+            TableName=outputs.tables["notifications"],
+            Key={"PK": {"S": f"{installation_id}#subscriptions"}, "SK": {"S": subscription_id}},
+            UpdateExpression="SET schedule.#hour = :hour, schedule_since = :since",
+            ExpressionAttributeNames={"#hour": "hour"},
+            ExpressionAttributeValues={":hour": {"N": str(hour)}, ":since": {"S": "2025-01-01T00:00:00.000Z"}},
+        )
+
+
+def eventually(condition: Callable[[], Any], what: str) -> Any:
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < ends_at:
+        if found := condition():
+            return found
+        time.sleep(0.3)
+    raise AssertionError(f"not within {PATIENCE_SECONDS} seconds: {what}")
