@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 def test_outputs_are_complete(outputs: Outputs) -> None:
     assert outputs.tables.keys() == {table.name for table in schema.TABLES}
-    opt_in = {"webhook_archive", "feed_stream", "feed_writer"}  # in the storage phase `cleanup`, and with `feeds`
+    # in the storage phase `cleanup`, with `feeds`, and with `notifications`
+    opt_in = {"webhook_archive", "feed_stream", "feed_writer"}
+    opt_in |= {"notification_router", "notification_sender", "notification_schedules"}
     assert outputs.functions.keys() == {file.stem for file in (ROOT / "functions").glob("*.py")} - opt_in
     for value in (outputs.webhook_url, outputs.api_url, outputs.github_api_url, outputs.endpoint_url):
         assert value.startswith("http://127.0.0.1:")

@@ -15,6 +15,7 @@ from tests.feeds.streams import some_events
 from tests.functions.conftest import BUCKET, ROLE
 from tests.functions.reconciling import Scene, outlived, queued
 from tests.functions.test_emitted_metrics import emitted
+from tests.notifications.deployment import DeployedNotifications
 from tests.support import messages
 from tests.support.messages import Message
 from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance
@@ -226,6 +227,17 @@ def feed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     body = next(queue.bodies(some_events(2)))
     record = {"messageId": "m1", "body": body, "eventSource": "aws:sqs", "attributes": {"MessageGroupId": "7"}}
     assert scene.world.invoke("feed_writer", {"Records": [record]}) == {"batchItemFailures": []}
+
+
+@emits(
+    *("NotificationsCreated", "NotificationsSuppressed", "NotificationsCompleted", "NotificationsRetried"),
+    *("NotificationsFailed", "NotificationLatency", "OldestNotification"),
+)
+def notifications(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    deployed = DeployedNotifications(scene.world, monkeypatch)
+    deployed.route(1, 2)
+    deployed.send()
+    deployed.tick()
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)

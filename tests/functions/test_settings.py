@@ -22,10 +22,14 @@ from tests.support.synthesis import Templates, synthesise
 # Read by the modules of logs and metrics, which every function loads.
 READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}
 SET_BY_LAMBDA = {"AWS_REGION"}
-FEEDS = "feeds"
-PHASES = (None, "dynamodb_first", "cleanup", FEEDS)
+OPTIONS: Mapping[str | None, dict[str, bool]] = {
+    "feeds": {"feeds": True},
+    "notifications": {"feeds": True, "notifications": True},
+}
+PHASES = (None, "dynamodb_first", "cleanup", *OPTIONS)
 STORAGE = {"webhook_bucket": "acme-runners", "runner_config_bucket": "create", "runner_role_ids": ROLE}
-ONLY_WITH_A_SETTING = {"webhook_archive", "feed_stream", "feed_writer"}
+OF_NOTIFICATIONS = {"notification_router", "notification_sender", "notification_schedules"}
+ONLY_WITH_A_SETTING = {"webhook_archive", "feed_stream", "feed_writer", *OF_NOTIFICATIONS}
 
 
 class RecordingEnvironment(dict[str, str]):
@@ -42,11 +46,13 @@ class RecordingEnvironment(dict[str, str]):
 
 @pytest.fixture(params=PHASES)
 def given(templates: Templates, request: pytest.FixtureRequest) -> Mapping[str, set[str]]:
-    """The variables of each function: as deployed by default, in the phases that use S3, and with a feed."""
+    """The variables of each function: as deployed by default, in the phases that use S3, and with other settings."""
     deployed = templates
     if request.param:
         deployed = (
-            synthesise(feeds=True) if request.param == FEEDS else synthesise(**STORAGE, storage_phase=request.param)
+            synthesise(**OPTIONS[request.param])
+            if request.param in OPTIONS
+            else synthesise(**STORAGE, storage_phase=request.param)
         )
     return {
         function["Handler"].removesuffix(".handler"): set(function["Environment"]["Variables"])
@@ -73,6 +79,14 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
     values |= {"FEED_TABLE": "feed", "FEED_RETENTION_DAYS": "30", "FEED_QUEUE": "https://sqs.invalid/feed.fifo"}
     values |= {"FEED_TYPES": "*", "FEED_BUCKET": "b", "FEED_POSTS_PER_MINUTE": "300"}
     values |= {"FEED_STREAM_DEAD_LETTERS": "https://sqs.invalid/dead-letters"}
+    values |= {"NOTIFICATIONS_TABLE": "notifications", "NOTIFICATIONS_RETENTION_DAYS": "90"}
+    values |= dict.fromkeys(("NOTIFICATIONS_QUEUE", "NOTIFICATIONS_SLOW_QUEUE"), "https://sqs.invalid/notifications")
+    values |= {"NOTIFICATION_SECRETS": "a/", "NOTIFICATION_ROUTER_DEAD_LETTERS": "https://sqs.invalid/dead-letters"}
+    values |= {
+        "NOTIFICATION_SNS_TOPICS": "{}",
+        "NOTIFICATION_EVENT_BUSES": "{}",
+        "NOTIFICATION_SLACK_HOSTS": "a.example",
+    }
     if function not in given:
         assert function in ONLY_WITH_A_SETTING
         return

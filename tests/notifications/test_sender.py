@@ -228,6 +228,17 @@ def test_messages_of_a_deleted_or_disabled_subscription_fail_without_a_call(scen
     assert {each["status"] for each in scene.all()} == {"failed"}
 
 
+def test_a_message_of_a_subscription_that_is_newer_than_the_senders_cache_is_sent(scene: Scene) -> None:
+    sender = scene.sender  # keeps what it reads
+    old = scene.subscribe(1, enabled=False)
+    assert sender.subscriptions.of(SCOPE) == (old,)
+    scene.subscribe(2)
+    scene.subscriptions.replace(old.to_item() | {"enabled": True, "version": 2}, read_version=1)
+    scene.route()
+    found = [sender.process(scene.sqs.take()) for _ in range(2)]
+    assert found == [Sent.COMPLETED] * 2
+
+
 def test_a_sender_whose_lease_was_lost_changes_nothing(scene: Scene) -> None:
     scene.subscribe()
     scene.route()

@@ -21,7 +21,10 @@ from tests.support.documents import DOCS, names, rows, section
 from tests.support.synthesis import Templates, of_type, synthesise
 
 ROOT = Path(__file__).parent.parent.parent
-WRITE_METRICS = ("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py")
+WRITE_METRICS = (
+    *("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py"),
+    "notifications/telemetry.py",
+)
 SETTINGS = {
     name: value
     for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()

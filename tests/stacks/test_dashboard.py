@@ -34,9 +34,8 @@ def shown(templates: Templates) -> set[tuple[str, str]]:
 
 
 def test_the_dashboard_shows_every_metric_of_ours() -> None:
-    templates = synthesise(
-        webhook_bucket="acme-runners", feeds=True
-    )  # test_storage.py and test_feed.py have what they add
+    # test_storage.py, test_feed.py and test_notifications.py have what they add
+    templates = synthesise(webhook_bucket="acme-runners", feeds=True, notifications=True)
     ours = {name for namespace, name in shown(templates) if namespace == "Runledger"}
     assert ours == names(section("operating.md", "Metrics"))
 

@@ -29,8 +29,13 @@ class SubscriptionCache:
             self._read[installation_id] = self.clock(), found
         return found
 
-    def get(self, installation_id: int, subscription_id: str) -> Subscription | None:
-        return next((each for each in self.of(installation_id) if each.subscription_id == subscription_id), None)
+    def enabled(self, installation_id: int, subscription_id: str) -> Subscription | None:
+        """None if it was deleted or is disabled. That is never concluded from what was read a while ago."""
+        known = next((each for each in self.of(installation_id) if each.subscription_id == subscription_id), None)
+        if known is None or not known.enabled:
+            item = self.table.get(installation_id, subscription_id)
+            known = Subscription.from_item(item) if item else None
+        return known if known and known.enabled else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

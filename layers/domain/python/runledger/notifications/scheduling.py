@@ -6,12 +6,13 @@ EventBridge for each subscription, the public API would need the permission to c
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from runledger.model import times
-from runledger.notifications import messages
+from runledger.notifications import digest, messages
+from runledger.notifications.digest import Period
 from runledger.notifications.messages import SCHEDULES
-from runledger.notifications.occurrences import Content, Schedule
+from runledger.notifications.occurrences import Content
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import OwnType
@@ -22,7 +23,13 @@ from runledger.tables.subscriptions import SubscriptionsTable
 LATEST_SECONDS = 6 * times.SECONDS_PER_HOUR
 
 HasTime = Callable[[], bool]
-MakeDigest = Callable[[int, Schedule, str, HasTime], dict[str, Any]]
+ANY_TEXT = "*"
+
+
+class Digests(Protocol):
+    def read(
+        self, installation_id: int, period: Period, *, repo_full_name: str | None, has_time: HasTime
+    ) -> dict[str, Any]: ...
 
 
 class SchedulesFailed(Exception):
@@ -31,11 +38,9 @@ class SchedulesFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedules:
-    """`digest` composes that of an installation, which ends at an instant."""
-
     subscriptions: SubscriptionsTable
     outbox: Outbox
-    digest: MakeDigest
+    digests: Digests
 
     def run(self, *, has_time: HasTime = lambda: True) -> int:
         """The number of messages that were created. One that fails delays no other, and is tried at the next tick."""
@@ -73,7 +78,9 @@ class Schedules:
         if self.outbox.messages.get(scope, messages.own_id(kind, subscription, occurrence)):
             return False
         if schedule.content is Content.DIGEST:
-            data = self.digest(scope, schedule, occurrence, has_time)
+            period = Period.ending(occurrence, digest.Schedule(schedule.every))
+            only = _only_repository(subscription)
+            data = self.digests.read(scope, period, repo_full_name=only, has_time=has_time)
         else:
             data = {"title": subscription.name, "text": schedule.text}
         message = messages.own_message(
@@ -86,3 +93,9 @@ class Schedules:
             correlation_id=f"{own_id}@{occurrence}",
         )
         return self.outbox.post(message)
+
+
+def _only_repository(subscription: Subscription) -> str | None:
+    """A digest is about the whole installation, or about the one repository that the subscription names."""
+    repositories = subscription.filter.repositories
+    return repositories[0] if len(repositories) == 1 and ANY_TEXT not in repositories[0] else None

@@ -68,8 +68,8 @@ class Sender:
         if (wait := _seconds_until(message.get("next_attempt_at"), now)) > EARLY_SECONDS:
             self.queue.send(entry, delay_seconds=round(wait))
             return Sent.POSTPONED
-        subscription = self.subscriptions.get(entry.installation_id, message["subscription_id"])
-        if subscription is None or not subscription.enabled:
+        subscription = self.subscriptions.enabled(entry.installation_id, message["subscription_id"])
+        if subscription is None:
             return self._abandon(message, GONE)
         return self._admitted(entry, message, subscription, now)
 

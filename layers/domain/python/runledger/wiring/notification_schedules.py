@@ -2,8 +2,7 @@
 
 from functools import cache
 
-from runledger.model import times
-from runledger.notifications.digests import DigestReader
+from runledger.notifications.digest_reader import DigestReader
 from runledger.notifications.scheduling import Schedules
 from runledger.platform.clients import client
 from runledger.tables.job_pages import JobPages
@@ -19,6 +18,6 @@ def schedules() -> Schedules:
         jobs=jobs(),
         pages=JobPages(client("dynamodb"), TableSettings.of("JOBS").table),
         deployments=deployments(),
-        forgotten_after_seconds=patience().waiting_hours * times.SECONDS_PER_HOUR,
+        forgotten_approval_hours=patience().waiting_hours,
     )
-    return Schedules(subscriptions=notifications.subscriptions(), outbox=notifications.outbox(), digest=reader.read)
+    return Schedules(subscriptions=notifications.subscriptions(), outbox=notifications.outbox(), digests=reader)

@@ -1,0 +1,52 @@
+"""The functions of notifications, from the stream of the feed to the receiver."""
+
+import json
+
+import pytest
+
+from tests.functions.conftest import World
+from tests.notifications.deployment import DeployedNotifications
+from tests.notifications.scenes import SCOPE, event, record
+
+
+@pytest.fixture
+def deployed(world: World, monkeypatch: pytest.MonkeyPatch) -> DeployedNotifications:
+    return DeployedNotifications(world, monkeypatch)
+
+
+def test_an_event_of_the_feed_reaches_the_receivers_through_the_functions(deployed: DeployedNotifications) -> None:
+    assert deployed.route(1) == {"batchItemFailures": []}
+    assert deployed.statuses() == {"1": ["queued"], "2": ["queued"], "3": ["queued"]}
+    assert deployed.send() == {"batchItemFailures": []}
+    assert deployed.statuses() == {"1": ["completed"], "2": ["processing"], "3": ["failed"]}
+    found = {each["subscription_id"].lstrip("0"): each for each in deployed.scene.all()}
+    assert found["1"]["notification_id"]
+    assert "retry_count" in found["2"]
+    assert found["2"]["error_message"]
+    assert "removed" not in found["3"]["error_message"]
+    assert deployed.scene.stored_event(event(1)["event_id"])["status"] == "failed"
+
+
+def test_an_entry_that_is_no_entry_stays_in_the_queue_and_the_others_go_on(deployed: DeployedNotifications) -> None:
+    deployed.route(1)
+    entries = deployed.world.waiting("fast")
+    broken = {"messageId": "broken", "body": '{"message_id": 7}', "eventSource": "aws:sqs"}
+    answer = deployed.world.invoke("notification_sender", {"Records": [broken, *entries]})
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "broken"}]}
+    assert deployed.statuses()["1"] == ["completed"]
+
+
+def test_an_event_that_can_not_be_routed_is_a_dead_letter_without_its_content(deployed: DeployedNotifications) -> None:
+    broken = event(1) | {"payload": json.dumps({"installation_id": SCOPE + 1, "note": "private"})}
+    deployed.world.invoke("notification_router", {"Records": [record(broken) | {"eventID": "e1"}]})
+    (letter,) = deployed.world.waiting("discarded")
+    assert json.loads(letter["body"])["eventID"] == "e1"
+    assert "private" not in letter["body"]
+    assert deployed.statuses() == {}
+
+
+def test_a_tick_sends_overdue_messages_and_digests_that_are_due(deployed: DeployedNotifications) -> None:
+    deployed.scene.route(1)  # long ago, and its entries of the queue are lost
+    assert deployed.tick() == {"sent_again": 3, "scheduled": 0}
+    deployed.send()
+    assert deployed.statuses()["1"] == ["completed"]
