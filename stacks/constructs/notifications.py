@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_scheduler as scheduler
-from aws_cdk import aws_scheduler_targets as scheduler_targets
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.tables import schema
@@ -163,12 +163,23 @@ class Notifications(Construct):
             function.allow(f"{self._tables[TABLES['JOBS']].table_arn}/index/{index.name}", "dynamodb:Query")
         # The next tick continues what one has left.
         function.function.configure_async_invoke(retry_attempts=0)
-        scheduler.Schedule(
+        self._tick(function.function.function_arn)
+
+    def _tick(self, function_arn: str) -> None:
+        """CDK's own target would also allow all versions of the function."""
+        role = iam.Role(self, "TickRole", assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com"))
+        role.add_to_policy(iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[function_arn]))
+        scheduler.CfnSchedule(
             self,
             "Tick",
-            schedule=scheduler.ScheduleExpression.rate(TICK),
-            target=scheduler_targets.LambdaInvoke(function.function, retry_attempts=0),
             description="Runledger: messages that are due, digests and reminders",
+            schedule_expression=f"rate({TICK.to_minutes():.0f} minutes)",
+            flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+            target=scheduler.CfnSchedule.TargetProperty(
+                arn=function_arn,
+                role_arn=role.role_arn,
+                retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(maximum_retry_attempts=0),
+            ),
         )
 
     def _function(self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str]) -> LedgerFunction:
