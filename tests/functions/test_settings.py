@@ -22,11 +22,8 @@ from tests.support.synthesis import Templates, synthesise
 # Read by the modules of logs and metrics, which every function loads.
 READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}
 SET_BY_LAMBDA = {"AWS_REGION"}
-OPTIONS: Mapping[str | None, dict[str, bool]] = {
-    "feeds": {"feeds": True},
-    "notifications": {"feeds": True, "notifications": True},
-}
-PHASES = (None, "dynamodb_first", "cleanup", *OPTIONS)
+NOTIFICATIONS = "notifications"  # with a feed, which they need
+PHASES = (None, "dynamodb_first", "cleanup", NOTIFICATIONS)
 STORAGE = {"webhook_bucket": "acme-runners", "runner_config_bucket": "create", "runner_role_ids": ROLE}
 OF_NOTIFICATIONS = {"notification_router", "notification_sender", "notification_schedules"}
 ONLY_WITH_A_SETTING = {"webhook_archive", "feed_stream", "feed_writer", *OF_NOTIFICATIONS}
@@ -50,8 +47,8 @@ def given(templates: Templates, request: pytest.FixtureRequest) -> Mapping[str, 
     deployed = templates
     if request.param:
         deployed = (
-            synthesise(**OPTIONS[request.param])
-            if request.param in OPTIONS
+            synthesise(feeds=True, notifications=True)
+            if request.param == NOTIFICATIONS
             else synthesise(**STORAGE, storage_phase=request.param)
         )
     return {

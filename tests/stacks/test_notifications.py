@@ -156,9 +156,6 @@ def test_the_sender_may_send_to_the_named_topics_and_buses_only(with_notificatio
         for action in as_list(each["Action"])
     }
     assert (found["sns:Publish"], found["events:PutEvents"]) == (TOPIC, BUS)
-    assert actions(synthesise(feeds=True, notifications=True), "NotificationSender") == OF_NOTIFICATIONS[
-        "NotificationSender"
-    ] - {"sns:Publish", "events:PutEvents"}
 
 
 def test_the_tick_comes_every_five_minutes_and_is_not_repeated(with_notifications: Templates) -> None:

@@ -1,4 +1,7 @@
-"""When the schedule of a subscription is due. Pure."""
+"""When the schedule of a subscription is due. Pure.
+
+The runtime of Lambda has the database of time zones, as Amazon Linux 2023 does.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

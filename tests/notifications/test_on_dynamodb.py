@@ -1,4 +1,4 @@
-"""What a message costs on the real engine, as docs/cost.md states it."""
+"""The real engine accepts every write, and a message costs on it what docs/cost.md states."""
 
 import re
 from collections.abc import Iterator
@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
+from runledger.model.messages import MessageStatus
 from runledger.notifications.channels.delivery import Receipt
 from runledger.tables import schema
+from runledger.tables.messages import MessageFilter
+from runledger.tables.pages import Span
 
 from local import ROOT
-from tests.notifications.scenes import Scene, event
+from tests.notifications.scenes import SCOPE, Scene, event
 from tests.support.beds import CREATED_WITH
 from tests.support.synthesis import synthesise
 
@@ -75,3 +78,31 @@ def test_a_message_and_a_retry_take_the_write_units_of_the_document(tables: "Dyn
     meter.written = 0
     scene.drain()
     assert round(meter.written) == stated(r"A retry takes about (\d+) write units")
+
+
+def test_the_real_engine_agrees_on_limits_retries_pauses_sweeps_and_lists(tables: "DynamoDBClient") -> None:
+    """The other tests run in memory. Here each conditional write is made on the engine."""
+    scene = Scene(tables)
+    limited = scene.subscribe(1, at_most_per_hour=3)
+    for number in (1, 2, 2, 3, 4, 4, 5):
+        scene.publish(number)
+        scene.router.route(event(number))
+    assert len(scene.all()) == 3
+    scene.channel.behaviour[limited.subscription_id] = lambda _: Receipt.try_later("down", retry_after_seconds=1000)
+    scene.drain()
+    assert len(scene.channel.received) == 1
+    assert [each["parked"] for each in scene.all()] == [True] * 3
+    scene.clock.advance(1500)
+    assert [scene.sweep.run() for _ in range(2)] == [3, 0]
+    scene.drain()
+    assert len(scene.channel.received) == 2
+    scene.channel.behaviour.clear()
+    scene.live(hours=1)
+    assert {each["status"] for each in scene.all()} == {"completed"}
+    assert scene.stored_event(event(1)["event_id"])["status"] == "delivered"
+    assert scene.subscriptions.replace(limited.to_item() | {"enabled": False, "version": 2}, read_version=1)
+    assert not scene.subscriptions.replace(limited.to_item(), read_version=1)
+    assert scene.messages.count(SCOPE, MessageStatus.COMPLETED, Span(since=event(1)["occurred_at"][:10])) == 3
+    page = scene.messages.page(SCOPE, MessageFilter(status="completed"), Span(), limit=2)
+    rest = scene.messages.page(SCOPE, MessageFilter(status="completed"), Span(), limit=2, start=page.next_key)
+    assert (len(page.messages), len(rest.messages), rest.next_key) == (2, 1, None)
