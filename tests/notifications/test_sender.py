@@ -84,6 +84,19 @@ def test_a_failed_attempt_is_repeated_with_growing_waits_under_the_same_id(scene
     assert status_of_event(scene) == ("delivered", 1)
 
 
+def test_an_entry_of_an_earlier_attempt_does_nothing(scene: Scene) -> None:
+    """SQS hands it out again if its sender died before it was deleted."""
+    scene.subscribe()
+    scene.route()
+    earlier = Entry.of(one(scene))
+    behave(scene, Receipt.try_later(DOWN))
+    scene.drain()
+    following = list(scene.sqs.entries)
+    scene.queue.send(earlier)
+    assert scene.drain() == [Sent.DROPPED]
+    assert scene.sqs.entries == following
+
+
 def test_after_a_day_without_success_the_message_is_a_dead_letter(scene: Scene) -> None:
     scene.subscribe()
     scene.route()

@@ -1,0 +1,87 @@
+"""Races: two senders of a message, two messages of an event, and the sweep beside a sender, in every order."""
+
+from typing import Any
+
+from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.queue import Entry
+from runledger.notifications.subscriptions import Subscription
+
+from tests.notifications.test_crashes import BusChannel, NotificationWorld, event_status, routing, scene_of, send_all
+from tests.simulation.explore import Flow, interleavings, play
+from tests.simulation.world import Process
+
+PREEMPTIONS = 2
+
+
+class Refusing(BusChannel):
+    """The receiver of one subscription refuses, and others accept."""
+
+    def __init__(self, events: Any, refusing: str) -> None:
+        super().__init__(events, accepts=True)
+        self.refusing = refusing
+
+    def open(self, subscription: Subscription) -> Any:
+        return Refuses() if subscription.subscription_id == self.refusing else self
+
+
+class Refuses:
+    def send(self, _: Outgoing) -> Receipt:
+        return Receipt.refused("410")
+
+
+def routed(subscriptions: int) -> NotificationWorld:
+    world = NotificationWorld(subscriptions)
+    play(world, {"router": routing})
+    return world
+
+
+def send(world: NotificationWorld, number: int, *, refusing: str = "") -> Flow:
+    """Sends the message of one subscription, as one entry of the queue."""
+    (message,) = [each for each in world.messages() if each["subscription_id"] == f"{number:032x}"]
+    entry = Entry.of(message)
+
+    def flow(process: Process) -> None:
+        scene = scene_of(process)
+        scene.channel = Refusing(process.world.client("events"), refusing)
+        scene.sender.process(entry)
+
+    return flow
+
+
+def test_two_senders_with_the_same_entry_send_it_once() -> None:
+    world, number = routed(1), 0
+    for outcome in interleavings(world, send(world, 1), send(world, 1), preemptions=PREEMPTIONS):
+        number += 1
+        assert len(world.received()) == 1, outcome.story()
+        assert [each["status"] for each in world.messages()] == ["completed"], outcome.story()
+        assert event_status(world) == "delivered", outcome.story()
+    assert number > 20
+
+
+def test_an_event_with_a_failed_message_is_failed_however_its_messages_meet() -> None:
+    world, number = routed(2), 0
+    first = f"{1:032x}"
+    flows = [send(world, each, refusing=first) for each in (1, 2)]
+    for outcome in interleavings(world, *flows, preemptions=PREEMPTIONS):
+        number += 1
+        assert sorted(each["status"] for each in world.messages()) == ["completed", "failed"], outcome.story()
+        assert event_status(world) == "failed", outcome.story()
+    assert number > 20
+
+
+def test_a_sweep_beside_a_sender_sends_nothing_twice() -> None:
+    world, number = routed(1), 0
+    world.clock.advance(3600)
+
+    def sweep(process: Process) -> None:
+        scene_of(process).sweep.run()
+
+    def rest(process: Process) -> None:
+        send_all(process, scene_of(process))
+
+    for outcome in interleavings(world, send(world, 1), sweep, preemptions=PREEMPTIONS):
+        number += 1
+        play(world, {"rest": rest})
+        assert len(world.received()) == 1, outcome.story()
+        assert [each["status"] for each in world.messages()] == ["completed"], outcome.story()
+    assert number > 10
