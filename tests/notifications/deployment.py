@@ -7,13 +7,12 @@ import pytest
 from runledger.notifications.channels.delivery import ChannelKind
 
 from tests.functions.conftest import World
-from tests.notifications.channels.receivers import unused_port
 from tests.notifications.scenes import Clock, Scene, event, record
 from tests.support.memory import engine
 
 
 class DeployedNotifications:
-    """Subscriptions: 1 sends to a topic, 2 to a port on which nobody listens, 3 to a topic that doesn't exist."""
+    """Subscriptions: 1 sends to a topic, 2 to a port without a server, 3 to a topic that doesn't exist."""
 
     def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         self.world = world
@@ -31,9 +30,9 @@ class DeployedNotifications:
         }.items():
             monkeypatch.setenv(name, value)
         self.scene = Scene(engine(), clock=Clock())
-        nobody = {"url": f"http://127.0.0.1:{unused_port()}/a-topic"}
+        unreachable = {"url": "http://127.0.0.1:9/a-topic"}
         self.scene.subscribe(1, kind=ChannelKind.SNS, config={"target": "builds"}, at_most_per_hour=1)
-        self.scene.subscribe(2, kind=ChannelKind.NTFY, config=nobody)
+        self.scene.subscribe(2, kind=ChannelKind.NTFY, config=unreachable)
         self.scene.subscribe(3, kind=ChannelKind.SNS, config={"target": "removed"})
 
     def route(self, *numbers: int) -> Any:
