@@ -42,5 +42,7 @@ def test_intake_does_not_load_what_only_other_functions_need() -> None:
         "runledger.runners.prices",
         "runledger.runners.reruns",
         "runledger.runners.lookups",
+        "runledger.feeds",
+        "runledger.notifications",
     )
     assert [name for name in loaded("import webhook_intake") if name.startswith(unwanted)] == []
