@@ -17,7 +17,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touc
 # A function that has not run yet takes seconds to start on a busy machine.
 PATIENCE_MS = 60_000
 # Pages that the demo's data or the tests' own refusals bring about are logged by the browser as well.
-REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|403|404|422|503)")
+REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|403|404|409|422|503)")
 
 
 class Tab:

@@ -46,6 +46,9 @@ def test_axe_finds_no_violation_in_any_view(open_tab: Open, interrupted: Job, pl
         (ACME, "lookup", {"q": "pay"}),
         (ACME, "lookup", {"q": "unit tests"}),
         (ACME, "job", {"part": 5}),
+        (ACME, "notifications", {}),
+        (ACME, "subscription", {"part": "new"}),
+        (ACME, "message", {"part": "0" * 32}),
         (ACME, "nowhere", {}),
         (NO_INSTALLATION, "overview", {}),
     ]

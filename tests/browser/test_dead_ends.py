@@ -66,6 +66,8 @@ def test_what_is_missing_or_invalid_leads_on_and_is_not_tried_again(
         ("repository", "", {}),
         ("repository", "", {"repo": "nonsense"}),
         ("lookup", "", {}),
+        ("subscription", "", {}),
+        ("message", "abc", {}),
         ("nowhere", "", {}),
     ],
 )
@@ -142,6 +144,9 @@ def test_a_page_that_cannot_load_the_account_offers_another_try_and_another_toke
         ("pools", "", {"range": "7d"}, "pools?range=7d"),
         ("reconciler", "", {}, "reconciler"),
         ("pass", "gone", {}, "pass/gone"),
+        ("notifications", "", {"status": "failed"}, "notifications?status=failed"),
+        ("subscription", "new", {}, "notifications"),
+        ("message", "0" * 32, {}, "notifications"),
         ("nowhere", "", {}, "overview"),
     ],
 )

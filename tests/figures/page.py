@@ -29,8 +29,10 @@ LINES = "each.innerText.split('\\n').map((line) => line.trim()).filter(Boolean)"
 class Dashboard(Tab):
     """Its clock stands still at the end of the month, or begins there."""
 
-    def __init__(self, browser: Browser, client: Client, built: Path, *, stands_still: bool = True) -> None:
-        super().__init__(browser, OUTPUTS, locale="en-GB", timezone_id="UTC")
+    def __init__(
+        self, browser: Browser, client: Client, built: Path, *, stands_still: bool = True, **options: Any
+    ) -> None:
+        super().__init__(browser, OUTPUTS, locale="en-GB", timezone_id="UTC", **options)
         self._client = replace(client, now_ms=int(NOW.timestamp()) * 1000)
         self._built = built
         if stands_still:
@@ -38,7 +40,7 @@ class Dashboard(Tab):
         else:
             self.page.clock.install(time=NOW)
         self.page.route(f"{HOME}/**", self._respond)
-        self.sign_in()
+        self.sign_in(client.token)
 
     def view(self, name: str, **query: Any) -> "Dashboard":
         self.show(INSTALLATION, name, **query)
@@ -68,5 +70,7 @@ class Dashboard(Tab):
         if file.exists():
             route.fulfill(body=gzip.decompress(file.read_bytes()), content_type=TYPES[Path(file.stem).suffix])
             return
-        response = self._client.ask(route.request.method, asked.path, query=dict(parse_qsl(asked.query)))
+        client = self._client.with_token(route.request.headers["authorization"].removeprefix("Bearer "))
+        body = {"body": route.request.post_data} if route.request.post_data else {}
+        response = client.ask(route.request.method, asked.path, query=dict(parse_qsl(asked.query)), **body)
         route.fulfill(status=response.status, json=response.body)

@@ -1,9 +1,14 @@
-"""The dashboard and the command line show every type of event. test_documentation.py checks the metrics."""
+"""The dashboard and the command line show every type of event, and subscriptions can be for each type of the feed.
+
+test_documentation.py checks the metrics.
+"""
 
 import re
 from pathlib import Path
 
+from runledger.feeds.events import FeedType
 from runledger.model.inputs import EventType
+from runledger.notifications.texts import OwnType
 from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -36,3 +41,9 @@ def test_every_event_type_is_shown_by_the_command_line() -> None:
     labelled = {*STEPS_OF_EVENTS, *MARKS_OF_EVENTS}
     assert labelled | STEPS_OF_THE_JOB == set(EventType)
     assert not labelled & STEPS_OF_THE_JOB
+
+
+def test_every_type_of_the_feed_can_be_chosen_for_a_subscription() -> None:
+    source = (ROOT / "web" / "src" / "parts" / "message_status.js").read_text()
+    offered = re.findall(r'"([a-z]+\.[a-z]+)"', source)
+    assert sorted(offered) == sorted([*FeedType, *OwnType])

@@ -21,6 +21,14 @@ export function post(path, body) {
   return call("POST", path, { body });
 }
 
+export function patch(path, body) {
+  return call("PATCH", path, { body });
+}
+
+export function remove(path) {
+  return call("DELETE", path);
+}
+
 export function of(installation, ...rest) {
   return ["v1/installations", installation, ...rest]
     .map((part, at) => (at ? encodeURIComponent(part) : part))

@@ -13,6 +13,8 @@ import { tick } from "./ticker.js";
 import { job } from "./views/job.js";
 import { jobs } from "./views/jobs.js";
 import { lookup } from "./views/lookup.js";
+import { message } from "./views/message.js";
+import { notifications } from "./views/notifications.js";
 import { emptyLedger, unknownInstallation, unknownView } from "./views/empty_ledger.js";
 import { overview } from "./views/overview.js";
 import { pass } from "./views/pass.js";
@@ -22,8 +24,11 @@ import { repositories } from "./views/repositories.js";
 import { repository } from "./views/repository.js";
 import { run } from "./views/run.js";
 import { signIn } from "./views/sign_in.js";
+import { subscription } from "./views/subscription.js";
 
-const VIEWS = { overview, jobs, job, run, lookup, repositories, repository, pools, reconciler, pass };
+const VIEWS = {
+  overview, jobs, job, run, lookup, repositories, repository, pools, reconciler, pass, notifications, subscription, message,
+};
 
 // Installations that the list didn't have even after it was loaded again.
 const missing = new Set();
@@ -58,11 +63,11 @@ function showFailure(error) {
   );
 }
 
-function showSignIn(message) {
+function showSignIn(reason) {
   leave();
   account = null;
   document.title = "Sign in · Runledger";
-  replace(document.body, signIn({ message, done: start }));
+  replace(document.body, signIn({ message: reason, done: start }));
 }
 
 function show() {

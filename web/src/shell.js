@@ -6,14 +6,16 @@ import { zone } from "./format.js";
 import { isKnown, labelOf } from "./installations.js";
 
 // What is kept when another installation is chosen. Passes are about all installations, other ids about one.
-const COUNTERPARTS = { job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories" };
+const COUNTERPARTS = { job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories", subscription: "notifications", message: "notifications" };
 const PLACES = [
   ["overview", "Overview", ["overview"]],
   ["jobs", "Jobs", ["jobs", "job", "run", "lookup"]],
   ["repositories", "Repositories", ["repositories", "repository"]],
   ["pools", "Pools", ["pools"]],
   ["reconciler", "Reconciler", ["reconciler", "pass"]],
+  ["notifications", "Notifications", ["notifications", "subscription", "message"]],
 ];
+const OPTIONAL = new Set(["notifications"]); // shown only where the deployment has it
 
 export function shell(context, view, title) {
   const heading = el("h1", {}, userText(title));
@@ -51,7 +53,7 @@ function aside(context) {
     el(
       "nav",
       { class: "places", "aria-label": "Views" },
-      PLACES.map(([view, text, views]) =>
+      PLACES.filter(([view]) => !OPTIONAL.has(view) || context.me[view]).map(([view, text, views]) =>
         el(
           "a",
           {

@@ -3,10 +3,10 @@
 import { el, replace } from "../dom.js";
 
 /** Resolves to the result of `act`, or to undefined if the user cancels. An error is shown in the dialog. */
-export function confirm({ title, body, verb, act }) {
+export function confirm({ title, body, verb, act, kind = "danger" }) {
   return new Promise((resolve) => {
     const message = el("p", { class: "problem", role: "alert" });
-    const confirmButton = el("button", { type: "button", class: "danger", click: run }, verb);
+    const confirmButton = el("button", { type: "button", class: kind, click: run }, verb);
     const cancelButton = el("button", { type: "button", click: () => close() }, "Cancel");
     const heading = el("h2", { id: "confirm-title" }, title);
     const dialog = el(
@@ -35,6 +35,6 @@ export function confirm({ title, body, verb, act }) {
 
     document.body.append(dialog);
     dialog.showModal();
-    cancelButton.focus();
+    (dialog.querySelector("input, textarea") ?? cancelButton).focus();
   });
 }
