@@ -41,6 +41,12 @@ class Api:
     def post(self, *path: object, body: Json | None = None) -> Json:
         return self._call("POST", path, {}, json.dumps(body or {}).encode())
 
+    def patch(self, *path: object, body: Json) -> Json:
+        return self._call("PATCH", path, {}, json.dumps(body).encode())
+
+    def delete(self, *path: object) -> Json:
+        return self._call("DELETE", path, {})
+
     def get_all(self, *path: object, **query: object) -> Json:
         """All pages of a list as one response."""
         items = [item for page in self._pages(path, query) for item in page["items"]]

@@ -65,6 +65,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._respond()
 
+    def do_PATCH(self) -> None:
+        self._respond()
+
+    def do_DELETE(self) -> None:
+        self._respond()
+
     def _respond(self) -> None:
         parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

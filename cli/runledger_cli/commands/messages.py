@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from runledger_cli import subscriptions
+from runledger_cli.api import LARGEST_PAGE
+from runledger_cli.options import add_command, add_span
+from runledger_cli.rendering.messages import message_details, messages_table
+
+if TYPE_CHECKING:
+    from runledger_cli.options import Commands
+    from runledger_cli.session import Session
+
+STATUSES = ("created", "queued", "processing", "completed", "failed")
+EXAMPLES = """\
+runledger messages --status failed
+runledger messages --subscription Pager --since 24h --all
+runledger messages send-again 3b9c0e6a3f0f5a4be1d2c8a7719b0c55 --wait
+runledger messages --status failed --all --json | jq -r '.items[].message_id' | xargs runledger messages send-again"""
+
+
+def add_to(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "messages",
+        show,
+        summary="list messages of notifications, or send failed ones again",
+        examples=EXAMPLES,
+    )
+    parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
+    parser.add_argument("--type", metavar="TYPE", help="such as job.failed or runledger.digest")
+    parser.add_argument("--subscription", metavar="SUBSCRIPTION", help="name or id of a subscription")
+    parser.add_argument("--day", metavar="DATE", help="created on this day (UTC), such as 2025-01-15")
+    add_span(parser)
+    pages = parser.add_mutually_exclusive_group()
+    pages.add_argument("--all", action="store_true", help="fetch all pages")
+    pages.add_argument("--limit", type=int, metavar="N", help=f"page size (default: 50, maximum: {LARGEST_PAGE})")
+    parser.add_argument("--cursor", help="continue after an earlier page")
+    actions = parser.add_subparsers(metavar="ACTION", title="actions")
+    one = add_command(
+        actions,
+        "show",
+        show_one,
+        summary="show one message and what is sent",
+        examples="runledger messages show 3b9c0e6a3f0f5a4be1d2c8a7719b0c55",
+    )
+    one.add_argument("message", metavar="ID", help="id of a message, as listed by `messages`")
+    again = add_command(
+        actions,
+        "send-again",
+        send_again,
+        summary="send failed messages again, as new messages (operators only)",
+        examples="runledger messages send-again 3b9c0e6a3f0f5a4be1d2c8a7719b0c55 --wait",
+    )
+    again.add_argument("messages", metavar="ID", nargs="+", help="ids of failed messages")
+    again.add_argument(
+        "--wait", action="store_true", help="wait for the receivers; exit code 1 if one didn't accept it"
+    )
+
+
+def show(session: Session) -> int:
+    given, screen = session.options, session.screen
+    known = session.api.get(*subscriptions.path(session, "subscriptions"))["items"]
+    wanted = subscriptions.find(session, given.subscription, known) if given.subscription else {}
+    fetch = session.api.get_all if given.all else session.api.get
+    response = fetch(
+        *subscriptions.path(session, "messages"),
+        status=given.status,
+        type=given.type,
+        subscription=wanted.get("subscription_id"),
+        day=given.day,
+        since=session.instant(given.since),
+        until=session.instant(given.until),
+        limit=LARGEST_PAGE if given.all else given.limit,
+        cursor=given.cursor,
+    )
+    if screen.as_json:
+        screen.document(response)
+        return 0
+    if response["items"]:
+        names = {each["subscription_id"]: each["name"] for each in known}
+        screen.show(messages_table(screen.style, response["items"], names))
+    else:
+        screen.note("no messages found")
+    if response.get("next_cursor"):
+        cursor = shlex.quote(str(response["next_cursor"]))  # users paste it into a shell
+        screen.note(f"more messages available: use --all for all of them, or --cursor {cursor} for the next page")
+    return 0
+
+
+def show_one(session: Session) -> int:
+    screen = session.screen
+    found = session.api.get(*subscriptions.path(session, "messages", session.options.message))
+    if screen.as_json:
+        screen.document(found)
+    else:
+        screen.show(message_details(screen.style, found))
+    return 0
+
+
+def send_again(session: Session) -> int:
+    """Repeating it is safe: the API returns the same new message."""
+    sent = [
+        session.api.post(*subscriptions.path(session, "messages", each, "send-again"))
+        for each in dict.fromkeys(session.options.messages)
+    ]
+    return subscriptions.report(session, sent, wait=session.options.wait)
