@@ -53,6 +53,13 @@ def test_a_text_goes_to_all_enabled_subscriptions_or_to_one_and_once_for_each_id
     assert client.post(MESSAGES, text | {"subscription_id": UNKNOWN}).status == 409
 
 
+def test_a_second_text_with_the_same_id_never_replaces_the_first(client: Client) -> None:
+    created(client)
+    (first,) = client.post(MESSAGES, {"text": "first", "id": "m1"}).body["items"]
+    (again,) = client.post(MESSAGES, {"text": "second", "id": "m1"}).body["items"]
+    assert (again["message_id"], again["payload"]["data"]) == (first["message_id"], {"text": "first"})
+
+
 @pytest.mark.parametrize(
     ("body", "parameter"),
     [

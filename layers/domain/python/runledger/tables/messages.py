@@ -73,12 +73,12 @@ class MessagesTable:
         self._retention_days = retention_days
 
     def create(self, message: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
-        """False if the message exists. Its payload is written first: a message always has one."""
+        """False if the message exists. Its payload is written first, and only once: a message always has the same."""
         scope, at = message["installation_id"], message["created_at"]
         expiry = times.expiry(at, self._retention_days)
         key = {schema.PARTITION: schema.message_key(scope, message["message_id"])}
         text = json.dumps(payload, separators=(",", ":"))
-        self._table.put(to_attributes(key | {schema.SORT: schema.PAYLOAD, "payload": text, schema.EXPIRY: expiry}))
+        self._put_new(key | {schema.SORT: schema.PAYLOAD, "payload": text, schema.EXPIRY: expiry})
         status = MessageStatus.CREATED
         state = {
             **key,
@@ -95,8 +95,12 @@ class MessagesTable:
             schema.MESSAGES_BY_CREATION.partition: schema.creation_key(scope),
             schema.EXPIRY: expiry,
         }
+        return self._put_new(state)
+
+    def _put_new(self, item: Mapping[str, Any]) -> bool:
+        """False if it exists."""
         try:
-            self._table.put(to_attributes(state), ConditionExpression=ABSENT)
+            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
         except ClientError as error:
             if is_condition_failure(error):
                 return False
