@@ -185,6 +185,24 @@ def test_the_overview_shows_the_latest_events_with_links_to_their_jobs(played: O
     assert tab.troubles == []
 
 
+def test_a_subscription_is_created_and_tested_on_the_page(played: Outputs) -> None:
+    with receiving(responds(204)) as receiver, browser.running() as chromium:
+        tab = Tab(chromium, played).sign_in().show(INSTALLATIONS[0], "subscription", part="new")
+        page = tab.page
+        page.get_by_label("Name", exact=True).fill("From the page")
+        page.get_by_label("Channel").select_option(label="Webhook")
+        page.get_by_label("URL", exact=True).fill(receiver.url)
+        page.get_by_role("button", name="Create").click()
+        secret = page.get_by_role("dialog").locator("code").inner_text()
+        page.get_by_role("button", name="Done").click()
+        page.get_by_role("button", name="Send a test").click()
+        expect(page.locator(".summary")).to_contain_text("The receiver accepted it")
+        tab.close()
+    assert tab.troubles == []
+    (request,) = receiver.requests
+    assert Webhook(secret).verify(request.body, request.headers)["type"] == "runledger.test"
+
+
 def test_the_reconcilers_work_is_in_the_feed(played: Outputs) -> None:
     types = {each["type"] for installation_id in INSTALLATIONS for each in feed(played, installation_id)}
     assert types >= {"job.stuck", "job.reconciled", "runner.requested"}
