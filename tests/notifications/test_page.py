@@ -226,6 +226,19 @@ def test_a_message_of_ones_own_goes_to_all_subscriptions(open_page: Open, client
     assert sent == {"text": "The runners are down for maintenance"}
 
 
+def test_a_visible_tab_counts_the_messages_of_the_day_every_two_minutes_only(open_page: Open, client: Client) -> None:
+    client.post(f"{path(created(client))}/test")
+    tab, asked = open_page(stands_still=False).view("notifications"), list[str]()
+    tab.page.on("request", lambda request: asked.append(request.url.partition("?")[0].rpartition("/")[2]))
+    for _ in range(7):
+        tab.page.clock.run_for(15_000)
+        tab.settled()
+    assert (asked.count("notifications"), asked.count("messages"), asked.count("subscriptions")) == (0, 7, 7)
+    tab.page.clock.run_for(15_000)
+    tab.settled()
+    assert asked.count("notifications") == 1
+
+
 def test_a_reader_sees_everything_and_changes_nothing(open_page: Open, client: Client) -> None:
     made = created(client)
     fail(client, client.post(f"{path(made)}/test").body)

@@ -16,14 +16,19 @@ import { isOperator } from "../session.js";
 const PAGE = 25;
 const MOST_SEARCHED = 10; // pages without a match that are skipped
 
-/** With the subscriptions, whose names are shown. */
+/** With the names of subscriptions, which are loaded again only if a message is of an unknown one. */
 export function loadMessages({ installation, query }) {
+  let names = {};
+  const missing = new Set();
   return async (signal) => {
-    const [page, subscriptions] = await Promise.all([
-      matching(installation, query, signal),
-      api.get(api.of(installation, "subscriptions"), {}, signal),
-    ]);
-    return { ...page, names: Object.fromEntries(subscriptions.items.map((each) => [each.subscription_id, each.name])) };
+    const page = await matching(installation, query, signal);
+    const ids = [...page.items.map((each) => each.subscription_id), query.subscription].filter(Boolean);
+    if (ids.some((id) => !(id in names) && !missing.has(id))) {
+      const { items } = await api.get(api.of(installation, "subscriptions"), {}, signal);
+      names = Object.fromEntries(items.map((each) => [each.subscription_id, each.name]));
+      for (const id of ids) if (!(id in names)) missing.add(id);
+    }
+    return { ...page, names };
   };
 }
 

@@ -14,6 +14,7 @@ import { composeMessage } from "./send_message.js";
 import { drawSubscriptions } from "./subscriptions.js";
 
 const REFRESH_MS = 15_000;
+const COUNTS_MS = 120_000; // reads an index entry of every message of the day
 const COMMAND = "cdk deploy --all -c feeds=true -c notifications=true";
 
 export const notifications = {
@@ -31,7 +32,7 @@ export const notifications = {
     return [
       live(el("div", { class: "tiles" }), {
         context,
-        every: REFRESH_MS,
+        every: COUNTS_MS,
         load: (signal) => api.get(api.of(installation, "notifications"), { since: "24h" }, signal),
         draw: tiles,
         skeleton: () => tiles({ messages: {} }),
