@@ -5,6 +5,7 @@ from typing import Any
 INSTALLATION, JOB, RUN = 42, 41_234_567_890, 7_234_567_890
 ORPHAN = "arn:aws:ecs:eu-west-1:123456789012:task/runners/0123abcd"
 PASS = "full-2025-01-15T10-30"
+SUBSCRIPTION, MESSAGE = "a1b2" + "0" * 28, "3b9c" + "0" * 28
 PAGE = f"https://github.com/acme/api/actions/runs/{RUN}/job/{JOB}"
 
 Response = dict[str, Any]
@@ -212,3 +213,37 @@ def installations(*ids: int) -> Response:
 
 def problem(status: int, title: str, detail: str, **more: object) -> Response:
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+
+
+def subscription(subscription_id: str = SUBSCRIPTION, name: str = "Failures", **more: Any) -> Response:
+    return {
+        "subscription_id": subscription_id,
+        "name": name,
+        "kind": "slack",
+        "config": {},
+        "types": ["job.failed", "job.stuck"],
+        **{name: [] for name in ("repositories", "branches", "conclusions")},
+        "enabled": True,
+        "has_secret": True,
+        "created_at": "2025-01-15T10:00:00.000Z",
+        "created_by": "token:me",
+        "updated_at": "2025-01-15T10:00:00.000Z",
+        "version": 1,
+        "health": {"status": "healthy", "failures": 0, "succeeded_at": "2025-01-15T11:00:00.000Z"},
+        **more,
+    }
+
+
+def message(status: str = "queued", **more: Any) -> Response:
+    return {
+        "message_id": MESSAGE,
+        "subscription_id": SUBSCRIPTION,
+        "message_type": "job.failed",
+        "status": status,
+        "created_at": "2025-01-15T10:00:00.000Z",
+        "created_by": "feed",
+        "updated_at": "2025-01-15T10:00:00.000Z",
+        "correlation_id": "c1",
+        "retry_count": 0,
+        **more,
+    }

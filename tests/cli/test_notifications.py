@@ -17,45 +17,11 @@ from runledger_cli.session import Session
 
 from tests.cli.canned_api import TOKEN, Asked, CannedApi
 from tests.cli.conftest import Ask
-from tests.cli.responses import INSTALLATION, problem
+from tests.cli.responses import INSTALLATION, MESSAGE, SUBSCRIPTION, message, problem, subscription
 
 HERE = f"installations/{INSTALLATION}"
-FIRST, SECOND, MESSAGE = "a1b2" + "0" * 28, "a1c3" + "0" * 28, "3b9c" + "0" * 28
+FIRST, SECOND = SUBSCRIPTION, "a1c3" + "0" * 28
 OFF = problem(404, "Not Found", "This deployment has no notifications: the setting notifications turns them on")
-
-
-def subscription(subscription_id: str = FIRST, name: str = "Failures", **more: Any) -> dict[str, Any]:
-    return {
-        "subscription_id": subscription_id,
-        "name": name,
-        "kind": "slack",
-        "config": {},
-        "types": ["job.failed", "job.stuck"],
-        **{name: [] for name in ("repositories", "branches", "conclusions")},
-        "enabled": True,
-        "has_secret": True,
-        "created_at": "2025-01-15T10:00:00.000Z",
-        "created_by": "token:me",
-        "updated_at": "2025-01-15T10:00:00.000Z",
-        "version": 1,
-        "health": {"status": "healthy", "failures": 0, "succeeded_at": "2025-01-15T11:00:00.000Z"},
-        **more,
-    }
-
-
-def message(status: str = "queued", **more: Any) -> dict[str, Any]:
-    return {
-        "message_id": MESSAGE,
-        "subscription_id": FIRST,
-        "message_type": "job.failed",
-        "status": status,
-        "created_at": "2025-01-15T10:00:00.000Z",
-        "created_by": "feed",
-        "updated_at": "2025-01-15T10:00:00.000Z",
-        "correlation_id": "c1",
-        "retry_count": 0,
-        **more,
-    }
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.cli import responses
-from tests.cli.responses import INSTALLATION, JOB, PASS, RUN, Response
+from tests.cli.responses import INSTALLATION, JOB, MESSAGE, PASS, RUN, Response
 
 BIDI_OVERRIDE, ZERO_WIDTH, C1_ESCAPE, DELETE = "\u202e", "\u200b", "\x9b", "\x7f"
 COLOUR_PLACEHOLDER = "\ufdd5"  # what the command itself writes where a colour goes
@@ -33,6 +33,14 @@ class Scene:
 def _listed(*items: Response) -> Response:
     return {"items": list(items), "next_cursor": "next"}
 
+
+SCHEDULE = {"every": "weekly", "hour": 9, "weekday": "friday", "timezone": "UTC"}
+SUBSCRIPTIONS = {
+    f"GET installations/{INSTALLATION}/subscriptions": _listed(
+        responses.subscription(branches=["main"], at_most_per_hour=5, schedule=SCHEDULE)
+    )
+}
+SENT = responses.message("failed", error_message="x", notification_id="n", payload={"data": {"text": "x"}})
 
 SCENES = (
     Scene(arguments=("jobs", "--status", "completed"), hostile={f"GET {JOBS}": _listed(responses.job())}),
@@ -68,6 +76,17 @@ SCENES = (
         arguments=("tail", "--interval", "0"),
         hostile={f"GET installations/{INSTALLATION}/events": {"items": responses.EVENTS, "next_since": "1m"}},
     ),
+    Scene(arguments=("subscriptions",), hostile=SUBSCRIPTIONS),
+    Scene(
+        arguments=("messages", "--status", "failed"),
+        hostile={f"GET installations/{INSTALLATION}/messages": _listed(SENT)},
+        friendly=SUBSCRIPTIONS,
+    ),
+    Scene(
+        arguments=("messages", "show", MESSAGE),
+        hostile={f"GET installations/{INSTALLATION}/messages/{MESSAGE}": SENT},
+    ),
+    Scene(arguments=("notify", "x"), hostile={f"POST installations/{INSTALLATION}/messages": _listed(SENT)}),
     Scene(arguments=("installations",), hostile={"GET installations": responses.installations(INSTALLATION)}),
     # One of two installations must be chosen, so this is an error message.
     Scene(arguments=("stuck",), hostile={"GET installations": responses.installations(7, 8)}),

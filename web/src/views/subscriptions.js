@@ -32,7 +32,7 @@ export function drawSubscriptions({ items }, context) {
     isOperator(context.me) && {
       title: el("span", { class: "visually-hidden" }, "Action"),
       numeric: true,
-      cell: (row) => testButton(row, context, "Test"),
+      cell: (row) => row.enabled && testButton(row, context, "Test"),
     },
   ];
   return [
