@@ -28,8 +28,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, object]] = {
         "runner_role_ids": "AROAEXAMPLEEXAMPLE123",
     },
     "cleanup": {"storage_phase": "cleanup", "webhook_bucket": "acme-runners", "runner_config_bucket": "acme-runners"},
-    "feeds": {"feeds": True, "feed_types": "job.*"},
-    "notifications": {"feeds": True, "notifications": True},
+    "notifications": {"feeds": True, "feed_types": "job.*", "notifications": True},
     "regions": {"runner_regions": "us-east-1,eu-west-1", "orphans": "enforce", "runner_tags": "runner=yes"},
 }
 REGIONS = ("us-east-1", "eu-central-1")
