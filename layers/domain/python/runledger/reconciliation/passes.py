@@ -59,5 +59,6 @@ class Pass:
         return self.has_budget(installation_id) and not self.out_of_time()
 
     def turn_of(self, item: object) -> int:
-        """Sorts items differently in each pass: those that fail in every pass must not starve the others."""
-        return crc32(f"{self.id} {item}".encode())
+        """Sorts items differently in each scheduled pass: those that fail in every pass must not starve the others."""
+        minute = self.now[: len("2025-01-15T10:00")]
+        return crc32(f"{minute} {item}".encode())
