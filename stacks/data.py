@@ -9,18 +9,24 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.feed import FeedSources, weakly
-from stacks.constructs.parts import camel_case, export, notifications_table
+from stacks.constructs.parts import camel_case, export, fixed_table_name
 from stacks.constructs.storage import RunnerConfigBucket
 from stacks.monitoring.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
 
 TARGET_UTILIZATION_PERCENT = 70
+WITH_FIXED_NAMES = (schema.NOTIFICATIONS, schema.RELEASES)
+RELEASE_SOURCES = (schema.WORKFLOW_RUNS, schema.DEPLOYMENTS)
 
 
 class DataStack(cdk.Stack):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id, termination_protection=not settings.throw_away)
-        is_wanted = {schema.FEED: settings.feeds, schema.NOTIFICATIONS: settings.notifications}
+        is_wanted = {
+            schema.FEED: settings.feeds,
+            schema.NOTIFICATIONS: settings.notifications,
+            schema.RELEASES: settings.releases,
+        }
         wanted = [table for table in (*schema.TABLES, *schema.OPTIONAL) if is_wanted.get(table, True)]
         self.tables: Mapping[str, dynamodb.Table] = {table.name: self._table(table, settings) for table in wanted}
         if settings.feeds:
@@ -40,7 +46,7 @@ class DataStack(cdk.Stack):
             self,
             name,
             # Other stacks refer to it often, and CloudFormation looks up each weak reference with a call of its own.
-            table_name=notifications_table(settings) if table is schema.NOTIFICATIONS else None,
+            table_name=fixed_table_name(table, settings) if table in WITH_FIXED_NAMES else None,
             partition_key=_text(schema.PARTITION),
             sort_key=_text(schema.SORT),
             time_to_live_attribute=schema.EXPIRY,
@@ -86,10 +92,16 @@ class DataStack(cdk.Stack):
 
 
 def _stream(table: schema.TableSchema, settings: Settings) -> dynamodb.StreamViewType | None:
-    """The feed reads the streams of the five tables, and notifications that of the feed."""
+    """The feed reads the streams of the five tables and of releases, notifications that of the feed, and releases those
+    of runs and deployments. The view is the same for all readers: it can't be changed while a stream is on.
+    """
     if table is schema.FEED:
         return dynamodb.StreamViewType.NEW_IMAGE if settings.notifications else None
-    is_read = table not in schema.OPTIONAL and (settings.streams or settings.feeds)
+    if table is schema.RELEASES:
+        is_read = settings.feeds
+    else:
+        is_read = table not in schema.OPTIONAL and (settings.streams or settings.feeds)
+        is_read = is_read or (settings.releases and table in RELEASE_SOURCES)
     return dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if is_read else None
 
 

@@ -12,6 +12,7 @@ from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.phases import StoragePhase
 from runledger.model import runner_names
 from runledger.model.passes import OrphanMode
+from runledger.model.releases import RebuildMode
 from runledger.model.reruns import RerunPolicy
 from runledger.notifications.channels.configs import SLACK_HOSTS
 from runledger.runners.publishers import Publisher
@@ -100,6 +101,8 @@ class Settings:
     notification_event_buses: Mapping[str, str]
     notification_slack_hosts: tuple[str, ...]
     notification_allow_loopback: bool
+    releases: bool
+    rebuild_dependents: RebuildMode
 
     @property
     def prefix(self) -> str:
@@ -222,6 +225,8 @@ class Settings:
             feed_types=read.feed_types("feed_types"),
             feed_posts_per_minute=read.whole("feed_posts_per_minute", 300, at_least=1, at_most=6000),
             **_notifications(read, throw_away=throw_away),
+            releases=read.boolean("releases", default=False),
+            rebuild_dependents=RebuildMode(read.choice("rebuild_dependents", RebuildMode.DRY_RUN, tuple(RebuildMode))),
         )
 
 

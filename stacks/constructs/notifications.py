@@ -20,7 +20,7 @@ from stacks.constructs import compliance
 from stacks.constructs.environment import stuck_thresholds
 from stacks.constructs.feed import READS_STREAM, output_of_data, stream_output
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import dead_letters, notifications_table, queue_with_dead_letters
+from stacks.constructs.parts import dead_letters, fixed_table_name, queue_with_dead_letters
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.settings import Settings
 
@@ -52,7 +52,7 @@ class Notifications(Construct):
     ) -> None:
         super().__init__(scope, "Notifications")
         self._settings, self._tables, self._layer = settings, tables, layer
-        self._table_name = notifications_table(settings)
+        self._table_name = fixed_table_name(schema.NOTIFICATIONS, settings)
         self._table_arn = cdk.Stack.of(self).format_arn(
             service="dynamodb", resource="table", resource_name=self._table_name
         )

@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.tree import resource_of
@@ -81,9 +82,9 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
     return resource_of(made, secretsmanager.CfnSecret).attr_id
 
 
-def notifications_table(settings: Settings) -> str:
-    """Fixed before deployment, so that other stacks need no reference to it."""
-    return f"{settings.prefix}-notifications"
+def fixed_table_name(table: schema.TableSchema, settings: Settings) -> str:
+    """Known before deployment, so that other stacks need no reference to the table."""
+    return f"{settings.prefix}-{table.name}"
 
 
 def camel_case(name: str) -> str:

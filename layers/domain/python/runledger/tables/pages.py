@@ -21,6 +21,10 @@ class Span:
 ALWAYS = Span()
 
 
+def beginning_with(prefix: str) -> Span:
+    return Span(since=prefix, until=f"{prefix}\U0010ffff")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
     """Everything under one key of a table, or of one of its indexes, in order of its sort key."""

@@ -71,10 +71,11 @@ NOTIFICATIONS = TableSchema(
     retention_days=90,
     indexes=(MESSAGES_BY_STATUS, MESSAGES_BY_TYPE, MESSAGES_BY_CREATION, MESSAGES_DUE),
 )
+RELEASES = TableSchema(name="releases", retention_days=90)
 
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
 # Those that exist with a setting only.
-OPTIONAL = (FEED, NOTIFICATIONS)
+OPTIONAL = (FEED, NOTIFICATIONS, RELEASES)
 CONSUMERS, POSTS = "consumers", "posts"  # of the feed
 # Of notifications.
 SUBSCRIPTIONS, HEALTH, MESSAGES, DELIVERIES, HOURS = "subscriptions", "health", "messages", "deliveries", "hours"

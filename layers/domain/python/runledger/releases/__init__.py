@@ -1,0 +1,1 @@
+"""Releases: heads of branches and environments, packages, builds and release lines."""

@@ -1,0 +1,145 @@
+"""Keys of the table `releases`. Each begins with the installation, and free text in it is encoded by `key_part`."""
+
+import hashlib
+
+LONGEST_PART = 220  # in bytes, so that five parts fit into a sort key, which has at most 1024
+BEGINNING = 30  # in characters, of a longer part
+
+
+def key_part(text: str) -> str:
+    """`#` separates parts, so it is encoded. A long text is shortened to its beginning and its digest, which follow a
+    `%` that occurs in no other part.
+    """
+    encoded = _encoded(text)
+    if len(encoded.encode()) <= LONGEST_PART:
+        return encoded
+    return f"{_encoded(text[:BEGINNING])}%~{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def numbered(number: int) -> str:
+    """The sort key of a run or deployment. GitHub's ids grow with time, so this is also their order."""
+    return f"{number:020d}"
+
+
+def heads_key(installation_id: int) -> str:
+    """The partition of the heads of default branches."""
+    return f"{installation_id}#heads"
+
+
+def head_sort(repo_full_name: str, branch: str, workflow_id: int) -> str:
+    return f"{head_prefix(repo_full_name, branch)}{workflow_id}"
+
+
+def head_prefix(repo_full_name: str, branch: str | None = None) -> str:
+    """What the sort keys of a repository's heads begin with, of one branch if it is named."""
+    return _joined(repo_full_name, *([branch] if branch is not None else [])) + "#"
+
+
+def branch_heads_key(installation_id: int, repo_full_name: str) -> str:
+    """The partition of the heads of a repository's other branches, which expire."""
+    return f"{installation_id}#branch_heads#{key_part(repo_full_name)}"
+
+
+def branch_head_sort(branch: str, workflow_id: int) -> str:
+    return f"{key_part(branch)}#{workflow_id}"
+
+
+def head_runs_key(installation_id: int, repo_full_name: str, branch: str, workflow_id: int) -> str:
+    return f"{installation_id}#runs#{_joined(repo_full_name, branch)}#{workflow_id}"
+
+
+def commits_key(installation_id: int, repo_full_name: str) -> str:
+    return f"{installation_id}#commits#{key_part(repo_full_name)}"
+
+
+def environments_key(installation_id: int) -> str:
+    return f"{installation_id}#environments"
+
+
+def environment_sort(repo_full_name: str, environment: str) -> str:
+    return _joined(repo_full_name, environment)
+
+
+def environment_deployments_key(installation_id: int, repo_full_name: str, environment: str) -> str:
+    return f"{installation_id}#deployments#{_joined(repo_full_name, environment)}"
+
+
+def packages_key(installation_id: int) -> str:
+    return f"{installation_id}#packages"
+
+
+def repository_packages_key(installation_id: int, repo_full_name: str) -> str:
+    return f"{installation_id}#repository#{key_part(repo_full_name)}"
+
+
+def dependents_key(installation_id: int, name: str) -> str:
+    return f"{installation_id}#dependents#{key_part(name)}"
+
+
+def versions_key(installation_id: int, name: str) -> str:
+    return f"{installation_id}#versions#{key_part(name)}"
+
+
+def builds_key(installation_id: int, name: str, environment: str) -> str:
+    return f"{installation_id}#builds#{_joined(name, environment)}"
+
+
+def build_key(installation_id: int, name: str, environment: str, version: str) -> str:
+    """The partition of a build's variants and events."""
+    return f"{installation_id}#build#{_joined(name, environment, version)}"
+
+
+def variant_sort(variant: str) -> str:
+    return f"variant#{key_part(variant)}"
+
+
+def build_event_sort(at: str, event_id: str) -> str:
+    return f"event#{at}#{event_id}"
+
+
+def file_key(installation_id: int, sha256: str) -> str:
+    """The partition of artifacts with the same fingerprint."""
+    return f"{installation_id}#file#{sha256}"
+
+
+def file_sort(name: str, environment: str, version: str, variant: str, filename: str) -> str:
+    return _joined(name, environment, version, variant, filename)
+
+
+def package_heads_key(installation_id: int, name: str) -> str:
+    return f"{installation_id}#package_heads#{key_part(name)}"
+
+
+def lines_key(installation_id: int) -> str:
+    """The partition of pointers to release lines, oldest first."""
+    return f"{installation_id}#lines"
+
+
+def line_pointer_sort(published_at: str, name: str, version: str) -> str:
+    return f"{published_at}#{_joined(name, version)}"
+
+
+def line_key(installation_id: int, name: str, version: str) -> str:
+    """The partition of a release line and its dependents. The line itself has the sort key `schema.ONLY`."""
+    return f"{installation_id}#line#{_joined(name, version)}"
+
+
+def line_dependent_sort(dependent: str) -> str:
+    return f"dependent#{key_part(dependent)}"
+
+
+def rebuilds_key(installation_id: int, repo_full_name: str) -> str:
+    """The partition of a repository's open rebuilds."""
+    return f"{installation_id}#rebuild#{key_part(repo_full_name)}"
+
+
+def rebuild_sort(name: str, version: str, dependent: str) -> str:
+    return _joined(name, version, dependent)
+
+
+def _joined(*parts: str) -> str:
+    return "#".join(map(key_part, parts))
+
+
+def _encoded(text: str) -> str:
+    return text.replace("%", "%25").replace("#", "%23")
