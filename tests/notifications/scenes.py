@@ -45,13 +45,21 @@ class Clock:
 
 
 class Queues:
-    """SQS: standard queues with delays."""
+    """SQS: standard queues with delays. A group doesn't order them; each message has that of its installation."""
 
     def __init__(self, clock: Callable[[], str]) -> None:
         self.clock, self.entries = clock, list[tuple[str, str, str]]()
 
-    def send_message(self, *, QueueUrl: str, MessageBody: str, DelaySeconds: int = 0) -> dict[str, str]:  # noqa: N803
+    def send_message(
+        self,
+        *,
+        QueueUrl: str,  # noqa: N803
+        MessageBody: str,  # noqa: N803
+        MessageGroupId: str,  # noqa: N803
+        DelaySeconds: int = 0,  # noqa: N803
+    ) -> dict[str, str]:
         assert 0 <= DelaySeconds <= 900
+        assert str(read(MessageBody).installation_id) == MessageGroupId
         self.entries.append((times.earlier(self.clock(), seconds=-DelaySeconds), QueueUrl, MessageBody))
         return {}
 

@@ -25,9 +25,9 @@ MOST_ROUNDS = 40
 
 
 class DelayingQueues(Queues):
-    def send_message(self, *, QueueUrl: str, MessageBody: str, DelaySeconds: int = 0) -> dict[str, str]:  # noqa: N803
-        assert 0 <= DelaySeconds <= 900
-        return super().send_message(QueueUrl=QueueUrl, MessageBody=MessageBody)
+    def send_message(self, **message: Any) -> dict[str, str]:
+        assert 0 <= message.get("DelaySeconds", 0) <= 900
+        return super().send_message(QueueUrl=message["QueueUrl"], MessageBody=message["MessageBody"])
 
 
 class NotificationWorld(World):

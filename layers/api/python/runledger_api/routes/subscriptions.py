@@ -124,7 +124,9 @@ def rotate(
 ) -> Subscription:
     found, request = _found(installation_id, subscription_id), current_request(router)
     with explained():
-        changed, secret = notifications().administration.rotate(found, (body or {}).get("secret"), author(request))
+        changed, secret = notifications().administration.rotate(
+            found, (body or {}).get("secret"), author(request), own_urls=_own_urls(request)
+        )
     return _body(changed, {}, now=request.now, secret=secret)
 
 

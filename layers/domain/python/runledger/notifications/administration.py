@@ -11,6 +11,7 @@ from runledger.model.messages import MessageStatus
 from runledger.notifications import messages, payloads, requests
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
+from runledger.notifications.channels.delivery import ChannelKind
 from runledger.notifications.messages import NewMessage
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.secrets import SecretStore
@@ -85,7 +86,14 @@ class Administration:
             # First, so that no subscription is without its secret.
             found = replace(found, secret_name=self.secrets.name(installation_id, found.subscription_id))
             self.secrets.create(str(found.secret_name), secret)
-        self.subscriptions.create(found.to_item())
+        try:
+            self.subscriptions.create(found.to_item())
+        except Exception:
+            # Each secret costs money, and no subscription would delete this one. After a lost response, the
+            # subscription may exist: its messages fail then, and an operator deletes it.
+            if found.secret_name:
+                self.secrets.delete(found.secret_name)
+            raise
         return found, None if "secret" in values else secret
 
     def change(
@@ -93,17 +101,20 @@ class Administration:
     ) -> Subscription:
         found = requests.described(subscription, values, replace(self.channels, own_urls=own_urls))
         if _needs_another_secret(subscription, found):
-            raise Malformed("config", "should keep its url: create another subscription instead")
+            raise Malformed("config", "should keep the server of its url: create another subscription instead")
         return self._replace(subscription, found, author)
 
-    def rotate(self, subscription: Subscription, secret: str | None, author: Author) -> tuple[Subscription, str | None]:
+    def rotate(
+        self, subscription: Subscription, secret: str | None, author: Author, *, own_urls: tuple[str, ...]
+    ) -> tuple[Subscription, str | None]:
         """The secret too if it was generated here.
 
         The subscription first: from then on, messages are signed with the previous secret too, if there is one.
         """
         if subscription.secret_name is None:
             raise NotSendable("This subscription has no secret")
-        checked = configs.check_secret(subscription.kind, subscription.config, secret, self.channels)
+        settings = replace(self.channels, own_urls=own_urls)
+        checked = configs.check_secret(subscription.kind, subscription.config, secret, settings)
         if checked is None:
             raise Malformed("secret", "is missing")
         until = times.earlier(author.at, seconds=-ROTATION_SECONDS)
@@ -130,7 +141,7 @@ class Administration:
         found = [each for each in self.all(installation_id) if to in (None, each.subscription_id) and _takes_text(each)]
         if not found:
             raise NotSendable("There is no enabled subscription that this message could go to")
-        identity = f"{author.id}#{own_id}" if own_id else author.correlation_id
+        identity = f"{author.id}\0{own_id}" if own_id else author.correlation_id
         return [self._post(OwnType.MESSAGE, checked, each, author, identity=identity) for each in found]
 
     def send_again(self, message: Mapping[str, Any], author: Author) -> NewMessage:
@@ -177,5 +188,16 @@ def _takes_text(subscription: Subscription) -> bool:
 
 
 def _needs_another_secret(before: Subscription, after: Subscription) -> bool:
-    """Without a URL, the secret of a channel is the URL."""
-    return ("url" in before.config) != ("url" in after.config)
+    """Without a URL, the secret of a channel is the URL.
+
+    A token of ntfy is sent to the receiver, and a launcher's signature never expires. The operator that changes the URL
+    may be another than the one that entered the secret, so neither is sent to another server.
+    """
+    if ("url" in before.config) != ("url" in after.config):
+        return True
+    is_bound = before.kind in (ChannelKind.NTFY, ChannelKind.RELAUNCH) and before.secret_name is not None
+    return (
+        is_bound
+        and "url" in before.config
+        and configs.place(before.config["url"]) != configs.place(after.config["url"])
+    )

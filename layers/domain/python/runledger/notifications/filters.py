@@ -7,6 +7,10 @@ from typing import Any
 
 from runledger.feeds.events import is_kept
 
+# Names of GitHub have 255 characters at most. Publishers choose what their own events contain, and the time of a match
+# is that of the value's length times the pattern's.
+LONGEST_VALUE = 500
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
@@ -34,7 +38,7 @@ class EventFilter:
 def _matches(value: object, patterns: tuple[str, ...], *, ignore_case: bool = False) -> bool:
     if not patterns:
         return True
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > LONGEST_VALUE:
         return False
     if ignore_case:  # as GitHub does in names of repositories
         value, patterns = value.lower(), tuple(pattern.lower() for pattern in patterns)

@@ -1,7 +1,8 @@
 """The queues between those who create messages and the sender.
 
 There are two lanes with senders of their own. Receivers that are slow or fail have the slow lane, where they delay only
-each other.
+each other. In both lanes, the installation is the message group: SQS hands out the messages of other installations
+before those of one with a backlog (fair queues).
 """
 
 import json
@@ -60,7 +61,8 @@ class NotificationQueue:
         }
         delay: dict[str, Any] = {"DelaySeconds": min(delay_seconds, LONGEST_DELAY_SECONDS)} if delay_seconds else {}
         body = json.dumps(message_format.stamp(values, correlation_id=entry.message_id))
-        self.sqs.send_message(QueueUrl=self.urls[entry.lane], MessageBody=body, **delay)
+        group = str(entry.installation_id)
+        self.sqs.send_message(QueueUrl=self.urls[entry.lane], MessageBody=body, MessageGroupId=group, **delay)
 
 
 def read(message: str) -> Entry:

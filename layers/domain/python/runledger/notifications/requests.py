@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from runledger.feeds import json_data
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
@@ -84,6 +85,8 @@ def _checked(found: Subscription) -> Subscription:
 def _text(name: str, value: Any, *, longest: int = LONGEST_NAME) -> str:
     if not isinstance(value, str) or not 0 < len(value.strip()) <= len(value) <= longest:
         raise Malformed(name, f"should be text of 1 to {longest} characters")
+    if problem := json_data.problem_of(value):
+        raise Malformed(name, problem)
     return value
 
 
@@ -110,7 +113,8 @@ def _patterns(name: str, value: Any, *, pattern: re.Pattern[str], example: str) 
     if not isinstance(given, list) or len(given) > MOST_PATTERNS:
         raise Malformed(name, f"should be a list of at most {MOST_PATTERNS} texts")
     for each in given:
-        if not isinstance(each, str) or len(each) > LONGEST_PATTERN or not pattern.fullmatch(each):
+        is_text = isinstance(each, str) and len(each) <= LONGEST_PATTERN and each.isprintable()
+        if not is_text or not pattern.fullmatch(each):
             raise Malformed(name, f"should have texts such as {example}, of at most {LONGEST_PATTERN} characters each")
     return tuple(dict.fromkeys(given))
 

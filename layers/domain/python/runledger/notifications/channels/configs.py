@@ -95,13 +95,13 @@ def topic_target(text: object, settings: ChannelSettings, *, field: str) -> urls
 def receiver(text: object, settings: ChannelSettings, *, field: str) -> urls.Target:
     """Malformed if it is an address of this deployment: a message to it could lead to the next one."""
     found = urls.target(text, field=field, allow_loopback=settings.allow_loopback)
-    if (found.host, found.port) in set(map(_place, settings.own_urls)):
+    if (found.host, found.port) in set(map(place, settings.own_urls)):
         raise Malformed(field, "should not be an address of this deployment")
     return found
 
 
-def _place(url: str) -> tuple[str, int]:
-    """Not by `urls.target`: the deployment itself may have a private address."""
+def place(url: str) -> tuple[str, int]:
+    """Host and port. Not by `urls.target`: the deployment itself may have a private address."""
     parts = urlsplit(url)
     return (parts.hostname or "").removesuffix("."), parts.port or urls.PORTS[parts.scheme]
 
@@ -189,7 +189,7 @@ def _ntfy_secret(config: Config, secret: str | None, settings: ChannelSettings) 
 
 
 def _launcher_secret(_config: Config, secret: str | None, _settings: ChannelSettings) -> str:
-    if not secret or len(secret) > LONGEST_SECRET:
+    if not secret or len(secret) > LONGEST_SECRET or not secret.isprintable():
         raise Malformed("secret", "should be the webhook secret of the launcher's GitHub App")
     return secret
 
