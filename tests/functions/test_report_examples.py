@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from runledger.model import times
+from runledger.webhooks.readers.deployments import state_times
 
 from local.github.examples import payloads
 from tests.functions.conftest import World
@@ -45,12 +47,18 @@ def test_a_run_is_stored(world: World, example: dict[str, Any]) -> None:
         "status": "completed" if "completed" in (example["action"], reported["status"]) else "queued",
         "conclusion": reported["conclusion"],
         "total_jobs": 0,
+        "event": reported["event"],
+        "run_number": reported["run_number"],
+        "actor": (reported.get("triggering_actor") or reported.get("actor") or {}).get("login"),
+        "default_branch": example["repository"]["default_branch"],
+        "from_fork": True if reported["head_repository"]["id"] != example["repository"]["id"] else None,
     }
     assert {name: run.get(name) for name in expected} == expected
     assert (run["created_at"][:19], run["updated_at"][:19]) == (
         reported["created_at"][:19],
         reported["updated_at"][:19],
     )
+    assert run["head_committed_at"] == times.normalised(reported["head_commit"]["timestamp"])
 
 
 @examples("deployment")
@@ -61,6 +69,8 @@ def test_a_deployment_is_stored(world: World, example: dict[str, Any]) -> None:
     assert found["environment"] == example["deployment"]["environment"]
     assert found["repo_full_name"] == example["repository"]["full_name"]
     assert (found["status"], found["requires_approval"]) == ("pending", False)
+    assert (found["head_sha"], found["ref"]) == (example["deployment"]["sha"], example["deployment"]["ref"])
+    assert found["creator"] == example["deployment"]["creator"]["login"]
 
 
 @examples("deployment_status")
@@ -69,6 +79,9 @@ def test_the_status_of_a_deployment_is_stored(world: World, example: dict[str, A
     (found,) = items(world.dynamodb, DEPLOYMENTS)
     passed = example["deployment_status"]["state"] in ("success", "queued", "in_progress")
     assert found["status"] == ("approved" if passed else "pending")
+    reported = {name: found[name] for name in ("succeeded_at", "failed_at", "inactive_at") if name in found}
+    assert reported == state_times([example["deployment_status"]])
+    assert found.get("run_id") == (example.get("workflow_run") or {}).get("id")
     if example.get("check_run"):
         assert found["job_ids"] == {example["check_run"]["id"]}
 

@@ -36,6 +36,8 @@ STORIES: dict[str, dict[str, Message]] = {
         "job completed": ("workflow_job", payload(COMPLETED, conclusion="failure", runner_id=0, runner_name=None)),
     },
 }
+IN_PROGRESS_AT, SUCCESS_AT = "2025-01-15T10:03:00.000Z", "2025-01-15T10:05:00.000Z"
+ENDED_AT = {"approved": "succeeded_at", "rejected": "failed_at"}
 # About 17 orders of each story. Primes, so that all its parts change places.
 EVERY = {5: 7, 6: 43}
 
@@ -74,6 +76,10 @@ def test_any_order_of_a_story_ends_alike_and_reaches_the_jobs_history(dynamodb: 
         "created_at": "2025-01-15T10:00:05.000Z",
         f"{ending}_at": "2025-01-15T10:01:00.000Z",
         "job_ids": {JOB},
+        "head_sha": "f95f852bd8fca8fcc58a9a2d6c842781e32a215e",
+        "ref": "master",
+        "creator": "Codertocat",
+        ENDED_AT[ending]: SUCCESS_AT,
     }
 
 
@@ -83,9 +89,6 @@ def test_a_deployment_without_reviewers_is_approved_when_it_continues(dynamodb: 
     assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("pending", False)
     take(ledger, messages.deployment_status("in_progress"), guid="s", at=1)
     assert (deployment(dynamodb)["status"], deployment(dynamodb)["requires_approval"]) == ("approved", False)
-
-
-IN_PROGRESS_AT, SUCCESS_AT = "2025-01-15T10:03:00.000Z", "2025-01-15T10:05:00.000Z"
 
 
 @pytest.mark.parametrize("order", [("in_progress", "success"), ("success", "in_progress")], ids="-".join)

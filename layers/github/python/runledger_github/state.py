@@ -11,7 +11,7 @@ from runledger.model.inputs import Status
 from runledger.model.keys import NEWEST_ATTEMPT, DeploymentKey, RunKey
 from runledger.model.reports import NO_INSTALLATION, DeploymentReport, InstallationReport, RunReport
 from runledger.model.stuck import GitHubJob
-from runledger.webhooks.readers.deployments import WAITS_AT_THE_GATE, decision_of
+from runledger.webhooks.readers.deployments import WAITS_AT_THE_GATE, decision_of, deployment_facts, state_times
 from runledger.webhooks.readers.installations import listed_installation
 from runledger.webhooks.readers.jobs import job_facts, listed_status
 from runledger.webhooks.readers.runs import run_report
@@ -102,11 +102,11 @@ class GitHubState:
             deployment_id=deployment_id,
             reported_at=self._now(),
             repo_full_name=_as_github_writes(repo_full_name, _repository_of(found)),
-            environment=payload.text(found, "environment"),
-            created_at=payload.instant(found, "created_at"),
             status=approval,
             requires_approval=any(each.get("state") in WAITS_AT_THE_GATE for each in statuses) or None,
             decided_at=decided_at,
+            **deployment_facts(found),
+            **state_times(statuses),
         )
 
     def _now(self) -> str:

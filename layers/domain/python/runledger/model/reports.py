@@ -57,6 +57,12 @@ class RunReport:
     run_html_url: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
+    run_number: int | None = None
+    event: str | None = None  # what triggered it: push, schedule, …
+    actor: str | None = None
+    default_branch: str | None = None  # of the repository, when the run was reported
+    from_fork: bool | None = None  # absent unless it is true
+    head_committed_at: str | None = None
 
     @property
     def run_key(self) -> RunKey:
@@ -77,6 +83,16 @@ class DeploymentReport:
     decided_at: str | None = None  # when the state that shows the decision was created; used without a review
     job_id: int | None = None
     job_created_at: str | None = None  # used until `created_at` is reported
+    head_sha: str | None = None
+    ref: str | None = None
+    creator: str | None = None
+    run_id: int | None = None
+    is_production: bool | None = None
+    version: str | None = None
+    # When the deployment last had the state.
+    succeeded_at: str | None = None
+    failed_at: str | None = None
+    inactive_at: str | None = None
 
     @property
     def key(self) -> DeploymentKey:

@@ -11,6 +11,8 @@ from runledger.tables.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+FACTS = ("environment", "head_sha", "ref", "creator", "run_id", "is_production", "version")
+STATE_TIMES = ("succeeded_at", "failed_at", "inactive_at")
 DECIDED_AT = {Approval.APPROVED: "approved_at", Approval.REJECTED: "rejected_at"}
 DECISIONS = tuple(DECIDED_AT.values())
 # Set if the decision and its time come from the deployment's states, and not from a review.
@@ -45,9 +47,10 @@ class DeploymentsTable:
             "installation_id": report.installation_id,
             "deployment_id": report.deployment_id,
             "repo_full_name": report.repo_full_name,
-            "environment": report.environment,
+            **{name: getattr(report, name) for name in FACTS},
         }
-        fill: dict[str, Any] = {}
+        state_times = {name: at for name in STATE_TIMES if (at := getattr(report, name))}
+        fill: dict[str, Any] = {**state_times}
         if report.created_at:
             put["created_at"] = report.created_at
         else:
@@ -56,37 +59,42 @@ class DeploymentsTable:
         (put if report.requires_approval else fill)["requires_approval"] = bool(report.requires_approval)
         add = {"job_ids": {report.job_id} if report.job_id is not None else None}
         expiry = {schema.EXPIRY: times.expiry(report.reported_at, self._retention_days)}
+        about: dict[str, Any] = {"add": add, "returning": "ALL_NEW"}
         if report.status is None:
             # A redelivered job must not change anything, including the expiry.
-            fill |= expiry
-            self._table.update(key, put=put, fill=fill | {"status": Approval.PENDING}, add=add)
-            return
-        put |= expiry | {"checked_at": report.reported_at}
-        if not self._decide(report, key, put=put, fill=fill, add=add):
-            self._table.update(key, put=put, fill=fill, add=add)
+            changed = self._table.update(key, put=put, fill=fill | expiry | {"status": Approval.PENDING}, **about)
+        else:
+            put |= expiry | {"checked_at": report.reported_at}
+            changed = self._decide(report, key, put=put, fill=fill, **about) or self._table.update(
+                key, put=put, fill=fill, **about
+            )
+        for name, at in state_times.items():
+            # A second write only if the deployment had the state before: the latest time counts, in any order.
+            if changed[name] < at:
+                self._table.update_if(key, put={name: at}, condition=f"#{name} < :{name}")
 
-    def _decide(self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], **about: Any) -> bool:
-        """False, without any change, if the stored decision has precedence."""
+    def _decide(
+        self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], **about: Any
+    ) -> dict[str, Any] | None:
+        """The deployment. None, without any change, if the stored decision has precedence."""
         assert report.status is not None
         if report.status not in DECIDED_AT or not (report.reviewed_at or report.decided_at):
-            changed = self._table.advance(
+            return self._table.advance(
                 key, report.status, put=put, unless=REVIEWED, names=(*DECISIONS, INFERRED), **about
             )
-            return changed is not None
         if report.reviewed_at is None:
             return self._infer(report, key, put=put, **about)
-        changed = self._table.update_if(
+        return self._table.update_if(
             key,
             put=put | {"status": report.status, DECIDED_AT[report.status]: report.reviewed_at},
             remove=[*_of_other_decisions(report.status), INFERRED],
             condition=REPLACES[report.status],
             **about,
         )
-        return changed is not None
 
     def _infer(
         self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], fill: dict[str, Any], **about: Any
-    ) -> bool:
+    ) -> dict[str, Any] | None:
         """Several states show the same decision, in any order: the earliest has its time."""
         assert report.status is not None
         decided_at = {DECIDED_AT[report.status]: report.decided_at}
@@ -97,7 +105,6 @@ class DeploymentsTable:
             fill=fill | decided_at,
             remove=_of_other_decisions(report.status),
             unless=REVIEWED,
-            returning="ALL_NEW",
             **about,
         )
         for name, at in decided_at.items():
@@ -109,7 +116,7 @@ class DeploymentsTable:
                     names=(INFERRED,),
                     condition=f"attribute_exists(#{INFERRED}) AND #{name} > :{name}",
                 )
-        return changed is not None
+        return changed
 
     def claim(self, deployment: DeploymentKey, *, at: str, until: str) -> bool:
         return self._table.claim(

@@ -42,6 +42,7 @@ _IDENTITY = (
     *("installation_id", "run_id", "run_attempt", "repo_full_name", "workflow_id", "workflow_name"),
     *("head_sha", "head_branch", "run_html_url", "created_at"),
 )
+_TRIGGER = ("run_number", "event", "actor", "default_branch", "from_fork", "head_committed_at")
 
 
 class RunsTable:
@@ -95,7 +96,9 @@ class RunsTable:
         Unless the report `closes` a completed run, an open run stays open, and the next full pass checks it.
         """
         key = key_of(report.run_key)
-        identity = {name: getattr(report, name) for name in _IDENTITY} | {"checked_at": report.reported_at}
+        identity = {name: getattr(report, name) for name in (*_IDENTITY, *_TRIGGER)} | {
+            "checked_at": report.reported_at
+        }
         progress = {"conclusion": report.conclusion, "updated_at": report.updated_at}
         latest = identity | progress | self._expiry(report.reported_at)
         state = _state(report.installation_id, report.status)

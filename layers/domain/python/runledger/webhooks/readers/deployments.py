@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from runledger.model import payload
 from runledger.model.payload import Json
@@ -14,6 +15,13 @@ WAITS_AT_THE_GATE = {"waiting"}
 FAILED = {"failure", "error"}
 REVIEWS = {"requested": Approval.PENDING, "approved": Approval.APPROVED, "rejected": Approval.REJECTED}
 MOST_ENVIRONMENTS = 50
+# The states that show what an environment runs.
+STATE_TIMES = {
+    **dict.fromkeys(("success",), "succeeded_at"),
+    **dict.fromkeys(FAILED, "failed_at"),
+    **dict.fromkeys(("inactive",), "inactive_at"),
+}
+LONGEST_VERSION = 100
 
 
 def read_deployment(message: Json, delivery: Delivery) -> tuple[DeploymentReport, ...]:
@@ -26,7 +34,7 @@ def read_deployment_status(message: Json, delivery: Delivery) -> tuple[Deploymen
     # The check run of an Actions job has the job's own id.
     job_id = payload.whole(payload.optional_section(message, "check_run"), "id")
     report = _report(message, delivery, job_id=job_id, status=_status(state), waits=state in WAITS_AT_THE_GATE)
-    return (replace(report, decided_at=payload.instant(reported, "created_at")),)
+    return (replace(report, decided_at=payload.instant(reported, "created_at"), **state_times([reported])),)
 
 
 def read_protection_rule(message: Json, delivery: Delivery) -> tuple[DeploymentReport, ...]:
@@ -67,6 +75,35 @@ def decision_of(statuses: Iterable[Json]) -> tuple[Approval, str | None]:
     return Approval.PENDING, None
 
 
+def deployment_facts(deployment: Json) -> dict[str, Any]:
+    """What GitHub reports about a deployment in webhooks and in its API."""
+    return {
+        "environment": payload.text(deployment, "environment"),
+        "created_at": payload.instant(deployment, "created_at"),
+        "head_sha": payload.text(deployment, "sha"),
+        "ref": payload.text(deployment, "ref"),
+        "creator": payload.text(payload.optional_section(deployment, "creator"), "login"),
+        "is_production": payload.flag(deployment, "production_environment"),
+        "version": _version(deployment),
+    }
+
+
+def state_times(statuses: Iterable[Json]) -> dict[str, str]:
+    """The latest time of each state: a deployment can become active again."""
+    found: dict[str, str] = {}
+    for each in statuses:
+        name, at = STATE_TIMES.get(str(each.get("state"))), payload.instant(each, "created_at")
+        if name and at:
+            found[name] = max(at, found.get(name, at))
+    return found
+
+
+def _version(deployment: Json) -> str | None:
+    """The payload of a deployment is any JSON, as its creator sent it."""
+    version = payload.text(payload.optional_section(deployment, "payload"), "version")
+    return version if version and len(version) <= LONGEST_VERSION else None
+
+
 def _environments(message: Json) -> list[str]:
     """A request names one environment; a decision names one for each job that it approves or rejects."""
     jobs = message.get("workflow_job_runs")
@@ -101,9 +138,9 @@ def _report(
         deployment_id=payload.identifier(deployment, "deployment.id"),
         reported_at=delivery.received_at,
         repo_full_name=payload.repository_name(repository, "repository.full_name"),
-        environment=payload.text(deployment, "environment"),
-        created_at=payload.instant(deployment, "created_at"),
         status=status,
         requires_approval=waits or None,
         job_id=job_id,
+        run_id=payload.whole(payload.optional_section(message, "workflow_run"), "id"),
+        **deployment_facts(deployment),
     )

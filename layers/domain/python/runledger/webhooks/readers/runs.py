@@ -24,6 +24,7 @@ def read_run(message: Json, delivery: Delivery) -> tuple[RunReport, ...]:
                 **run,
                 "name": run.get("name") or workflow.get("name"),
                 "workflow_id": run.get("workflow_id") or workflow.get("id"),
+                "repository": repository,
             },
             installation_id=installation_id(message),
             repo_full_name=payload.repository_name(repository, "repository.full_name"),
@@ -36,7 +37,9 @@ def read_run(message: Json, delivery: Delivery) -> tuple[RunReport, ...]:
 def run_report(
     run: Json, *, installation_id: int, repo_full_name: str, at: str, at_least: RunStatus = RunStatus.QUEUED
 ) -> RunReport:
+    """`run` may contain its `repository`; GitHub's API omits the default branch from it."""
     status = _further(at_least, run.get("status"))
+    repository = payload.optional_section(run, "repository")
     return RunReport(
         installation_id=installation_id,
         run_id=payload.identifier(run, "workflow_run.id"),
@@ -52,7 +55,25 @@ def run_report(
         run_html_url=payload.text(run, "html_url"),
         created_at=payload.instant(run, "created_at"),
         updated_at=payload.instant(run, "updated_at"),
+        run_number=payload.whole(run, "run_number"),
+        event=payload.text(run, "event"),
+        actor=payload.text(_actor(run), "login"),
+        default_branch=payload.text(repository, "default_branch"),
+        from_fork=_is_from_fork(run, repository) or None,
+        head_committed_at=payload.instant(payload.optional_section(run, "head_commit"), "timestamp"),
     )
+
+
+def _actor(run: Json) -> Json:
+    """A re-run is triggered by another person than the run."""
+    return payload.optional_section(run, "triggering_actor") or payload.optional_section(run, "actor")
+
+
+def _is_from_fork(run: Json, repository: Json) -> bool:
+    """By id, because a repository can be renamed. A run whose fork was deleted has no head repository."""
+    head = payload.optional_section(run, "head_repository")
+    ids = payload.whole(head, "id"), payload.whole(repository, "id")
+    return None not in ids and ids[0] != ids[1]
 
 
 def _further(at_least: RunStatus, reported: object) -> RunStatus:
