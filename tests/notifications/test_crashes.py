@@ -11,10 +11,10 @@ from runledger.notifications.subscriptions import Subscription
 from runledger.tables.attributes import from_attributes
 
 from tests.feeds.streams import ALL_TABLES
-from tests.notifications.scenes import TABLE, URLS, Clock, Scene, event
+from tests.notifications.scenes import NOON, SCOPE, TABLE, URLS, Clock, Scene, event
 from tests.simulation.calls import Fault, Step
 from tests.simulation.engine import Engine
-from tests.simulation.explore import Flow, Outcome, crash_points, fault_points
+from tests.simulation.explore import Flow, Outcome, crash_points, fault_points, play
 from tests.simulation.services import Queues
 from tests.simulation.world import Process, World
 
@@ -176,6 +176,49 @@ def test_a_retry_survives_a_crash_at_every_call() -> None:
         assert event_status(world) == "delivered", outcome.story()
         assert len(world.received()) <= 3, outcome.story()
     assert number > 20
+
+
+@pytest.mark.parametrize("points", [crash_points, fault_points])
+def test_a_message_of_a_deleted_subscription_fails_with_its_event_whatever_call_dies_or_fails(points: Any) -> None:
+    world, number = NotificationWorld(), 0
+    play(world, {"router": routing})
+    Scene(world.engine).subscriptions.delete(SCOPE, f"{1:032x}")
+    for outcome in points(world, lambda process: send_all(process, scene_of(process)), recover=later):
+        number += 1
+        assert [each["status"] for each in world.messages()] == ["failed"], outcome.story()
+        assert event_status(world) == "failed", outcome.story()
+        assert world.received() == []
+    assert number > 10
+
+
+@pytest.mark.parametrize("points", [crash_points, fault_points])
+@pytest.mark.parametrize("change", ["delete", "disable", "add"])
+def test_an_event_gets_its_status_if_subscriptions_change_before_a_router_that_died_is_repeated(
+    points: Any, change: str
+) -> None:
+    """The first attempt decides which subscriptions get a message."""
+    first, second = f"{1:032x}", f"{2:032x}"
+
+    def change_and_repeat(process: Process) -> None:
+        scene = Scene(process.world.engine)
+        stored = scene.subscriptions.get(SCOPE, second) or {}
+        if change == "delete":
+            scene.subscriptions.delete(SCOPE, second)
+        elif change == "disable":
+            scene.subscriptions.replace({**stored, "enabled": False, "version": 2}, read_version=1)
+        else:
+            scene.subscribe(3, created_at=NOON)
+        later(process)
+
+    world, incomplete = NotificationWorld(2), 0
+    for outcome in points(world, routing, recover=change_and_repeat):
+        play(world, {"later": later})
+        found = {each["subscription_id"]: each["status"] for each in world.messages()}
+        assert found[first] == "completed", outcome.story()
+        expected = "delivered" if {*found.values()} == {"completed"} else "failed"
+        assert event_status(world) == expected, outcome.story()
+        incomplete += expected == "failed"
+    assert bool(incomplete) is (change != "add")
 
 
 def test_a_message_that_the_router_left_is_created_once_and_queued() -> None:

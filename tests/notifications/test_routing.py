@@ -141,3 +141,11 @@ def test_an_event_over_64_kb_is_sent_with_its_address(scene: Scene) -> None:
     assert payload
     assert payload["dataref"] == f"/v1/installations/{SCOPE}/feed/{item['event_id']}"
     assert message["created_at"] == NOON
+
+
+def test_an_event_that_was_written_before_the_subscription_is_not_sent(scene: Scene) -> None:
+    """The router may be hours behind the feed."""
+    scene.subscribe(1, created_at=event(2)["occurred_at"])
+    for number in (1, 2, 3):
+        scene.route(number)
+    assert {each["event_id"] for each in scene.all()} == {event(2)["event_id"], event(3)["event_id"]}

@@ -4,9 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from runledger.notifications.administration import Administration, Author
+from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.digest import Period
 from runledger.notifications.occurrences import Content, Every, Schedule, Weekday
 from runledger.notifications.scheduling import LATEST_SECONDS, Schedules, SchedulesFailed
+from runledger.notifications.secrets import SecretStore
 
 from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
@@ -141,6 +144,30 @@ def test_nothing_is_due_before_the_schedule_was_made_or_long_after(scene: Scene)
     scene.subscribe(4, enabled=False, schedule=Schedule(every=Every.DAY, hour=12), schedule_since=LONG_AGO)
     assert schedules(scene).run() == 0
     scene.clock.advance(-(7 * 3600 - LATEST_SECONDS))
+    assert schedules(scene).run() == 1
+
+
+def test_what_was_due_while_the_subscription_was_disabled_is_not_sent_later(scene: Scene) -> None:
+    subscribe(scene, hour=11)
+    administration = Administration(
+        subscriptions=scene.subscriptions,
+        receivers=scene.receivers.table,
+        secrets=SecretStore(client=None, prefix="none/"),
+        outbox=scene.outbox,
+        channels=ChannelSettings(),
+    )
+
+    def set_enabled(enabled: bool, at: str) -> None:
+        (found,) = administration.all(SCOPE)
+        author = Author(id="token:olga", at=at, correlation_id="r1")
+        administration.change(found, {"enabled": enabled}, author, own_urls=())
+
+    set_enabled(False, "2025-01-15T10:00:00.000Z")
+    assert schedules(scene).run() == 0
+    set_enabled(True, NOON)
+    assert schedules(scene).run() == 0
+    set_enabled(True, NOON)  # no change
+    scene.clock.advance(23 * 3600)
     assert schedules(scene).run() == 1
 
 

@@ -176,7 +176,8 @@ class Administration:
         return message
 
     def _replace(self, read: Subscription, found: Subscription, author: Author) -> Subscription:
-        since = read.schedule_since if found.schedule == read.schedule else author.at
+        was_due = found.schedule == read.schedule and (read.enabled or not found.enabled)
+        since = read.schedule_since if was_due else author.at
         changed = replace(found, version=read.version + 1, updated_at=author.at, schedule_since=since)
         if not self.subscriptions.replace(changed.to_item(), read_version=read.version):
             raise Contended

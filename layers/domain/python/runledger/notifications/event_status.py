@@ -31,7 +31,7 @@ class EventStatus:
         scope = message["installation_id"]
         if status is MessageStatus.FAILED:
             self.feed.failed(scope, position)
-        if self.deliveries.ended(scope, message["event_id"], message["message_id"]):
+        if self.deliveries.ended(scope, message["event_id"], message["subscription_id"]):
             self.feed.delivered(scope, position)
 
     def _position(self, message: Mapping[str, Any]) -> str | None:

@@ -46,12 +46,16 @@ def event_envelope(item: Mapping[str, Any], *, written_at: str) -> dict[str, Any
     return {name: value for name, value in found.items() if name not in STATE_FIELDS}
 
 
-def of_event(payload: Mapping[str, Any], subscription: Subscription, *, at: str) -> NewMessage:
-    scope, event_id = subscription.installation_id, payload["id"]
+def id_of_event(installation_id: int, event_id: str, subscription_id: str) -> str:
+    return message_id(installation_id, event_id, subscription_id)
+
+
+def of_event(payload: Mapping[str, Any], subscription_id: str, *, installation_id: int, at: str) -> NewMessage:
+    event_id = payload["id"]
     return NewMessage(
-        installation_id=scope,
-        message_id=message_id(scope, event_id, subscription.subscription_id),
-        subscription_id=subscription.subscription_id,
+        installation_id=installation_id,
+        message_id=id_of_event(installation_id, event_id, subscription_id),
+        subscription_id=subscription_id,
         message_type=payload["type"],
         payload=payload,
         created_at=at,

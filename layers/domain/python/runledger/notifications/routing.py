@@ -1,11 +1,10 @@
 """Events of the feed become messages: one for each subscription that matches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from runledger.notifications import messages
-from runledger.notifications.messages import NewMessage
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables.deliveries import DeliveriesTable
@@ -55,35 +54,23 @@ class Router:
 
     def route(self, item: Mapping[str, Any]) -> Routed:
         """An event as it is in the feed. Repeatable: the ids of messages follow from the event and the subscription."""
-        scope, position = item["installation_id"], item["SK"]
-        payload = messages.event_envelope(item, written_at=written_at(position))
-        matching = [each for each in self.subscriptions.of(scope) if each.matches(payload)]
-        found = [messages.of_event(payload, each, at=self.outbox.now()) for each in matching]
-        wanted = self._within_limits(found, matching, at=written_at(position))
-        if wanted:
-            self.deliveries.expect(
-                scope,
-                item["event_id"],
-                position=position,
-                message_ids=[each.message_id for each in wanted],
-                at=self.outbox.now(),
-            )
-        created = sum(self.outbox.post(each) for each in wanted)
-        return Routed(created=created, suppressed=len(found) - len(wanted))
+        scope, event_id, at = item["installation_id"], item["event_id"], written_at(item["SK"])
+        payload = messages.event_envelope(item, written_at=at)
+        # Events may be routed long after they were written: a new subscription doesn't get those before it.
+        known = (each for each in self.subscriptions.of(scope) if each.created_at <= at)
+        matching = [each for each in known if each.matches(payload)]
+        wanted = [each.subscription_id for each in matching if self._is_within_limit(each, event_id, at=at)]
+        if not wanted:
+            return Routed(suppressed=len(matching))
+        now = self.outbox.now()
+        pending = self.deliveries.expect(scope, event_id, position=item["SK"], subscription_ids=wanted, at=now)
+        found = [messages.of_event(payload, each, installation_id=scope, at=now) for each in sorted(pending)]
+        return Routed(created=sum(map(self.outbox.post, found)), suppressed=len(matching) - len(wanted))
 
-    def _within_limits(
-        self, found: Sequence[NewMessage], matching: Sequence[Subscription], *, at: str
-    ) -> list[NewMessage]:
+    def _is_within_limit(self, subscription: Subscription, event_id: str, *, at: str) -> bool:
         """Counted in the hour in which the event was written: however often it is repeated, it is the same hour."""
-        return [
-            message
-            for message, subscription in zip(found, matching, strict=True)
-            if not subscription.at_most_per_hour
-            or self.deliveries.count_in_hour(
-                message.installation_id,
-                subscription.subscription_id,
-                message.message_id,
-                at=at,
-                most=subscription.at_most_per_hour,
-            )
-        ]
+        scope, own_id, most = subscription.installation_id, subscription.subscription_id, subscription.at_most_per_hour
+        if not most:
+            return True
+        message_id = messages.id_of_event(scope, event_id, own_id)
+        return self.deliveries.count_in_hour(scope, own_id, message_id, at=at, most=most)

@@ -16,7 +16,8 @@ from runledger.platform.availability import translate_errors
 FRESH_SECONDS = 60
 RECOVERY_DAYS = 7
 CURRENT, PREVIOUS = "AWSCURRENT", "AWSPREVIOUS"
-MISSING = "ResourceNotFoundException"
+# The second is that of a secret which is deleted, and still recoverable.
+MISSING = ("ResourceNotFoundException", "InvalidRequestException")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class SecretStore:
         try:
             self.client.delete_secret(SecretId=name, RecoveryWindowInDays=RECOVERY_DAYS)
         except ClientError as error:
-            if error.response["Error"]["Code"] != MISSING:
+            if error.response["Error"]["Code"] not in MISSING:
                 raise
 
 
@@ -76,6 +77,6 @@ class SecretReader:
         try:
             return str(self.client.get_secret_value(SecretId=name, VersionStage=stage)["SecretString"])
         except ClientError as error:
-            if error.response["Error"]["Code"] == MISSING:
+            if error.response["Error"]["Code"] in MISSING:
                 return None
             raise

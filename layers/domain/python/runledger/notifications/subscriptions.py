@@ -17,7 +17,7 @@ FILTER_FIELDS = tuple(each.name for each in fields(EventFilter))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
     """`secret_name` is where Secrets Manager has its secret; `version` increases with each change, and `schedule_since`
-    is when the schedule was changed: it is due after that.
+    is when the schedule was changed, or the subscription enabled: it is due after that.
 
     After a rotation, messages are signed with the previous secret too, until `previous_secret_until`.
     """

@@ -1,4 +1,4 @@
-"""notifications: which messages of an event haven't ended, and the messages of a subscription by the hour.
+"""notifications: messages of an event that haven't ended, by subscription, and messages of a subscription by the hour.
 
 PK                                         SK
 {installation}#deliveries#{event}          v
@@ -32,13 +32,18 @@ class DeliveriesTable:
         self._retention_days = retention_days
 
     def expect(
-        self, installation_id: int, event_id: str, *, position: str, message_ids: Iterable[str], at: str
-    ) -> None:
-        """Before the messages are created. Does nothing if it was done before: some may have ended since."""
+        self, installation_id: int, event_id: str, *, position: str, subscription_ids: Iterable[str], at: str
+    ) -> set[str]:
+        """The subscriptions whose message hasn't ended. Before the messages are created.
+
+        The first attempt decides. If it is repeated, subscriptions may have been changed or deleted since: without the
+        messages that were decided on, the event would never be delivered.
+        """
+        pending = set(subscription_ids)
         item = {
             **_key(installation_id, event_id),
             "position": position,
-            "pending": set(message_ids),
+            "pending": pending,
             schema.EXPIRY: times.expiry(at, self._retention_days),
         }
         try:
@@ -46,16 +51,22 @@ class DeliveriesTable:
         except ClientError as error:
             if not is_condition_failure(error):
                 raise
+            stored = self._table.read(_key(installation_id, event_id)) or {}
+            return set(stored.get("pending", ()))
+        return pending
 
     def position(self, installation_id: int, event_id: str) -> str | None:
         """Of the event in the feed. None for a message that belongs to no event."""
         found = self._table.read(_key(installation_id, event_id))
         return found["position"] if found else None
 
-    def ended(self, installation_id: int, event_id: str, message_id: str) -> bool:
+    def ended(self, installation_id: int, event_id: str, subscription_id: str) -> bool:
         """Whether this was the last message of the event. Repeatable."""
         left = self._table.update_if(
-            _key(installation_id, event_id), discard={"pending": {message_id}}, condition=EXISTS, returning="ALL_NEW"
+            _key(installation_id, event_id),
+            discard={"pending": {subscription_id}},
+            condition=EXISTS,
+            returning="ALL_NEW",
         )
         return left is not None and not left.get("pending")
 

@@ -32,6 +32,7 @@ UNFINISHED = f"({' OR '.join(f'#status = :{name}' for name in STATUSES)})"
 SAME_DISPATCH = "#dispatch = :known"
 FREE = "(attribute_not_exists(#claimed_until) OR #claimed_until <= :now)"
 NOT_SWEPT = "(attribute_not_exists(#swept_at) OR #swept_at < :swept_before)"
+UNCLAIMED = f"{UNFINISHED} AND {SAME_DISPATCH} AND {FREE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,20 +171,23 @@ class MessagesTable:
             _key_of(message),
             put={**following.attributes, "updated_at": at},
             remove=("swept_at", *_unparked(following)),
-            condition=f"{UNFINISHED} AND {SAME_DISPATCH} AND {FREE}",
+            condition=UNCLAIMED,
             names=("status", "claimed_until"),
             given=STATUSES | {"known": message["dispatch"], "now": at},
         )
         return updated is not None
 
     def abandon(self, message: Mapping[str, Any], *, at: str, error: str) -> bool:
-        """Fails a message that no sender has claimed. False if another sender was faster."""
+        """Fails a message that no sender has claimed. False if another sender was faster.
+
+        Repeatable as a claim is: otherwise, the status of the event would miss a failure whose response was lost.
+        """
         changes = _ended(message["installation_id"], MessageStatus.FAILED, at)
         updated = self._table.update_if(
             _key_of(message),
-            put=changes | {"error_message": error},
+            put=changes | {"error_message": error, "claimed_by": new_owner()},
             remove=_OPEN_ONLY,
-            condition=f"{UNFINISHED} AND {SAME_DISPATCH} AND {FREE}",
+            condition=f"({UNCLAIMED}) OR {OWN_CLAIM}",
             names=("dispatch",),
             given=STATUSES | {"known": message["dispatch"], "now": at},
         )
@@ -202,7 +206,7 @@ class MessagesTable:
             _key_of(message),
             put={"swept_at": at},
             remove=("parked",),
-            condition=f"{UNFINISHED} AND {SAME_DISPATCH} AND {FREE} AND {NOT_SWEPT}",
+            condition=f"{UNCLAIMED} AND {NOT_SWEPT}",
             names=("status", "dispatch", "claimed_until"),
             given=STATUSES | {"known": message["dispatch"], "now": at, "swept_before": swept_before},
         )

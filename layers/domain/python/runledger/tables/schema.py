@@ -167,7 +167,7 @@ def creation_key(installation_id: int) -> str:
 
 
 def deliveries_key(installation_id: int, event_id: str) -> str:
-    """The partition of the messages of an event that haven't ended."""
+    """The partition of the messages of one event."""
     return f"{installation_id}#{DELIVERIES}#{event_id}"
 
 
