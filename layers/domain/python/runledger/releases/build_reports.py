@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from runledger.model.errors import Malformed
+from runledger.model.packages import VariantStatus
 from runledger.releases import names
 
 DEFAULT_VARIANT = "default"
@@ -17,12 +17,6 @@ LONGEST_MESSAGE, LONGEST_DETAILS, LONGEST_URL, LONGEST_FILE_NAME = 1000, 4000, 2
 # An artifact is larger than this in no registry, and every reader can represent the number exactly.
 LARGEST_ARTIFACT = 2**53 - 1
 _is_sha256 = re.compile(r"[0-9a-f]{64}").fullmatch
-
-
-class VariantStatus(StrEnum):
-    STARTED = "started"
-    COMPLETED = "completed"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from runledger.model.errors import Malformed
+from runledger.model.packages import PublishedBy
 from runledger.releases import names
 
 MOST_DEPENDENCIES, MOST_METADATA = 200, 50
 LONGEST_RANGE, LONGEST_DESCRIPTION, LONGEST_METADATA, LONGEST_REF = 200, 1000, 1000, 250
-
-
-class PublishedBy(StrEnum):
-    """What counts as a publication of the package."""
-
-    REGISTRY_PACKAGE = "registry_package"
-    RELEASE = "release"
-    TAG = "tag"
-    API = "api"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

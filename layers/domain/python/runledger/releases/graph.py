@@ -1,0 +1,78 @@
+"""The order in which the dependents of a package are rebuilt. Pure.
+
+The range of a direct dependent decides whether it is rebuilt. A dependent of a rebuilt package is rebuilt in any case,
+because the version that the rebuild will publish isn't known yet.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+MOST_DEPENDENTS = 100
+MOST_EDGES = 1000
+
+Dependents = Callable[[str], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """`wanted` is the range in which it depends on the first of its dependencies that is new."""
+
+    name: str
+    wanted: str
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """With a `problem`, nothing is rebuilt."""
+
+    steps: tuple[Step, ...] = ()
+    problem: str | None = None
+
+
+def plan(
+    package: str, *, dependents: Dependents, includes: Callable[[str], bool], is_rebuilt: Callable[[str], bool]
+) -> Plan:
+    """`includes` of a range: whether the new version is in it. Packages that aren't rebuilt end their branch."""
+    wanted: dict[str, str] = {}
+    depends_on: dict[str, set[str]] = {package: set()}
+    edges, pending = 0, [package]
+    while pending:
+        changed = pending.pop(0)
+        for name, accepted in sorted(dependents(changed).items()):
+            if changed == package and not includes(accepted):
+                continue
+            edges += 1
+            if name not in depends_on:
+                depends_on[name], wanted[name] = set(), accepted
+                if is_rebuilt(name):
+                    pending.append(name)
+            depends_on[name].add(changed)
+            if len(wanted) > MOST_DEPENDENTS or edges > MOST_EDGES:
+                return Plan(problem=_too_many(len(wanted)))
+    try:
+        order = list(TopologicalSorter({name: sorted(depends_on[name]) for name in sorted(depends_on)}).static_order())
+    except CycleError as error:
+        return Plan(problem=f"The dependencies form a cycle: {' → '.join(_from_smallest(error.args[1]))}")
+    return Plan(
+        steps=tuple(
+            Step(name=name, wanted=wanted[name], depends_on=tuple(sorted(depends_on[name] - {package})))
+            for name in order
+            if name != package
+        )
+    )
+
+
+def _too_many(dependents: int) -> str:
+    if dependents > MOST_DEPENDENTS:
+        return f"More than {MOST_DEPENDENTS} packages depend on it"
+    return f"More than {MOST_EDGES} dependencies lead to it"
+
+
+def _from_smallest(cycle: list[str]) -> list[str]:
+    """The same text for the same cycle, in the direction of the dependencies: each depends on the next."""
+    members = cycle[:-1][::-1]
+    first = members.index(min(members))
+    turned = members[first:] + members[:first]
+    return [*turned, turned[0]]

@@ -1,0 +1,163 @@
+"""Release lines: how far the rebuilds of a publication's dependents are, and what can go on.
+
+A dependent's own item has its state, and each change of it is one conditional write. Everything else follows from these
+items: which dependents are blocked, and the status of the line. So a process that died is repaired by the next one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.model import times
+from runledger.model.errors import ContendedError
+from runledger.model.inputs import Conclusion
+from runledger.model.packages import ENDED, FAILURES, LineKey, LineStatus, RebuildStatus
+from runledger.model.releases import RebuildMode
+from runledger.model.reports import RunStatus
+from runledger.tables.release_lines import LinesTable
+
+DISPATCH_EVENT = "workflow_dispatch"
+TRIES = 20
+MOST_OPEN = 100  # rebuilds of a repository among which the one of a run is looked up
+# Longer than the function that calls GitHub can run: a claim of this age belongs to a process that died.
+STALE_SECONDS = 300
+# GitHub's times have whole seconds, and its clock may differ from ours.
+TOLERANCE_SECONDS = 5
+PASSED = frozenset({RebuildStatus.SUCCEEDED, RebuildStatus.SKIPPED})
+LOST_RESPONSE = "No response from GitHub: it may have started a run, so the dispatch isn't repeated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """`send` puts a line on the queue of rebuilds."""
+
+    table: LinesTable
+    send: Callable[[LineKey], None]
+    now: Callable[[], str]
+
+    def run_changed(self, run: Mapping[str, Any]) -> None:
+        """A new or changed item of workflow_runs. Only those of dispatched workflows are looked up."""
+        if run.get("event") != DISPATCH_EVENT or "repo_full_name" not in run or "workflow_id" not in run:
+            return
+        found = self._rebuild_of(run)
+        if found is None or run.get("status") != RunStatus.COMPLETED:
+            return
+        line, name = found
+        succeeded = run.get("conclusion") == Conclusion.SUCCESS
+        ended = {
+            **_about(run),
+            "run_attempt": run["run_attempt"],
+            "completed_at": run.get("updated_at") or self.now(),
+            "message": None if succeeded else f"The run ended with {run.get('conclusion')}",
+        }
+        self.table.end_run(line, name, RebuildStatus.SUCCEEDED if succeeded else RebuildStatus.FAILED, run=ended)
+        # Also if this result was stored before: that process may have died before it sent the line.
+        self.send(line)
+
+    def _rebuild_of(self, run: Mapping[str, Any]) -> tuple[LineKey, str] | None:
+        """The rebuild with this run, or else the longest open one of this workflow that has none."""
+        rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"])[-MOST_OPEN:]
+        items = [(line, name, self.table.dependent(line, name) or {}) for line, name in rebuilds]
+        for line, name, item in items:
+            if item.get("run_id") == run["run_id"]:
+                return line, name
+        for line, name, item in items:
+            if is_expected(item, run) and self.table.assign_run(line, name, run=_about(run)):
+                return line, name
+        return None
+
+    def settle(self, line: LineKey) -> list[dict[str, Any]]:
+        """Brings the line up to date. The dependents that can be dispatched now."""
+        for _ in range(TRIES):
+            stored = self.table.get(line)
+            if stored is None or stored["mode"] != RebuildMode.ENFORCE or stored["status"] == LineStatus.REFUSED:
+                return []
+            dependents = self._derived(line, self.table.dependents(line))
+            values = summary(dependents, now=self.now(), completed_at=stored.get("completed_at"))
+            is_current = all(stored.get(name) == value for name, value in values.items())
+            if is_current or self.table.save(line, values, seen=stored["revision"]):
+                return [each for each in dependents if is_ready(each, dependents)]
+        raise ContendedError(f"the release line {line.name} {line.version} is being changed by others")
+
+    def _derived(self, line: LineKey, dependents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Stores what follows from the other dependents: blocked, no longer blocked, or a claim of a dead process."""
+        found = []
+        for item in dependents:
+            status, message = derive(item, dependents, now=self.now())
+            if status != item["status"]:
+                sources = [RebuildStatus(item["status"])]
+                owner = item.get("claimed_by") if status is RebuildStatus.UNKNOWN else None
+                cleared = [] if message else ["message"]
+                put = {"message": message}
+                if not self.table.move(
+                    line, item["name"], status, sources=sources, owner=owner, put=put, remove=cleared
+                ):
+                    item = self.table.dependent(line, item["name"]) or item  # noqa: PLW2901 - changed by another process
+                else:
+                    item = item | {"status": status, "message": message}  # noqa: PLW2901
+            found.append(item)
+        return found
+
+
+def is_expected(item: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
+    """Whether the run can be that of a dispatch whose response didn't name it."""
+    return (
+        item.get("status") in (RebuildStatus.DISPATCHING, RebuildStatus.DISPATCHED, RebuildStatus.UNKNOWN)
+        and "run_id" not in item
+        and item.get("workflow_id") == run["workflow_id"]
+        and run.get("created_at", times.BEFORE_ALL) >= times.earlier(item["dispatched_at"], seconds=TOLERANCE_SECONDS)
+    )
+
+
+def derive(
+    item: Mapping[str, Any], dependents: Iterable[Mapping[str, Any]], *, now: str
+) -> tuple[RebuildStatus, str | None]:
+    status = RebuildStatus(item["status"])
+    if status is RebuildStatus.DISPATCHING and item["dispatched_at"] < times.earlier(now, seconds=STALE_SECONDS):
+        return RebuildStatus.UNKNOWN, LOST_RESPONSE
+    if status not in (RebuildStatus.WAITING, RebuildStatus.BLOCKED):
+        return status, item.get("message")
+    failed = _failed_before(item, {each["name"]: each for each in dependents})
+    if failed:
+        return RebuildStatus.BLOCKED, f"{failed} has failed"
+    return RebuildStatus.WAITING, item.get("message") if status is RebuildStatus.WAITING else None
+
+
+def _failed_before(item: Mapping[str, Any], by_name: Mapping[str, Any]) -> str | None:
+    """The first failed package among all that it depends on, at any distance."""
+    pending: list[str] = list(item["depends_on"])
+    seen: set[str] = set()
+    while pending:
+        name = pending.pop(0)
+        if name in seen or name not in by_name:
+            continue
+        seen.add(name)
+        if by_name[name]["status"] == RebuildStatus.FAILED:
+            return name
+        pending.extend(by_name[name]["depends_on"])
+    return None
+
+
+def is_ready(item: Mapping[str, Any], dependents: Iterable[Mapping[str, Any]]) -> bool:
+    if item["status"] != RebuildStatus.WAITING:
+        return False
+    statuses = {each["name"]: each["status"] for each in dependents}
+    return all(statuses.get(name) in PASSED for name in item["depends_on"])
+
+
+def summary(dependents: Sequence[Mapping[str, Any]], *, now: str, completed_at: str | None) -> dict[str, Any]:
+    """Of a line whose dependents are rebuilt."""
+    finished = sum(each["status"] in ENDED for each in dependents)
+    failed = sum(each["status"] in FAILURES for each in dependents)
+    is_ended = finished == len(dependents)
+    status = LineStatus.FAILED if failed else LineStatus.COMPLETED
+    return {
+        "status": status if is_ended else LineStatus.REBUILDING,
+        "finished_dependents": finished,
+        "failed_dependents": failed,
+        "completed_at": (completed_at or now) if is_ended else None,
+    }
+
+
+def _about(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {"run_id": run["run_id"], "run_html_url": run.get("run_html_url")}

@@ -1,0 +1,245 @@
+"""Publications: each version of a package is published once, and gets a release line with its dependents.
+
+    version (once) ── latest version ── plan (once) ── dependents ── line and pointer ── queue of rebuilds
+
+A publication that is repeated goes through the same steps, and each of them does nothing the second time. So a process
+that died in between is continued, with the plan that it had stored.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from runledger.model import times
+from runledger.model.errors import ContendedError
+from runledger.model.packages import LineKey, LineStatus, Package, Publication, PublishedBy, RebuildStatus
+from runledger.model.releases import RebuildMode
+from runledger.model.reports import NO_INSTALLATION
+from runledger.releases import graph, names, package_reports, tags, versions
+from runledger.releases.graph import Plan
+from runledger.releases.lines import TOLERANCE_SECONDS
+from runledger.tables.packages import PackagesTable
+from runledger.tables.release_lines import LinesTable
+
+TRIES = 10
+NPM = "npm"
+# A rebuild publishes before its run ends, but the webhook may be late, or another workflow publishes.
+JOIN_SECONDS = 15 * 60
+JOINABLE = (
+    RebuildStatus.DISPATCHING,
+    RebuildStatus.DISPATCHED,
+    RebuildStatus.UNKNOWN,
+    RebuildStatus.SUCCEEDED,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publications:
+    """`send` puts a line on the queue of rebuilds."""
+
+    packages: PackagesTable
+    lines: LinesTable
+    mode: RebuildMode
+    send: Callable[[LineKey], None]
+    now: Callable[[], str]
+
+    def publish(self, publication: Publication) -> list[LineKey]:
+        """The versions that it publishes: none if no package of the repository is bound to this kind of event."""
+        published = [*self._published(publication)]
+        for package, version in published:
+            self._publish(package, version, publication)
+        return [LineKey(publication.installation_id, package["name"], version) for package, version in published]
+
+    def _published(self, publication: Publication) -> Iterator[tuple[dict[str, Any], str]]:
+        scope, source = publication.installation_id, publication.published_by
+        name, version = publication.package_name, publication.package_version
+        if source is PublishedBy.API:
+            package = self.packages.get(scope, name) if name else None
+            if package and version:
+                yield package, version
+            return
+        if source is PublishedBy.REGISTRY_PACKAGE and name and publication.ecosystem == NPM:
+            self._create(publication, names.package_name(name))
+        listed = self.packages.of_repository(scope, publication.repo_full_name)
+        found = self.packages.many(scope, listed)
+        bound = {
+            each: item
+            for each, item in sorted(found.items())
+            if item["published_by"] == source and item["repo_full_name"] == publication.repo_full_name
+        }
+        if publication.tag:
+            for each, tagged in sorted(tags.published_by(publication.tag, bound).items()):
+                yield bound[each], tagged
+        elif name and version:
+            for each, item in bound.items():
+                if name in (each, each.rpartition("/")[2]):
+                    yield item, version
+
+    def _create(self, publication: Publication, name: str) -> None:
+        """A package of npm needs no registration: its payload has its dependencies. It has no workflow yet."""
+        self.packages.create(
+            Package(
+                installation_id=publication.installation_id,
+                name=name,
+                repo_full_name=publication.repo_full_name,
+                published_by=PublishedBy.REGISTRY_PACKAGE,
+                dependencies=package_reports.dependencies(name, publication.dependencies or {}),
+            ),
+            at=self.now(),
+        )
+
+    def _publish(self, package: Mapping[str, Any], version: str, publication: Publication) -> None:
+        scope, name = publication.installation_id, package["name"]
+        joined = self._joined(package, version, publication)
+        _, stored = self.packages.claim_version(
+            {
+                "installation_id": scope,
+                "name": name,
+                "version": names.version(version),
+                "published_at": publication.published_at,
+                "published_by": publication.published_by,
+                "previous_version": self._previous(package, version),
+                "joined": list(joined[1:]) if joined else None,
+                "repo_full_name": publication.repo_full_name,
+                "head_sha": publication.head_sha,
+                "run_id": publication.run_id,
+            }
+        )
+        self._set_latest(stored)
+        self._set_dependencies(stored, publication)
+        if stored.get("joined"):
+            self.lines.join(LineKey(scope, *stored["joined"]), name, version)
+            return
+        line = LineKey(scope, name, version)
+        at = self.now()
+        plan = self.lines.plan(line) or self.lines.put_plan(line, self._plan(line), at=at)
+        for dependent in plan["dependents"]:
+            self.lines.put_dependent(line, dependent, at=at)
+        self.lines.put_line(line, _line(stored, plan), at=at)
+        if plan["mode"] == RebuildMode.ENFORCE and plan["dependents"]:
+            self.send(line)
+
+    def _joined(self, package: Mapping[str, Any], version: str, publication: Publication) -> LineKey | None:
+        """The line whose rebuild published this version: what depends on it is in that line's plan already."""
+        scope, name, at = publication.installation_id, package["name"], publication.published_at
+        for line, dependent in self.lines.rebuilds(scope, package["repo_full_name"]):
+            if dependent != name:
+                continue
+            item = self.lines.dependent(line, name) or {}
+            if item.get("status") not in JOINABLE or item.get("dependent_version", version) != version:
+                continue
+            ended = item.get("completed_at")
+            latest = times.earlier(ended, seconds=-JOIN_SECONDS) if ended else times.NEVER
+            if times.earlier(item["dispatched_at"], seconds=TOLERANCE_SECONDS) <= at <= latest:
+                return line
+        return None
+
+    def _previous(self, package: Mapping[str, Any], version: str) -> str | None:
+        """The highest version below this one."""
+        latest = package.get("version")
+        if latest is None or versions.is_higher(version, latest):
+            return latest
+        others = self.packages.versions(package["installation_id"], package["name"])
+        lower = [each["version"] for each in others if versions.is_higher(version, each["version"])]
+        return max(lower, key=versions.order, default=None)
+
+    def _set_latest(self, version: Mapping[str, Any]) -> None:
+        scope, name = version["installation_id"], version["name"]
+        latest = {"version": version["version"], "published_at": version["published_at"]}
+        for _ in range(TRIES):
+            seen = (self.packages.get(scope, name) or {}).get("version")
+            if not versions.is_later(version["version"], seen):
+                return
+            if self.packages.set_latest(scope, name, latest=latest, seen=seen):
+                return
+        raise ContendedError(f"package {name} is being published by others")
+
+    def _set_dependencies(self, version: Mapping[str, Any], publication: Publication) -> None:
+        """Those of the latest version, if the publication has them."""
+        package = self.packages.get(version["installation_id"], version["name"])
+        if publication.dependencies is None or package is None or package.get("version") != version["version"]:
+            return
+        wanted = package_reports.dependencies(version["name"], publication.dependencies)
+        if wanted != package["dependencies"] or sorted(wanted) != package["edges"]:
+            self.packages.save(_package(package, wanted), at=self.now())
+
+    def _plan(self, line: LineKey) -> dict[str, Any]:
+        scope = line.installation_id
+        known: dict[str, dict[str, Any]] = {}
+
+        def dependents(name: str) -> dict[str, str]:
+            listed = self.packages.dependents(scope, name)
+            known.update(self.packages.many(scope, [each for each in listed if each not in known]))
+            return {
+                each: known[each]["dependencies"][name]
+                for each in listed
+                if each in known and name in known[each]["dependencies"]
+            }
+
+        plan = graph.plan(
+            line.name,
+            dependents=dependents,
+            includes=partial(_includes, version=line.version),
+            is_rebuilt=lambda name: "workflow" in known[name],
+        )
+        # Without an App there is nothing that could dispatch a workflow.
+        mode = RebuildMode.DRY_RUN if scope == NO_INSTALLATION else self.mode
+        return {"mode": mode, "problem": plan.problem, "dependents": [*_dependents(plan, known, mode)]}
+
+
+def _includes(wanted: str, version: str) -> bool:
+    return versions.includes(wanted, version)
+
+
+def _dependents(plan: Plan, known: Mapping[str, Mapping[str, Any]], mode: RebuildMode) -> Iterator[dict[str, Any]]:
+    for position, step in enumerate(plan.steps):
+        package = known[step.name]
+        found = {
+            "name": step.name,
+            "position": position,
+            "range": step.wanted,
+            "depends_on": list(step.depends_on),
+            "repo_full_name": package["repo_full_name"],
+            "workflow": package.get("workflow"),
+            "ref": package.get("ref"),
+            "status": RebuildStatus.PLANNED if mode is RebuildMode.DRY_RUN else RebuildStatus.WAITING,
+        }
+        if "workflow" not in package:
+            found |= {"status": RebuildStatus.SKIPPED, "message": "The package has no workflow to dispatch"}
+        yield {name: value for name, value in found.items() if value is not None}
+
+
+def _line(version: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    copied = ("previous_version", "published_at", "repo_full_name", "head_sha", "run_id")
+    return {
+        **{name: version[name] for name in copied if name in version},
+        "status": _first_status(plan),
+        "mode": plan["mode"],
+        "message": plan.get("problem"),
+        "total_dependents": len(plan["dependents"]),
+        "finished_dependents": 0,
+        "failed_dependents": 0,
+    }
+
+
+def _first_status(plan: Mapping[str, Any]) -> LineStatus:
+    if plan.get("problem"):
+        return LineStatus.REFUSED
+    if not plan["dependents"]:
+        return LineStatus.PUBLISHED
+    return LineStatus.PLANNED if plan["mode"] == RebuildMode.DRY_RUN else LineStatus.REBUILDING
+
+
+def _package(item: Mapping[str, Any], dependencies: Mapping[str, str]) -> Package:
+    return Package(
+        installation_id=item["installation_id"],
+        name=item["name"],
+        repo_full_name=item["repo_full_name"],
+        published_by=PublishedBy(item["published_by"]),
+        workflow=item.get("workflow"),
+        ref=item.get("ref"),
+        description=item.get("description"),
+        dependencies=dependencies,
+        metadata=item.get("metadata", {}),
+    )

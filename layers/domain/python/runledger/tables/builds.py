@@ -1,0 +1,173 @@
+"""releases: builds with their variants, events and artifacts, and the head of a package in each environment.
+
+The variants of a build are sets on one item, so each is counted once, however often and in whichever order it is
+reported.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runledger.model import times
+from runledger.model.packages import BuildStatus, VariantStatus
+from runledger.tables import release_keys, schema
+from runledger.tables.attributes import from_attributes, to_attributes
+from runledger.tables.pages import Key, Page, Partition, beginning_with
+from runledger.tables.table import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from runledger.tables.updates import Changes
+
+COMPLETED, FAILED, TOTAL = "completed_variants", "failed_variants", "total_variants"
+# A smaller total is ignored, and so is a larger one once the build is complete.
+NEW_TOTAL = (
+    "(attribute_not_exists(#total_variants) OR #total_variants = :total_variants "
+    "OR (#total_variants < :total_variants AND attribute_not_exists(#completed_at)))"
+)
+NOT_COMPLETED = "NOT contains(#completed_variants, :variant)"
+ALL_COMPLETED = "attribute_not_exists(#completed_at) AND size(#completed_variants) >= #total_variants"
+OTHER_REPORT = "(attribute_not_exists(#report) OR #report <> :report)"
+UNCHANGED, NEW = "#revision = :seen", "attribute_not_exists(#revision)"
+
+
+class BuildKey(NamedTuple):
+    installation_id: int
+    name: str
+    environment: str
+    version: str
+
+
+class BuildsTable:
+    def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
+        self._table = Table(client, name, label="releases")
+        self._retention_days = retention_days
+
+    def record(
+        self,
+        build: BuildKey,
+        variant: str,
+        status: VariantStatus,
+        *,
+        total: int | None,
+        at: str,
+        about: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """The build after the report, whether the report changed it or not."""
+        put = {**about, "updated_at": at, schema.EXPIRY: self._expiry(at)}
+        changes: Changes = {"put": put, "fill": {**build._asdict(), "created_at": at}, "returning": "ALL_NEW"}
+        condition: list[str] = []
+        if status is VariantStatus.COMPLETED:
+            changes |= {"add": {COMPLETED: {variant}}, "discard": {FAILED: {variant}}}
+        if status is VariantStatus.FAILED:
+            changes |= {"add": {FAILED: {variant}}, "given": {"variant": variant}, "names": [COMPLETED]}
+            condition.append(NOT_COMPLETED)
+        if total is not None:
+            names = [*changes.get("names", ()), "completed_at"]
+            with_total: Changes = {
+                **changes,
+                "put": put | {TOTAL: total},
+                "names": names,
+                "condition": " AND ".join([*condition, NEW_TOTAL]),
+            }
+            recorded = self._table.update_if(_build_key(build), **with_total)
+            if recorded is not None:
+                return recorded
+        if condition:
+            changes["condition"] = condition[0]
+        recorded = self._table.update_if(_build_key(build), **changes)
+        return recorded if recorded is not None else self.get(build) or {}
+
+    def complete(self, build: BuildKey, *, at: str, previous_version: str | None) -> None:
+        """Does nothing unless all variants are completed, and nothing the second time."""
+        put = {"completed_at": at, "status": BuildStatus.COMPLETED, "previous_version": previous_version}
+        self._table.update_if(_build_key(build), put=put, names=[COMPLETED, TOTAL], condition=ALL_COMPLETED)
+
+    def put_variant(self, build: BuildKey, variant: str, values: Mapping[str, Any], *, report: str, at: str) -> str:
+        """The time of this report: that of its first arrival if it is repeated. `completed` is final."""
+        key = _in_build(build, release_keys.variant_sort(variant))
+        put = {**values, "variant": variant, "report": report, "reported_at": at, schema.EXPIRY: self._expiry(at)}
+        condition = OTHER_REPORT
+        if values["status"] != VariantStatus.COMPLETED:
+            condition += " AND (attribute_not_exists(#status) OR #status <> :is_completed)"
+        given = {"is_completed": VariantStatus.COMPLETED} if values["status"] != VariantStatus.COMPLETED else {}
+        if self._table.update_if(key, put=put, condition=condition, given=given) is not None:
+            return at
+        stored = self._table.read(key) or {}
+        return str(stored["reported_at"]) if stored.get("report") == report else at
+
+    def put_event(self, build: BuildKey, event_id: str, values: Mapping[str, Any], *, at: str) -> None:
+        key = _in_build(build, release_keys.build_event_sort(at, event_id))
+        item = {**key, **values, "event_id": event_id, "occurred_at": at, schema.EXPIRY: self._expiry(at)}
+        self._table.put(to_attributes(item))
+
+    def put_file(self, build: BuildKey, variant: str, artifact: Mapping[str, Any], *, at: str) -> None:
+        scope, name, environment, version = build
+        key = {
+            schema.PARTITION: release_keys.file_key(scope, artifact["sha256"]),
+            schema.SORT: release_keys.file_sort(name, environment, version, variant, artifact["name"]),
+        }
+        about = {"package": name, "environment": environment, "version": version, "variant": variant}
+        item = {**key, **artifact, **about, "reported_at": at, schema.EXPIRY: self._expiry(at)}
+        self._table.put(to_attributes(item))
+
+    def get(self, build: BuildKey) -> dict[str, Any] | None:
+        return self._table.read(_build_key(build))
+
+    def page(self, installation_id: int, name: str, environment: str, *, limit: int, start: Key | None = None) -> Page:
+        """The highest versions first, in the order of their text."""
+        partition = Partition(value=release_keys.builds_key(installation_id, name, environment))
+        return self._table.page(partition, limit=limit, start=start)
+
+    def variants(self, build: BuildKey, *, limit: int) -> list[dict[str, Any]]:
+        partition, span = Partition(value=release_keys.build_key(*build)), beginning_with("variant#")
+        found = self._table.page(partition, span, newest_first=False, limit=limit).items
+        return [from_attributes(item) for item in found]
+
+    def events(self, build: BuildKey, *, limit: int) -> list[dict[str, Any]]:
+        """Newest first."""
+        partition, span = Partition(value=release_keys.build_key(*build)), beginning_with("event#")
+        return [from_attributes(item) for item in self._table.page(partition, span, limit=limit).items]
+
+    def files(self, installation_id: int, sha256: str, *, limit: int, start: Key | None = None) -> Page:
+        partition = Partition(value=release_keys.file_key(installation_id, sha256))
+        return self._table.page(partition, newest_first=False, limit=limit, start=start)
+
+    def head(self, installation_id: int, name: str, environment: str) -> dict[str, Any] | None:
+        return self._table.read(_head_key(installation_id, name, environment))
+
+    def heads(self, installation_id: int, name: str) -> list[dict[str, Any]]:
+        partition = Partition(value=release_keys.package_heads_key(installation_id, name))
+        return [from_attributes(item) for item in self._table.items(partition)]
+
+    def save_head(self, build: BuildKey, values: Mapping[str, Any], *, seen: int | None) -> bool:
+        """False if another process has changed the head since revision `seen`. It doesn't expire."""
+        scope, name, environment, _ = build
+        put = {"installation_id": scope, "name": name, "environment": environment, **values}
+        return (
+            self._table.update_if(
+                _head_key(scope, name, environment),
+                put=put | {"revision": (seen or 0) + 1},
+                remove=[each for each, value in values.items() if value is None],
+                condition=UNCHANGED if seen else NEW,
+                given={"seen": seen} if seen else {},
+            )
+            is not None
+        )
+
+    def _expiry(self, at: str) -> int:
+        return times.expiry(at, self._retention_days)
+
+
+def _build_key(build: BuildKey) -> dict[str, str]:
+    partition = release_keys.builds_key(build.installation_id, build.name, build.environment)
+    return {schema.PARTITION: partition, schema.SORT: release_keys.key_part(build.version)}
+
+
+def _in_build(build: BuildKey, sort: str) -> dict[str, str]:
+    return {schema.PARTITION: release_keys.build_key(*build), schema.SORT: sort}
+
+
+def _head_key(scope: int, name: str, environment: str) -> dict[str, str]:
+    partition = release_keys.package_heads_key(scope, name)
+    return {schema.PARTITION: partition, schema.SORT: release_keys.key_part(environment)}
