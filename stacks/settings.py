@@ -101,6 +101,7 @@ class Settings:
     notification_event_buses: Mapping[str, str]
     notification_slack_hosts: tuple[str, ...]
     notification_allow_loopback: bool
+    notifications_per_hour: int
     releases: bool
     rebuild_dependents: RebuildMode
 
@@ -267,6 +268,7 @@ def _notifications(read: SettingsReader, *, throw_away: bool) -> dict[str, Any]:
         "notification_event_buses": read.targets("notification_event_buses", "events"),
         "notification_slack_hosts": read.hosts("notification_slack_hosts", ",".join(SLACK_HOSTS)),
         "notification_allow_loopback": allow_loopback,
+        "notifications_per_hour": read.whole("notifications_per_hour", 10_000, at_least=1, at_most=1_000_000),
     }
 
 

@@ -62,7 +62,12 @@ class Notifications(Construct):
         self._schedules()
 
     def api_environment(self) -> dict[str, str]:
-        return {**self._environment(), **self._channels(), "NOTIFICATION_SECRETS": self._secret_prefix}
+        return {
+            **self._environment(),
+            **self._channels(),
+            **self._limit(),
+            "NOTIFICATION_SECRETS": self._secret_prefix,
+        }
 
     def allow_api(self, function: LedgerFunction) -> None:
         """Subscriptions and messages. The API writes secrets, and can't read them."""
@@ -76,7 +81,8 @@ class Notifications(Construct):
             "dynamodb:PutItem",
             conditions=_leading(subscriptions, messages, schema.SUBSCRIBERS),
         )
-        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=_leading(messages))
+        counts = f"*#{schema.HOURS}#{schema.ALL}"
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=_leading(messages, counts))
         function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=_leading(subscriptions, health))
         function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
         self._allow_secrets(
@@ -105,7 +111,7 @@ class Notifications(Construct):
         function = self._function(
             "notification_router",
             timeout=ROUTER_TIMEOUT,
-            environment={"NOTIFICATION_ROUTER_DEAD_LETTERS": discarded.queue_url},
+            environment={"NOTIFICATION_ROUTER_DEAD_LETTERS": discarded.queue_url, **self._limit()},
         )
         function.allow(self._table_arn, *ROUTES)
         function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
@@ -211,6 +217,9 @@ class Notifications(Construct):
             "RUNNER_REQUESTS_AT_MOST": str(settings.runner_requests_at_most),
             "STUCK_QUEUED_MINUTES": str(settings.stuck_queued_minutes),
         }
+
+    def _limit(self) -> dict[str, str]:
+        return {"NOTIFICATIONS_PER_HOUR": str(self._settings.notifications_per_hour)}
 
     @property
     def _secret_prefix(self) -> str:

@@ -1,8 +1,11 @@
 """The functions of notifications, from the stream of the feed to the receiver."""
 
 import json
+from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
+from runledger.notifications.occurrences import Content, Every, Schedule
 
 from tests.functions.conftest import World
 from tests.notifications.deployment import DeployedNotifications
@@ -50,3 +53,15 @@ def test_a_tick_sends_overdue_messages_and_digests_that_are_due(deployed: Deploy
     assert deployed.tick() == {"sent_again": 3, "scheduled": 0}
     deployed.send()
     assert deployed.statuses()["1"] == ["completed"]
+
+
+def test_messages_that_are_due_leave_time_for_schedules(deployed: DeployedNotifications) -> None:
+    """Messages of one installation may be due by the ten thousands. Without a share of the tick, no digest is sent."""
+    this_hour = Schedule(
+        every=Every.DAY, hour=datetime.now(UTC).hour, content=Content.REMINDER, text="Water the plants"
+    )
+    deployed.scene.subscribe(9, types=(), schedule=this_hour, schedule_since="2025-01-01T00:00:00.000Z")
+    deployed.scene.route(1)
+    tick = deployed.world.start("notification_schedules").handler
+    context = SimpleNamespace(aws_request_id="a-request", get_remaining_time_in_millis=lambda: 140_000)
+    assert tick({}, context) == {"sent_again": 1, "scheduled": 1}

@@ -77,6 +77,7 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
     values |= {"FEED_TYPES": "*", "FEED_BUCKET": "b", "FEED_POSTS_PER_MINUTE": "300"}
     values |= {"FEED_STREAM_DEAD_LETTERS": "https://sqs.invalid/dead-letters"}
     values |= {"NOTIFICATIONS_TABLE": "notifications", "NOTIFICATIONS_RETENTION_DAYS": "90"}
+    values |= {"NOTIFICATIONS_PER_HOUR": "10000"}
     values |= dict.fromkeys(("NOTIFICATIONS_QUEUE", "NOTIFICATIONS_SLOW_QUEUE"), "https://sqs.invalid/notifications")
     values |= {"NOTIFICATION_SECRETS": "a/", "NOTIFICATION_ROUTER_DEAD_LETTERS": "https://sqs.invalid/dead-letters"}
     values |= {

@@ -33,6 +33,7 @@ def client(world: World, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
         "NOTIFICATIONS_QUEUE": world.sqs.create_queue(QueueName="fast")["QueueUrl"],
         "NOTIFICATIONS_SLOW_QUEUE": world.sqs.create_queue(QueueName="slow")["QueueUrl"],
         "NOTIFICATION_SECRETS": PREFIX,
+        "NOTIFICATIONS_PER_HOUR": "10000",
         "NOTIFICATION_SNS_TOPICS": json.dumps({"builds": TOPIC}),
     }.items():
         monkeypatch.setenv(name, value)

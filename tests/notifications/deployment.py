@@ -27,6 +27,7 @@ class DeployedNotifications:
             "NOTIFICATION_ROUTER_DEAD_LETTERS": world.sqs.create_queue(QueueName="discarded")["QueueUrl"],
             "NOTIFICATION_SNS_TOPICS": json.dumps({"builds": topic}),
             "NOTIFICATION_ALLOW_LOOPBACK": "true",
+            "NOTIFICATIONS_PER_HOUR": "10000",
         }.items():
             monkeypatch.setenv(name, value)
         self.scene = Scene(engine(), clock=Clock())

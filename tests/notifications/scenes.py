@@ -20,6 +20,7 @@ from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.deliveries import DeliveriesTable
 from runledger.tables.feed import FeedTable
+from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
@@ -110,6 +111,7 @@ class Scene:
     sqs: Any = None
     channel: Any = None
     dice: float = 0.5
+    most_per_hour: int = 10_000
 
     def __post_init__(self) -> None:
         self.sqs = self.sqs or Queues(self.clock)
@@ -129,7 +131,11 @@ class Scene:
 
     @property
     def router(self) -> Router:
-        return Router(subscriptions=self.cache, deliveries=self.deliveries, outbox=self.outbox)
+        return Router(subscriptions=self.cache, deliveries=self.deliveries, outbox=self.outbox, counts=self.counts)
+
+    @property
+    def counts(self) -> MessageCounts:
+        return MessageCounts(self.client, TABLE, most_per_hour=self.most_per_hour)
 
     @property
     def sweep(self) -> Sweep:

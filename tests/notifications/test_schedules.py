@@ -38,7 +38,9 @@ class Digests:
 
 
 def schedules(scene: Scene, digests: Digests | None = None) -> Schedules:
-    return Schedules(subscriptions=scene.subscriptions, outbox=scene.outbox, digests=digests or Digests())
+    return Schedules(
+        subscriptions=scene.subscriptions, outbox=scene.outbox, digests=digests or Digests(), clock=scene.clock.seconds
+    )
 
 
 def subscribe(
@@ -155,6 +157,7 @@ def test_what_was_due_while_the_subscription_was_disabled_is_not_sent_later(scen
         secrets=SecretStore(client=None, prefix="none/"),
         outbox=scene.outbox,
         channels=ChannelSettings(),
+        counts=scene.counts,
     )
 
     def set_enabled(enabled: bool, at: str) -> None:

@@ -3,16 +3,18 @@
 import json
 
 import pytest
-from runledger.notifications.administration import Administration, Author
+from runledger.notifications import stream
+from runledger.notifications.administration import Administration, Author, TooManyMessages
 from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.filters import LONGEST_VALUE, EventFilter
 from runledger.notifications.queue import Entry, Lane, NotificationQueue
+from runledger.notifications.routing import Routed
 from runledger.notifications.secrets import SecretStore
 from runledger.tables.receivers import ReceiversTable
 
 from tests.feeds.streams import ALL_TABLES
 from tests.functions.conftest import World, world
-from tests.notifications.scenes import NOON, SCOPE, TABLE, Scene
+from tests.notifications.scenes import NOON, SCOPE, TABLE, Scene, event, record
 from tests.simulation.engine import Engine
 
 __all__ = ["world"]
@@ -30,6 +32,7 @@ def administration(scene: Scene) -> Administration:
         secrets=SecretStore(client=None, prefix="unused/"),
         outbox=scene.outbox,
         channels=ChannelSettings(),
+        counts=scene.counts,
     )
 
 
@@ -71,3 +74,65 @@ def test_no_caller_can_use_up_the_own_id_of_anothers_text(scene: Scene) -> None:
         for caller, own, text in (("token:ci", "x#deploy", "decoy"), ("token:ci#x", "deploy", "genuine"))
     ]
     assert len({each.message_id for (each,) in sent}) == 2
+
+
+def test_an_installation_has_a_limit_of_messages_in_an_hour_and_others_are_not_affected(scene: Scene) -> None:
+    """A hundred subscriptions make a hundred messages of each post: at 300 posts a minute, they cost $0.55 a minute."""
+    scene.most_per_hour = 5
+    for number in range(1, 4):
+        scene.subscribe(number)
+    other = scene.subscribe(9, installation_id=SCOPE + 1)
+    routed = [scene.router.route(scene.publish(number)) for number in range(1, 5)]
+    assert [(each.created, each.suppressed) for each in routed] == [(3, 0), (3, 0), (0, 3), (0, 3)]
+    foreign = event(8, installation_id=SCOPE + 1) | {"installation_id": SCOPE + 1}
+    assert scene.router.route(foreign).created == 1
+    assert other.installation_id != SCOPE
+    scene.clock.advance(3600)
+    assert scene.router.route(scene.publish(5)).created == 3
+
+
+def test_an_event_that_was_admitted_is_completed_even_if_its_repetition_exceeds_the_limit(scene: Scene) -> None:
+    """Otherwise a router that died in its midst would leave the event waiting for messages that never come."""
+    scene.most_per_hour = 1
+    subscription, item = scene.subscribe(), scene.publish()
+    wanted = [subscription.subscription_id]
+    scene.deliveries.expect(SCOPE, item["event_id"], position=item["SK"], subscription_ids=wanted, at=NOON)
+    assert scene.counts.count(SCOPE, 1, at=NOON)
+    assert not scene.counts.count(SCOPE, 1, at=NOON)
+    assert scene.router.route(item) == Routed(created=1)
+
+
+def test_texts_tests_and_messages_that_are_sent_again_have_the_same_limit(scene: Scene) -> None:
+    scene.most_per_hour = 2
+    first, author = scene.subscribe(1), Author(id="token:olga", at=NOON, correlation_id="r")
+    scene.subscribe(2)
+    operator = administration(scene)
+    (failed, _) = operator.post(SCOPE, {"text": "hello"}, author, to=None, own_id=None)
+    stored = scene.messages.get(SCOPE, failed.message_id)
+    assert stored
+    assert scene.messages.abandon(stored, at=NOON, error="The receiver returned 500")
+    stored = scene.messages.get(SCOPE, failed.message_id)
+    assert stored
+    for attempt in (
+        lambda: operator.test(first, author),
+        lambda: operator.post(SCOPE, {"text": "again"}, author, to=None, own_id="x"),
+        lambda: operator.send_again(stored, author),
+    ):
+        with pytest.raises(TooManyMessages):
+            attempt()
+    assert len(scene.all()) == 2
+
+
+def test_a_batch_with_many_messages_ends_before_the_time_of_the_router(scene: Scene) -> None:
+    """Lambda repeats what a function that ran out of time was given, and the events of others wait meanwhile."""
+    scene.subscribe()
+    records = [record(scene.publish(number), number) for number in (1, 2, 3)]
+    left = iter([True, False])
+    response = stream.route(
+        records, to=scene.router.route, discard=lambda _: pytest.fail("discarded"), has_time=lambda: next(left)
+    )
+    assert response == {"batchItemFailures": [{"itemIdentifier": "3"}]}
+    assert len(scene.all()) == 2
+    assert stream.route(
+        records[2:], to=scene.router.route, discard=lambda _: pytest.fail("discarded"), has_time=lambda: False
+    ) == {"batchItemFailures": []}

@@ -11,6 +11,7 @@ from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.queue import NotificationQueue
 from runledger.notifications.secrets import SecretStore
+from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
@@ -93,6 +94,7 @@ def test_a_subscription_that_cannot_be_stored_leaves_no_secret(client: Client) -
             now=lambda: NOON,
         ),
         channels=ChannelSettings(),
+        counts=MessageCounts(*tables, most_per_hour=1),
     )
     author = Author(id="token:olga", at=NOON, correlation_id="r1")
     with pytest.raises(UnavailableError):

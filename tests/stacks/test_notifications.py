@@ -144,7 +144,7 @@ def test_the_api_changes_subscriptions_and_messages_and_nothing_else_of_the_tabl
     }
     assert conditions == {
         "dynamodb:PutItem": ["*#subscriptions", "*#messages#*", "subscribers"],
-        "dynamodb:UpdateItem": ["*#messages#*"],
+        "dynamodb:UpdateItem": ["*#messages#*", "*#hours#all"],
         "dynamodb:DeleteItem": ["*#subscriptions", "*#health"],
     }
 

@@ -10,13 +10,13 @@ from runledger.model import times
 from runledger.model.errors import Malformed
 from runledger.model.messages import UNENDED
 from runledger.model.messages import MessageStatus as Status
-from runledger.notifications.administration import Author, Contended, NotSendable
+from runledger.notifications.administration import Author, Contended, NotSendable, TooManyMessages
 from runledger.notifications.channels.delivery import ChannelKind
 from runledger.tables.messages import MessageFilter
 from runledger.tables.pages import Span
 
 from runledger_api import parameters, wiring
-from runledger_api.errors import Conflict, InvalidParameter, NotFound
+from runledger_api.errors import Conflict, InvalidParameter, NotFound, TooManyRequests
 from runledger_api.models.notifications import (
     Message,
     Messages,
@@ -170,6 +170,8 @@ def explained() -> Iterator[None]:
         raise InvalidParameter(malformed.field, str(malformed).removeprefix(f"{malformed.field} ")) from None
     except NotSendable as problem:
         raise Conflict(str(problem)) from None
+    except TooManyMessages as problem:
+        raise TooManyRequests(str(problem)) from None
     except Contended:
         raise Conflict("The subscription was changed at the same time: read it again") from None
 

@@ -105,7 +105,8 @@ def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> 
 )
 def test(installation_id: InstallationId, subscription_id: SubscriptionId) -> Message:
     found = _found(installation_id, subscription_id)
-    sent = notifications().administration.test(found, author(current_request(router)))
+    with explained():
+        sent = notifications().administration.test(found, author(current_request(router)))
     return message_body(installation_id, sent.message_id)
 
 

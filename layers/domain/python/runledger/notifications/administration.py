@@ -17,6 +17,7 @@ from runledger.notifications.outbox import Outbox
 from runledger.notifications.secrets import SecretStore
 from runledger.notifications.subscriptions import MOST_SUBSCRIPTIONS, Subscription
 from runledger.notifications.texts import OwnType
+from runledger.tables.message_counts import MessageCounts
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
 
@@ -27,6 +28,10 @@ TEST_TEXT = "This is a test of the subscription {name}. If you can read it, the 
 
 class Contended(Exception):
     """Another caller changed the subscription at the same time."""
+
+
+class TooManyMessages(Exception):
+    """The installation has had its messages of this hour."""
 
 
 class NotSendable(Exception):
@@ -49,6 +54,7 @@ class Administration:
     secrets: SecretStore
     outbox: Outbox
     channels: ChannelSettings
+    counts: MessageCounts
 
     def all(self, installation_id: int) -> list[Subscription]:
         found = [Subscription.from_item(item) for item in self.subscriptions.all(installation_id)]
@@ -130,6 +136,7 @@ class Administration:
             self.secrets.delete(subscription.secret_name)
 
     def test(self, subscription: Subscription, author: Author) -> NewMessage:
+        self._count(subscription.installation_id, 1, author)
         data = {"title": "Test of Runledger", "text": TEST_TEXT.format(name=subscription.name)}
         return self._post(OwnType.TEST, data, subscription, author, identity=author.correlation_id)
 
@@ -141,6 +148,7 @@ class Administration:
         found = [each for each in self.all(installation_id) if to in (None, each.subscription_id) and _takes_text(each)]
         if not found:
             raise NotSendable("There is no enabled subscription that this message could go to")
+        self._count(installation_id, len(found), author)
         identity = f"{author.id}\0{own_id}" if own_id else author.correlation_id
         return [self._post(OwnType.MESSAGE, checked, each, author, identity=identity) for each in found]
 
@@ -154,11 +162,19 @@ class Administration:
         payload = self.outbox.messages.payload(scope, message["message_id"])
         if payload is None:
             raise NotSendable("The payload of this message has expired")
+        self._count(scope, 1, author)
         again = messages.sent_again(
             message, payload, at=author.at, created_by=author.id, correlation_id=author.correlation_id
         )
         self.outbox.post(again)
         return again
+
+    def _count(self, installation_id: int, number: int, author: Author) -> None:
+        if not self.counts.count(installation_id, number, at=author.at):
+            most = self.counts.most_per_hour
+            raise TooManyMessages(
+                f"This installation has had its {most} messages of this hour: try again in the next one"
+            )
 
     def _post(
         self, kind: OwnType, data: Mapping[str, Any], subscription: Subscription, author: Author, *, identity: str

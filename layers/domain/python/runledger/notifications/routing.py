@@ -9,6 +9,7 @@ from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables.deliveries import DeliveriesTable
 from runledger.tables.feed import written_at
+from runledger.tables.message_counts import MessageCounts
 from runledger.tables.subscriptions import SubscriptionsTable
 
 # A change of a subscription takes effect after this time at most.
@@ -51,6 +52,7 @@ class Router:
     subscriptions: SubscriptionCache
     deliveries: DeliveriesTable
     outbox: Outbox
+    counts: MessageCounts
 
     def route(self, item: Mapping[str, Any]) -> Routed:
         """An event as it is in the feed. Repeatable: the ids of messages follow from the event and the subscription."""
@@ -60,12 +62,18 @@ class Router:
         known = (each for each in self.subscriptions.of(scope) if each.created_at <= at)
         matching = [each for each in known if each.matches(payload)]
         wanted = [each.subscription_id for each in matching if self._is_within_limit(each, event_id, at=at)]
-        if not wanted:
+        if not wanted or not self._is_admitted(scope, event_id, len(wanted)):
             return Routed(suppressed=len(matching))
         now = self.outbox.now()
         pending = self.deliveries.expect(scope, event_id, position=item["SK"], subscription_ids=wanted, at=now)
         found = [messages.of_event(payload, each, installation_id=scope, at=now) for each in sorted(pending)]
         return Routed(created=sum(map(self.outbox.post, found)), suppressed=len(matching) - len(wanted))
+
+    def _is_admitted(self, installation_id: int, event_id: str, number: int) -> bool:
+        """Repeated events count again. One that was admitted before stays so: some of its messages may exist."""
+        if self.counts.count(installation_id, number, at=self.outbox.now()):
+            return True
+        return self.deliveries.position(installation_id, event_id) is not None
 
     def _is_within_limit(self, subscription: Subscription, event_id: str, *, at: str) -> bool:
         """Counted in the hour in which the event was written: however often it is repeated, it is the same hour."""

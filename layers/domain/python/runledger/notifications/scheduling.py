@@ -4,8 +4,9 @@ Schedules are data that operators change over the API, so one tick looks for tho
 EventBridge for each subscription, the public API would need the permission to create them and to pass a role.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Protocol
 
 from runledger.model import times
@@ -22,7 +23,12 @@ from runledger.tables.subscriptions import SubscriptionsTable
 # After an outage, an occurrence that is older than this is no news.
 LATEST_SECONDS = 6 * times.SECONDS_PER_HOUR
 
+# The most that one digest takes of a tick, which all installations share. What wasn't read by then is missing in it.
+DIGEST_SECONDS = 60
+
 HasTime = Callable[[], bool]
+# The installation, the period, and the only repository.
+Wanted = tuple[int, Period, str | None]
 ANY_TEXT = "*"
 
 
@@ -38,35 +44,43 @@ class SchedulesFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedules:
+    """`clock` has seconds, for the time that a digest takes."""
+
     subscriptions: SubscriptionsTable
     outbox: Outbox
     digests: Digests
+    clock: Callable[[], float]
 
     def run(self, *, has_time: HasTime = lambda: True) -> int:
         """The number of messages that were created. One that fails delays no other, and is tried at the next tick."""
-        posted, failed = 0, 0
-        for subscription in self._scheduled():
+        posted, failed, read = 0, 0, dict[Wanted, dict[str, Any]]()
+        for item in self._in_turns():
             if not has_time():
                 break
             try:
-                posted += self._post(subscription, has_time)
+                posted += self._post(Subscription.from_item(item), read, has_time)
             except Exception:
-                about = {"subscription_id": subscription.subscription_id}
+                about = {"subscription_id": item.get("subscription_id")}
                 logs.logger.exception("schedule failed", extra=about)
                 failed += 1
         if failed:
             raise SchedulesFailed(f"{failed} schedules failed")
         return posted
 
-    def _scheduled(self) -> list[Subscription]:
+    def _in_turns(self) -> Iterator[dict[str, Any]]:
+        """The first subscription of each installation, then the second of each: one with many large digests delays no
+        other by more than one of them.
+        """
         found = [
-            Subscription.from_item(item)
+            [item for item in self.subscriptions.all(installation_id) if item.get("enabled") and item.get("schedule")]
             for installation_id in self.subscriptions.subscribers()
-            for item in self.subscriptions.all(installation_id)
         ]
-        return [each for each in found if each.enabled and each.schedule]
+        for turn in zip_longest(*found):
+            yield from (item for item in turn if item is not None)
 
-    def _post(self, subscription: Subscription, has_time: HasTime) -> bool:
+    def _post(
+        self, subscription: Subscription, read: MutableMapping[Wanted, dict[str, Any]], has_time: HasTime
+    ) -> bool:
         assert subscription.schedule is not None
         schedule, now = subscription.schedule, self.outbox.now()
         occurrence = schedule.last_occurrence(now)
@@ -78,9 +92,9 @@ class Schedules:
         if self.outbox.messages.get(scope, messages.own_id(kind, subscription, occurrence)):
             return False
         if schedule.content is Content.DIGEST:
-            period = Period.ending(occurrence, digest.Schedule(schedule.every))
-            only = _only_repository(subscription)
-            data = self.digests.read(scope, period, repo_full_name=only, has_time=has_time)
+            wanted = (scope, Period.ending(occurrence, digest.Schedule(schedule.every)), _only_repository(subscription))
+            data = read.get(wanted) or self._digest(wanted, has_time)
+            read[wanted] = data
         else:
             data = {"title": subscription.name, "text": schedule.text}
         message = messages.own_message(
@@ -93,6 +107,11 @@ class Schedules:
             correlation_id=f"{own_id}@{occurrence}",
         )
         return self.outbox.post(message)
+
+    def _digest(self, wanted: Wanted, has_time: HasTime) -> dict[str, Any]:
+        scope, period, only = wanted
+        end = self.clock() + DIGEST_SECONDS
+        return self.digests.read(scope, period, repo_full_name=only, has_time=lambda: has_time() and self.clock() < end)
 
 
 def _only_repository(subscription: Subscription) -> str | None:

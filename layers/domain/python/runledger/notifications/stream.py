@@ -14,16 +14,25 @@ NEW = "INSERT"
 
 
 def route(
-    records: Sequence[Record], *, to: Callable[[Mapping[str, Any]], Routed], discard: Callable[[Record], None]
+    records: Sequence[Record],
+    *,
+    to: Callable[[Mapping[str, Any]], Routed],
+    discard: Callable[[Record], None],
+    has_time: Callable[[], bool] = lambda: True,
 ) -> dict[str, Any]:
     """The response for Lambda, which repeats the batch from the first failed record on.
+
+    An event may have a hundred messages. Without `has_time`, a batch of them would exceed the time of the function, and
+    be repeated as a whole.
 
     Only unavailable services are a reason to repeat it. A record that fails for another reason would fail each time: it
     is discarded, and the records after it go on.
     """
     total = Routed()
     try:
-        for record in records:
+        for number, record in enumerate(records):
+            if number and not has_time():
+                return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
             try:
                 total += _route(record, to)
             except UnavailableError:

@@ -79,6 +79,7 @@ OPTIONAL = (FEED, NOTIFICATIONS, RELEASES)
 CONSUMERS, POSTS = "consumers", "posts"  # of the feed
 # Of notifications.
 SUBSCRIPTIONS, HEALTH, MESSAGES, DELIVERIES, HOURS = "subscriptions", "health", "messages", "deliveries", "hours"
+ALL = "all"
 SUBSCRIBERS = "subscribers"  # the partition of installations with subscriptions
 OPEN = "open"  # the partition of MESSAGES_DUE
 PAYLOAD = "payload"  # the sort key of a message's payload
@@ -172,5 +173,5 @@ def deliveries_key(installation_id: int, event_id: str) -> str:
 
 
 def hours_key(installation_id: int, subscription_id: str) -> str:
-    """The partition of a subscription's messages by the hour."""
+    """The partition of a subscription's messages by the hour, or of `ALL` those of the installation."""
     return f"{installation_id}#{HOURS}#{subscription_id}"

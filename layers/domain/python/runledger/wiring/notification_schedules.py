@@ -1,5 +1,6 @@
 """What the tick of notifications does: the sweep, and digests and reminders that are due."""
 
+import time
 from functools import cache
 
 from runledger.notifications.digest_reader import DigestReader
@@ -20,4 +21,9 @@ def schedules() -> Schedules:
         deployments=deployments(),
         forgotten_approval_hours=patience().waiting_hours,
     )
-    return Schedules(subscriptions=notifications.subscriptions(), outbox=notifications.outbox(), digests=reader)
+    return Schedules(
+        subscriptions=notifications.subscriptions(),
+        outbox=notifications.outbox(),
+        digests=reader,
+        clock=time.monotonic,
+    )

@@ -17,6 +17,7 @@ from runledger.notifications.sweep import Sweep
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
@@ -48,6 +49,13 @@ class DeployedChannelSettings(Settings):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretSettings(Settings):
     notification_secrets: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSettings(Settings):
+    """The router and the API, which create messages."""
+
+    notifications_per_hour: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +102,12 @@ def outbox() -> Outbox:
 
 
 @cache
+def counts() -> MessageCounts:
+    most = LimitSettings.from_environment().notifications_per_hour
+    return MessageCounts(client("dynamodb"), TableSettings.of(TABLE).table, most_per_hour=most)
+
+
+@cache
 def subscription_cache() -> SubscriptionCache:
     return SubscriptionCache(table=subscriptions(), clock=time.monotonic)
 
@@ -106,7 +120,7 @@ def discarded_records() -> DiscardedRecords:
 
 @cache
 def router() -> Router:
-    return Router(subscriptions=subscription_cache(), deliveries=deliveries(), outbox=outbox())
+    return Router(subscriptions=subscription_cache(), deliveries=deliveries(), outbox=outbox(), counts=counts())
 
 
 @cache
@@ -137,4 +151,5 @@ def administration() -> Administration:
         ),
         outbox=outbox(),
         channels=channel_settings(),
+        counts=counts(),
     )
