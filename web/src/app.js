@@ -10,6 +10,10 @@ import * as positions from "./positions.js";
 import * as session from "./session.js";
 import { shell } from "./shell.js";
 import { tick } from "./ticker.js";
+import { branch } from "./views/branch.js";
+import { environment } from "./views/environment.js";
+import { environments } from "./views/environments.js";
+import { heads } from "./views/heads.js";
 import { job } from "./views/job.js";
 import { jobs } from "./views/jobs.js";
 import { lookup } from "./views/lookup.js";
@@ -20,6 +24,8 @@ import { overview } from "./views/overview.js";
 import { pass } from "./views/pass.js";
 import { pools } from "./views/pools.js";
 import { reconciler } from "./views/reconciler.js";
+import { release } from "./views/release.js";
+import { releases } from "./views/releases.js";
 import { repositories } from "./views/repositories.js";
 import { repository } from "./views/repository.js";
 import { run } from "./views/run.js";
@@ -28,6 +34,7 @@ import { subscription } from "./views/subscription.js";
 
 const VIEWS = {
   overview, jobs, job, run, lookup, repositories, repository, pools, reconciler, pass, notifications, subscription, message,
+  heads, branch, environments, environment, releases, release,
 };
 
 // Installations that the list didn't have even after it was loaded again.

@@ -6,16 +6,23 @@ import { zone } from "./format.js";
 import { isKnown, labelOf } from "./installations.js";
 
 // What is kept when another installation is chosen. Passes are about all installations, other ids about one.
-const COUNTERPARTS = { job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories", subscription: "notifications", message: "notifications" };
+const COUNTERPARTS = {
+  job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories", subscription: "notifications", message: "notifications",
+  branch: "heads", environment: "environments", release: "releases",
+};
 const PLACES = [
   ["overview", "Overview", ["overview"]],
   ["jobs", "Jobs", ["jobs", "job", "run", "lookup"]],
   ["repositories", "Repositories", ["repositories", "repository"]],
   ["pools", "Pools", ["pools"]],
+  ["heads", "Heads", ["heads", "branch"]],
+  ["environments", "Environments", ["environments", "environment"]],
+  ["releases", "Releases", ["releases", "release"]],
   ["reconciler", "Reconciler", ["reconciler", "pass"]],
   ["notifications", "Notifications", ["notifications", "subscription", "message"]],
 ];
-const OPTIONAL = new Set(["notifications"]); // shown only where the deployment has it
+// Shown only where the deployment has them; the values are fields of the account.
+const OPTIONAL = { heads: "releases", environments: "releases", releases: "releases", notifications: "notifications" };
 
 export function shell(context, view, title) {
   const heading = el("h1", {}, userText(title));
@@ -53,7 +60,7 @@ function aside(context) {
     el(
       "nav",
       { class: "places", "aria-label": "Views" },
-      PLACES.filter(([view]) => !OPTIONAL.has(view) || context.me[view]).map(([view, text, views]) =>
+      PLACES.filter(([view]) => !OPTIONAL[view] || context.me[OPTIONAL[view]]).map(([view, text, views]) =>
         el(
           "a",
           {

@@ -3,9 +3,9 @@
 import { link } from "../address.js";
 import { el } from "../dom.js";
 
-export function pages({ installation, view, query, next, note }) {
-  const button = (id, text, cursor) =>
-    el("a", { id, class: "button", href: link(installation, view, undefined, { ...query, cursor }) }, text);
+export function pages({ installation, view, id, query, next, note }) {
+  const button = (name, text, cursor) =>
+    el("a", { id: name, class: "button", href: link(installation, view, id, { ...query, cursor }) }, text);
   return el(
     "footer",
     { class: "pages" },

@@ -1,0 +1,66 @@
+/* What the views of heads, environments and releases share. */
+
+import { link } from "../address.js";
+import { el, userText } from "../dom.js";
+import { mark } from "./badge.js";
+import { outward } from "./panel.js";
+import { empty, ways } from "./states.js";
+
+const COMMAND = "cdk deploy --all -c releases=true";
+const SHORT_SHA = 7;
+const HEADS = { green: ["success", "Green"], red: ["failure", "Red"], none: ["other", "No result"] };
+const DEPLOYMENTS = { pending: "queued", success: "success", failure: "failure", inactive: "other" };
+const LINES = {
+  published: "completed", planned: "queued", rebuilding: "in_progress", completed: "success", failed: "failure", refused: "failure",
+};
+const DEPENDENTS = {
+  planned: "queued", waiting: "queued", dispatching: "scheduled", dispatched: "in_progress", succeeded: "success", failed: "failure",
+  blocked: "cancelled", skipped: "skipped", unknown: "waiting",
+};
+const BUILDS = { building: "in_progress", completed: "success", failed: "failure" };
+
+export const headBadge = (state) => mark(...(HEADS[state] ?? HEADS.none));
+export const deploymentBadge = (state) => mark(DEPLOYMENTS[state] ?? "other", worded(state));
+export const lineBadge = (status) => mark(LINES[status] ?? "other", worded(status));
+export const dependentBadge = (status) => mark(DEPENDENTS[status] ?? "other", worded(status));
+export const buildBadge = (status) => mark(BUILDS[status] ?? "other", worded(status));
+
+export function dependentKind(status) {
+  return DEPENDENTS[status] ?? "other";
+}
+
+function worded(word) {
+  return String(word ?? "unknown").replace(/^./, (first) => first.toUpperCase());
+}
+
+export function sha(value) {
+  return value ? el("code", { title: value }, userText(value.slice(0, SHORT_SHA))) : "–";
+}
+
+/** A commit of a repository: with the address of one of its runs, a link to GitHub. */
+export function commitOf(headSha, runUrl) {
+  const repository = String(runUrl ?? "").split("/actions/")[0];
+  const address = runUrl && headSha ? `${repository}/commit/${headSha}` : null;
+  return (address && outward(address, headSha.slice(0, SHORT_SHA))) || sha(headSha);
+}
+
+export function runLink(installation, run, text) {
+  return el("a", { href: link(installation, "run", run.run_id) }, text);
+}
+
+/** What a deployment has put into its environment: a version, or else the ref and the commit. */
+export function deployed(deployment) {
+  if (!deployment) return "Nothing";
+  const name = deployment.version ?? deployment.ref;
+  return [name && name !== deployment.head_sha && [userText(name), " "], sha(deployment.head_sha)];
+}
+
+/** On a deployment without releases, every view of theirs explains how to turn them on. */
+export function releasesAreOff({ installation }) {
+  return empty(
+    "Heads and releases are off",
+    "This deployment records no heads, environments and releases. The person who deploys it turns them on with the setting releases:",
+    el("code", { class: "address" }, COMMAND),
+    ways([link(installation, "overview"), "Go to the overview"]),
+  );
+}

@@ -1,0 +1,100 @@
+/* A release: the version of a package, its builds, and the rebuilds of the packages that depend on it. */
+
+import { link } from "../address.js";
+import * as api from "../api.js";
+import { graph } from "../charts/graph.js";
+import { meter } from "../charts/small.js";
+import { el, userText } from "../dom.js";
+import { age, count, percent, time } from "../format.js";
+import { live } from "../live.js";
+import { facts, outward, panel } from "../parts/panel.js";
+import { buildBadge, dependentBadge, dependentKind, lineBadge, releasesAreOff, runLink } from "../parts/releases.js";
+import { empty, ways } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { progress } from "./releases.js";
+
+const OPEN_MS = 5000;
+const ENDED_MS = 60_000;
+const DRY_RUN = "Nothing was rebuilt: rebuild_dependents is dry_run. With enforce, these workflows would have been started.";
+
+export const release = {
+  title: ({ id, query }) => `${id} ${query.version}`,
+  isComplete: ({ id, query }) => Boolean(id && query.version),
+  draw(context) {
+    if (!context.me.releases) return releasesAreOff(context);
+    const { installation, id, query } = context;
+    return live(el("div", { class: "stack" }), {
+      context,
+      every: ({ status }) => (status === "rebuilding" ? OPEN_MS : ENDED_MS),
+      load: (signal) => api.get(api.of(installation, "releases", id, query.version), {}, signal),
+      draw: (found) => drawRelease(found, context),
+      next: () => ways([link(installation, "releases"), "View all releases"]),
+    });
+  },
+};
+
+function drawRelease(found, context) {
+  return [
+    el("p", { class: "summary" }, lineBadge(found.status), found.message && userText(found.message)),
+    el(
+      "div",
+      { class: "columns" },
+      panel("Builds", builds(found)),
+      panel(
+        "Details",
+        facts([
+          ["Published", [time(found.published_at), " · ", age(found.published_at)]],
+          ["Completed", found.completed_at && time(found.completed_at)],
+          ["Version before", found.previous_version],
+          ["Dependents", found.total_dependents ? progress(found) : "none"],
+        ]),
+      ),
+    ),
+    found.dependents.length > 0 && panel("Dependents", dependents(found, context)),
+  ];
+}
+
+function dependents(found, { installation }) {
+  const root = { name: found.name, kind: "success", dependsOn: [], title: `${found.name} ${found.version}` };
+  const nodes = found.dependents.map(({ name, status, depends_on: needed }) => ({
+    name,
+    kind: dependentKind(status),
+    dependsOn: needed.length ? needed : [found.name],
+    title: `${name}: ${status}`,
+  }));
+  const columns = [
+    { title: "Package", grow: true, cell: (row) => [userText(row.name), row.repo_full_name && el("small", {}, userText(row.repo_full_name))] },
+    { title: "Status", cell: (row) => dependentBadge(row.status) },
+    { title: "Run", cell: (row) => runOf(row, installation) },
+    { title: "New version", wide: true, cell: (row) => userText(row.dependent_version) },
+    { title: "Started", numeric: true, wide: true, cell: (row) => age(row.dispatched_at) },
+    { title: "Note", grow: true, wide: true, cell: (row) => userText(row.message) },
+  ];
+  return [
+    found.mode === "dry_run" && el("p", { class: "notice" }, DRY_RUN),
+    el("div", { class: "scroll" }, graph([root, ...nodes], `Dependents of ${found.name} in the order of their rebuilds`)),
+    table("Dependents and their rebuilds", columns, found.dependents),
+  ];
+}
+
+function runOf(row, installation) {
+  if (row.run_id) return runLink(installation, row, `Run ${row.run_id}`);
+  return outward(row.run_html_url, "GitHub") ?? "–";
+}
+
+function builds({ builds: found = [], name }) {
+  if (!found.length) return empty("No builds", `No build of ${name} was reported for this version.`);
+  const columns = [
+    { title: "Environment", grow: true, cell: (row) => userText(row.environment) },
+    { title: "Status", cell: (row) => buildBadge(row.status) },
+    {
+      title: "Variants",
+      cell: (row) => [
+        meter(row.progress, `${count(row.completed_variants)} of ${count(row.total_variants)}`, row.error ? "failure" : "success"),
+        el("small", {}, percent(row.progress)),
+      ],
+    },
+    { title: "Updated", numeric: true, wide: true, cell: (row) => age(row.updated_at) },
+  ];
+  return table("Builds of this version", columns, found);
+}
