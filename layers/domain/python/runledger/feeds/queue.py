@@ -5,7 +5,7 @@ A message contains events of one installation in their order. So a send either q
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -52,25 +52,6 @@ class FeedQueue:
             MessageGroupId=str(installation_id),
             MessageDeduplicationId=hashlib.sha256(body.encode()).hexdigest(),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiscardedRecords:
-    """Dead letters of the streams. They name the item, and don't contain it."""
-
-    sqs: "SQSClient"
-    url: str
-
-    @translate_errors("the dead letters of the feed's streams")
-    def send(self, record: Mapping[str, Any]) -> None:
-        change = record["dynamodb"]
-        about = {
-            "eventID": record.get("eventID"),
-            "eventSourceARN": record["eventSourceARN"],
-            "SequenceNumber": change["SequenceNumber"],
-            "Keys": change.get("Keys"),
-        }
-        self.sqs.send_message(QueueUrl=self.url, MessageBody=to_json(about))
 
 
 def bodies(events: Sequence[FeedEvent]) -> Iterator[str]:

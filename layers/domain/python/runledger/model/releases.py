@@ -1,6 +1,7 @@
 """Settings and states of releases. Pure."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class RebuildMode(StrEnum):
@@ -23,3 +24,19 @@ class DeploymentState(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"
     INACTIVE = "inactive"
+
+
+class HeadKey(NamedTuple):
+    """A workflow on a branch. A branch that becomes the default one has a new head then."""
+
+    installation_id: int
+    repo_full_name: str
+    branch: str
+    workflow_id: int
+    is_default_branch: bool
+
+
+class EnvironmentKey(NamedTuple):
+    installation_id: int
+    repo_full_name: str
+    environment: str

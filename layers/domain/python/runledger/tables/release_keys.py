@@ -2,6 +2,8 @@
 
 import hashlib
 
+from runledger.model.releases import HeadKey
+
 LONGEST_PART = 220  # in bytes, so that five parts fit into a sort key, which has at most 1024
 BEGINNING = 30  # in characters, of a longer part
 
@@ -44,8 +46,10 @@ def branch_head_sort(branch: str, workflow_id: int) -> str:
     return f"{key_part(branch)}#{workflow_id}"
 
 
-def head_runs_key(installation_id: int, repo_full_name: str, branch: str, workflow_id: int) -> str:
-    return f"{installation_id}#runs#{_joined(repo_full_name, branch)}#{workflow_id}"
+def head_runs_key(head: HeadKey) -> str:
+    """The partition of the runs of a head."""
+    kind = "runs" if head.is_default_branch else "branch_runs"
+    return f"{head.installation_id}#{kind}#{_joined(head.repo_full_name, head.branch)}#{head.workflow_id}"
 
 
 def commits_key(installation_id: int, repo_full_name: str) -> str:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from runledger.feeds.events import ALL_TYPES
-from runledger.feeds.queue import DiscardedRecords, FeedQueue
+from runledger.feeds.queue import FeedQueue
 from runledger.feeds.writer import FeedWriter, Payloads
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
+from runledger.platform.discarded import DiscardedRecords
 from runledger.tables import schema
 from runledger.tables.feed import FeedTable
 from runledger.tables.feed_posts import PostCounts

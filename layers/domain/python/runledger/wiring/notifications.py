@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from runledger.feeds.queue import DiscardedRecords
 from runledger.notifications.administration import Administration
 from runledger.notifications.channels.configs import SLACK_HOSTS, ChannelSettings
 from runledger.notifications.outbox import Outbox
@@ -16,6 +15,7 @@ from runledger.notifications.secrets import SecretStore
 from runledger.notifications.sweep import Sweep
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
+from runledger.platform.discarded import DiscardedRecords
 from runledger.tables.deliveries import DeliveriesTable
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable

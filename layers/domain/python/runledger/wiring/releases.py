@@ -1,10 +1,51 @@
 """Releases: their table, and what their functions need. Only these functions and the API load this."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
-from runledger.wiring.settings import TableSettings
+from runledger.platform.clients import client, lazy_client
+from runledger.platform.discarded import DiscardedRecords
+from runledger.releases.recorder import HeadRecorder
+from runledger.releases.stream import ReleaseStream
+from runledger.tables import schema
+from runledger.tables.heads import HeadsTable
+from runledger.wiring.settings import Settings, TableSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseStreamSettings(Settings):
+    """The tables whose streams are read, and the queue for records that can't be processed."""
+
+    runs_table: str
+    deployments_table: str
+    release_stream_dead_letters: str
 
 
 @cache
 def table_settings() -> TableSettings:
     return TableSettings.of("RELEASES")
+
+
+@cache
+def heads() -> HeadsTable:
+    settings = table_settings()
+    return HeadsTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
+def stream() -> ReleaseStream:
+    settings = ReleaseStreamSettings.from_environment()
+    return ReleaseStream(
+        recorder=HeadRecorder(table=heads()),
+        tables=_streamed_tables(settings),
+        discard=DiscardedRecords(sqs=lazy_client("sqs"), url=settings.release_stream_dead_letters).send,
+    )
+
+
+def _streamed_tables(settings: ReleaseStreamSettings) -> Mapping[str, str]:
+    """Physical names to those of the schema."""
+    return {
+        settings.runs_table: schema.WORKFLOW_RUNS.name,
+        settings.deployments_table: schema.DEPLOYMENTS.name,
+    }

@@ -88,7 +88,7 @@ def deployment_facts(deployment: Json) -> dict[str, Any]:
     }
 
 
-def state_times(statuses: Iterable[Json]) -> dict[str, str]:
+def state_times(statuses: Iterable[Json]) -> dict[str, Any]:
     """The latest time of each state: a deployment can become active again."""
     found: dict[str, str] = {}
     for each in statuses:

@@ -1,0 +1,11 @@
+"""The streams of workflow_runs and deployments: brings the heads of branches and environments up to date."""
+
+from typing import Any
+
+from runledger.wiring import releases
+
+stream = releases.stream()
+
+
+def handler(event: dict[str, Any], _context: Any) -> Any:
+    return stream.process(event["Records"])

@@ -1,0 +1,83 @@
+"""Records of the streams of workflow_runs and deployments: changes that concern heads are recorded."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runledger.model.errors import UnavailableError
+from runledger.platform import logs
+from runledger.releases import environments, heads
+from runledger.releases.recorder import HeadRecorder
+from runledger.tables import schema
+from runledger.tables.attributes import from_attributes
+
+Record = Mapping[str, Any]
+Item = Mapping[str, Any]
+CHANGES = ("INSERT", "MODIFY")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseStream:
+    """`tables` maps physical names to those of the schema."""
+
+    recorder: HeadRecorder
+    tables: Mapping[str, str]
+    discard: Callable[[Record], None]
+
+    def process(self, records: Sequence[Record]) -> dict[str, Any]:
+        """The response for Lambda, which repeats the batch from the first failed record on.
+
+        A batch fails as a whole if a service is unavailable: what it has recorded is recognised. A record that fails
+        for another reason would fail each time, so it is discarded, and the others go on.
+        """
+        try:
+            self._record(records)
+        except UnavailableError:
+            return _repeat_from(records[0])
+        except Exception:
+            logs.logger.exception("batch failed; its records are tried one by one", extra={"number": len(records)})
+            return self._one_by_one(records)
+        return {"batchItemFailures": []}
+
+    def _one_by_one(self, records: Iterable[Record]) -> dict[str, Any]:
+        for record in records:
+            try:
+                self._record_or_discard(record)
+            except UnavailableError:
+                return _repeat_from(record)
+        return {"batchItemFailures": []}
+
+    def _record_or_discard(self, record: Record) -> None:
+        try:
+            self._record([record])
+        except UnavailableError:
+            raise
+        except Exception:
+            logs.logger.exception("stream record failed", extra={"record": record.get("eventID")})
+            self.discard(record)
+            logs.messages_failed(1)
+
+    def _record(self, records: Iterable[Record]) -> None:
+        runs, deployments = list[Item](), list[Item]()
+        for record in records:
+            if record["eventName"] not in CHANGES:
+                continue  # expired
+            before, after = (from_attributes(record["dynamodb"].get(name) or {}) for name in ("OldImage", "NewImage"))
+            match self.tables[_physical_name(record["eventSourceARN"])]:
+                case schema.WORKFLOW_RUNS.name if heads.is_changed(before, after):
+                    runs.append(after)
+                case schema.DEPLOYMENTS.name if environments.is_changed(before, after):
+                    deployments.append(after)
+        self.recorder.record_runs(runs)
+        self.recorder.record_deployments(deployments)
+
+
+def _repeat_from(record: Record) -> dict[str, Any]:
+    logs.logger.exception("heads not recorded", extra={"record": record.get("eventID")})
+    logs.messages_failed(1)
+    return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
+
+
+def _physical_name(stream_arn: str) -> str:
+    """`arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/TIME`"""
+    return stream_arn.split("/")[1]
