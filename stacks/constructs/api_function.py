@@ -52,7 +52,6 @@ class ApiFunction(LedgerFunction):
         notifications: Notifications | None,
     ) -> None:
         """The API invokes `reconciler` and `github_requests`, and counts the messages in `dead_letters`."""
-        queues = {name: queue.queue_url for name, queue in dead_letters.items()}
         super().__init__(
             scope,
             "api",
@@ -72,7 +71,7 @@ class ApiFunction(LedgerFunction):
                 "GITHUB_REQUESTS_FUNCTION": github_requests.function_name,
                 "GITHUB_REQUESTS_SECONDS": str(SECONDS_FOR_THE_API_TO_WAIT),
                 "RECONCILER_FUNCTION": reconciler.function_name,
-                "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(queues),
+                "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(_addresses(dead_letters)),
                 **(feed.api_environment() if feed else {}),
                 **(notifications.api_environment() if notifications else {}),
             },
@@ -101,3 +100,10 @@ class ApiFunction(LedgerFunction):
                 conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [schema.PASSES]}},
             )
         )
+
+
+def _addresses(queues: Mapping[str, sqs.IQueue]) -> dict[str, str]:
+    """The URL of the first queue, and the names of the others: all URLs begin alike, and the environment holds 4 KB."""
+    names = {name: queue.queue_name for name, queue in queues.items()}
+    first = next(iter(queues))
+    return names | {first: queues[first].queue_url}

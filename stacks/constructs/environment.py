@@ -1,10 +1,17 @@
 """Environment variables that several functions share. `runledger.wiring.settings` reads them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import aws_cdk as cdk
 
 from stacks.settings import Settings
+from stacks.settings_reader import BadSetting
+
+# Lambda accepts no more. CloudFormation finds out when it has deployed the other stacks.
+LARGEST_ENVIRONMENT = 4096
+# On average. A name begins with that of its stack, and only few of the values are URLs or ARNs.
+BYTES_OF_A_NAME_BESIDE_ITS_STACK = 60
 
 
 def stuck_thresholds(settings: Settings) -> dict[str, str]:
@@ -41,3 +48,25 @@ def runner_machines(settings: Settings) -> dict[str, str]:
 def tag_list(tags: Mapping[str, str]) -> str:
     """`name=value,name=value`"""
     return ",".join(f"{name}={value}" for name, value in tags.items())
+
+
+def check_size(stack: cdk.Stack, function: str, environment: Mapping[str, str]) -> None:
+    """BadSetting if the environment is too large. What a reference stands for is known only after deployment."""
+    reference = len(stack.stack_name) + BYTES_OF_A_NAME_BESIDE_ITS_STACK
+    size = sum(len(name) + _size(stack.resolve(value), reference) for name, value in environment.items())
+    if size > LARGEST_ENVIRONMENT:
+        raise BadSetting(
+            f"the settings are too long for the environment of {function}, which has about {size:,} bytes and can have "
+            f"{LARGEST_ENVIRONMENT:,}: use shorter or fewer feed_types, notification_sns_topics, "
+            "notification_event_buses and notification_slack_hosts"
+        )
+
+
+def _size(value: Any, reference: int) -> int:
+    """In bytes, of a value that may contain references, each of this size."""
+    if isinstance(value, str):
+        return len(value.encode())
+    if "Fn::Join" in value:
+        separator, parts = value["Fn::Join"]
+        return sum(_size(part, reference) for part in parts) + len(separator) * (len(parts) - 1)
+    return reference

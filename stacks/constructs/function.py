@@ -11,6 +11,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from stacks.constructs import compliance
+from stacks.constructs.environment import check_size
 from stacks.constructs.layer import ROOT, RUNTIME, architecture
 from stacks.constructs.parts import camel_case
 from stacks.constructs.tree import resource_of
@@ -34,9 +35,20 @@ class LedgerFunction(Construct):
         memory_mb: int = 512,
         snap_start: bool = False,
         reserved_concurrency: int | None = None,
+        sends_to_itself: bool = False,
     ) -> None:
+        """`sends_to_itself` if it puts messages on its own queue. After 16 of them in a row, Lambda would take this for
+        an endless loop, and make the next one a dead letter.
+        """
         super().__init__(scope, camel_case(name))
         self._settings = settings
+        variables = {
+            "FUNCTION": name,
+            "STAGE": settings.stage,
+            "POWERTOOLS_LOG_LEVEL": settings.log_level,
+            **environment,
+        }
+        check_size(cdk.Stack.of(self), name, variables)
         written = log_group(self, "Logs", name=log_group_name(settings, name), settings=settings)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         written.grant_write(role)
@@ -49,18 +61,14 @@ class LedgerFunction(Construct):
             code=lambda_.Code.from_asset(str(ROOT / "functions"), exclude=["*", f"!{name}.py"]),
             handler=f"{name}.handler",
             layers=list(layers),
-            environment={
-                "FUNCTION": name,
-                "STAGE": settings.stage,
-                "POWERTOOLS_LOG_LEVEL": settings.log_level,
-                **environment,
-            },
+            environment=variables,
             memory_size=memory_mb,
             timeout=timeout,
             log_group=written,
             role=role,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
             reserved_concurrent_executions=reserved_concurrency,
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if sends_to_itself else None,
         )
         # With an export, the function couldn't be removed while a graph in another stack shows it.
         cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)

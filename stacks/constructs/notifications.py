@@ -62,9 +62,18 @@ class Notifications(Construct):
         self._schedules()
 
     def api_environment(self) -> dict[str, str]:
+        """As little as possible, because the environment of a function holds 4 KB: the names of targets without their
+        ARNs, and one queue, because the API sends no message to the slow one.
+        """
+        fast, _ = self.queues
+        settings = self._settings
         return {
-            **self._environment(),
-            **self._channels(),
+            **self._table(),
+            "NOTIFICATIONS_QUEUE": fast.queue_url,
+            **self._channels(
+                topics=dict.fromkeys(settings.notification_sns_topics, ""),
+                buses=dict.fromkeys(settings.notification_event_buses, ""),
+            ),
             **self._limit(),
             "NOTIFICATION_SECRETS": self._secret_prefix,
         }
@@ -140,7 +149,14 @@ class Notifications(Construct):
         function = self._function(
             "notification_sender",
             timeout=SENDER_TIMEOUT,
-            environment={**table_environment(self._settings, self._tables, {"FEED"}), **self._channels()},
+            environment={
+                **table_environment(self._settings, self._tables, {"FEED"}),
+                **self._channels(
+                    topics=self._settings.notification_sns_topics, buses=self._settings.notification_event_buses
+                ),
+            },
+            # Each retry, and each pause of its receiver, is another entry of the same message. They end after a day.
+            sends_to_itself=True,
         )
         function.allow(self._table_arn, *SENDS)
         function.allow(self._tables[schema.FEED.name].table_arn, "dynamodb:UpdateItem")
@@ -167,13 +183,17 @@ class Notifications(Construct):
             function.allow(self._tables[TABLES[table]].table_arn, *actions)
         for index in DIGEST_INDEXES:
             function.allow(f"{self._tables[TABLES['JOBS']].table_arn}/index/{index.name}", "dynamodb:Query")
-        # The next tick continues what one has left.
-        function.function.configure_async_invoke(retry_attempts=0)
+        # The next tick continues what one has left, and makes one superfluous that Lambda couldn't start until then.
+        function.function.configure_async_invoke(retry_attempts=0, max_event_age=TICK)
         self._tick(function.function.function_arn)
 
     def _tick(self, function_arn: str) -> None:
         """CDK's own target would also allow all versions of the function."""
-        role = iam.Role(self, "TickRole", assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com"))
+        # Without the condition, a schedule in another account could use the role.
+        own_account = {"StringEquals": {"aws:SourceAccount": cdk.Aws.ACCOUNT_ID}}
+        role = iam.Role(
+            self, "TickRole", assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com", conditions=own_account)
+        )
         role.add_to_policy(iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[function_arn]))
         scheduler.CfnSchedule(
             self,
@@ -188,7 +208,9 @@ class Notifications(Construct):
             ),
         )
 
-    def _function(self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str]) -> LedgerFunction:
+    def _function(
+        self, name: str, *, timeout: cdk.Duration, environment: Mapping[str, str], sends_to_itself: bool = False
+    ) -> LedgerFunction:
         return LedgerFunction(
             self,
             name,
@@ -196,22 +218,28 @@ class Notifications(Construct):
             layers=[self._layer],
             timeout=timeout,
             environment={**self._environment(), **environment},
+            sends_to_itself=sends_to_itself,
         )
 
     def _environment(self) -> dict[str, str]:
         fast, slow = self.queues
         return {
-            "NOTIFICATIONS_TABLE": self._table_name,
-            "NOTIFICATIONS_RETENTION_DAYS": str(self._settings.retention_days[schema.NOTIFICATIONS.name]),
+            **self._table(),
             "NOTIFICATIONS_QUEUE": fast.queue_url,
             "NOTIFICATIONS_SLOW_QUEUE": slow.queue_url,
         }
 
-    def _channels(self) -> dict[str, str]:
+    def _table(self) -> dict[str, str]:
+        return {
+            "NOTIFICATIONS_TABLE": self._table_name,
+            "NOTIFICATIONS_RETENTION_DAYS": str(self._settings.retention_days[schema.NOTIFICATIONS.name]),
+        }
+
+    def _channels(self, *, topics: Mapping[str, str], buses: Mapping[str, str]) -> dict[str, str]:
         settings = self._settings
         return {
-            "NOTIFICATION_SNS_TOPICS": json.dumps(dict(settings.notification_sns_topics)),
-            "NOTIFICATION_EVENT_BUSES": json.dumps(dict(settings.notification_event_buses)),
+            "NOTIFICATION_SNS_TOPICS": json.dumps(dict(topics), separators=(",", ":")),
+            "NOTIFICATION_EVENT_BUSES": json.dumps(dict(buses), separators=(",", ":")),
             "NOTIFICATION_SLACK_HOSTS": ",".join(settings.notification_slack_hosts),
             "NOTIFICATION_ALLOW_LOOPBACK": str(settings.notification_allow_loopback).lower(),
             "RUNNER_REQUESTS_AT_MOST": str(settings.runner_requests_at_most),

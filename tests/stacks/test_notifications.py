@@ -162,6 +162,23 @@ def test_the_tick_comes_every_five_minutes_and_is_not_repeated(with_notification
     (found,) = of_type(with_notifications["events"], "AWS::Scheduler::Schedule").values()
     assert found["ScheduleExpression"] == "rate(5 minutes)"
     assert found["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
+    configs = of_type(with_notifications["events"], "AWS::Lambda::EventInvokeConfig").values()
+    (config,) = [each for each in configs if "NotificationSchedules" in each["FunctionName"]["Ref"]]
+    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 300)
+
+
+def test_only_schedules_of_this_account_use_the_role_of_the_tick(with_notifications: Templates) -> None:
+    template = with_notifications["events"]
+    (schedule,) = of_type(template, "AWS::Scheduler::Schedule").values()
+    role = of_type(template, "AWS::IAM::Role")[schedule["Target"]["RoleArn"]["Fn::GetAtt"][0]]
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+
+
+def test_lambda_does_not_take_the_retries_of_the_sender_for_an_endless_loop(with_notifications: Templates) -> None:
+    """By default, it makes the next message of a function to itself a dead letter after 16 in a row."""
+    for name, (_, function) in functions(with_notifications).items():
+        assert function.get("RecursiveLoop") == ("Allow" if name == "NotificationSender" else None), name
 
 
 def test_nothing_that_goes_with_the_setting_is_exported(templates: Templates, with_notifications: Templates) -> None:

@@ -44,6 +44,13 @@ from runledger_api.read_units import ReadUnitMeter
 __all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
 
 
+def queue_urls(text: str) -> Mapping[str, str]:
+    """By the name of a queue. Only the first URL is complete, others are names: all of them begin alike."""
+    found: Mapping[str, str] = json.loads(text)
+    begin = next(iter(found.values()), "").rpartition("/")[0]
+    return {name: value if "/" in value else f"{begin}/{value}" for name, value in found.items()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings(Settings):
     """Without `jwt_issuer`, only the API's own tokens are accepted."""
@@ -56,7 +63,7 @@ class ApiSettings(Settings):
     orphans: OrphanMode
     jwt_issuer: str = ""
     jwt_audience: str = ""
-    dead_letter_queues: Mapping[str, str] = parsed(json.loads)
+    dead_letter_queues: Mapping[str, str] = parsed(queue_urls)
 
     def __post_init__(self) -> None:
         """Without an audience, a JWT that its issuer made for another service would be accepted."""
