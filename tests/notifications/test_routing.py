@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from runledger.model.errors import UnavailableError
 from runledger.notifications import stream
 from runledger.notifications.filters import EventFilter
@@ -116,19 +117,36 @@ def test_a_record_that_can_not_be_routed_is_discarded_and_the_others_go_on(scene
     assert [each["event_id"] for each in scene.all()] == [event(2)["event_id"]]
 
 
-def test_while_a_service_is_away_lambda_repeats_from_the_first_failed_record(scene: Scene) -> None:
+DENIED = ClientError({"Error": {"Code": "AccessDeniedException"}}, "PutItem")
+TOO_LARGE = ClientError({"Error": {"Code": "ValidationException"}}, "PutItem")
+
+
+@pytest.mark.parametrize("error", [UnavailableError("throttled"), DENIED])
+def test_while_a_service_is_away_lambda_repeats_from_the_first_failed_record(scene: Scene, error: Exception) -> None:
+    """Also while a permission is missing: discarded events would be lost, and the stream keeps them for a day."""
     scene.subscribe()
     routed: list[str] = []
 
     def to(item: Any) -> Routed:
         if routed:
-            raise UnavailableError("throttled")
+            raise error
         routed.append(item["event_id"])
         return Routed(created=1)
 
     items = [record(event(number), number) for number in (1, 2, 3)]
     response = stream.route(items, to=to, discard=lambda _: pytest.fail("discarded"))
     assert response == {"batchItemFailures": [{"itemIdentifier": "2"}]}
+
+
+def test_an_event_that_dynamodb_can_not_store_is_discarded() -> None:
+    discarded: list[Any] = []
+
+    def to(_item: Any) -> Routed:
+        raise TOO_LARGE
+
+    items = [record(event(1), 1)]
+    assert stream.route(items, to=to, discard=discarded.append) == {"batchItemFailures": []}
+    assert discarded == items
 
 
 def test_an_event_over_64_kb_is_sent_with_its_address(scene: Scene) -> None:

@@ -112,6 +112,29 @@ def test_after_a_day_without_success_the_message_is_a_dead_letter(scene: Scene) 
     assert scene.channel.received == before
 
 
+def test_a_message_whose_senders_always_fail_ends_after_its_day(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    scene.sqs.take()  # it became a dead letter
+    for hours, expected in ((23, None), (24.5, None), (25.1, Sent.FAILED)):
+        scene.clock.now = times.earlier(NOON, seconds=-hours * times.SECONDS_PER_HOUR)
+        assert scene.sweep.run() == 1
+        assert (scene.step() if expected else scene.sqs.take()) is not None
+        assert one(scene)["status"] == (expected or "queued")
+    assert scene.channel.received == []
+    assert one(scene)["error_message"] == "No attempt could be made for a day"
+    assert status_of_event(scene)[0] == "failed"
+    scene.clock.advance(times.SECONDS_PER_HOUR)
+    assert scene.sweep.run() == 0
+
+
+def test_the_last_attempt_of_a_message_may_be_late(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    scene.clock.now = times.earlier(NOON, seconds=-24.5 * times.SECONDS_PER_HOUR)
+    assert scene.drain() == [Sent.COMPLETED]
+
+
 def test_a_refusal_is_final(scene: Scene) -> None:
     scene.subscribe()
     scene.route()

@@ -28,6 +28,9 @@ from runledger.tables.messages import MessagesTable, Next
 LEASE_SECONDS = 120
 # SQS delays by whole seconds, and clocks differ.
 EARLY_SECONDS = 1
+# After its day, a message has this time for an attempt that was due before.
+LATE_SECONDS = times.SECONDS_PER_HOUR
+NEVER_SENT = "No attempt could be made for a day"
 GONE = "The subscription was deleted or disabled before the message was sent"
 
 
@@ -75,6 +78,9 @@ class Sender:
         return self._admitted(entry, message, subscription, now)
 
     def _admitted(self, entry: Entry, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
+        if now > times.earlier(gives_up_at(message["created_at"]), seconds=-LATE_SECONDS):
+            # Whatever made its senders fail: without this, the sweep would repeat the message until it expires.
+            return self._abandon(message, message.get("error_message") or NEVER_SENT)
         health = self.receivers.health(subscription)
         if entry.lane is Lane.FAST and lane_of(health) is Lane.SLOW:
             self.queue.send(Entry.of(message, Lane.SLOW))

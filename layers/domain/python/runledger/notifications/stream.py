@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from runledger.model.errors import UnavailableError
 from runledger.notifications import telemetry
 from runledger.notifications.routing import Routed
 from runledger.platform import logs
+from runledger.platform.availability import may_succeed_later
 from runledger.tables.attributes import from_attributes
 
 Record = Mapping[str, Any]
@@ -25,8 +25,8 @@ def route(
     An event may have a hundred messages. Without `has_time`, a batch of them would exceed the time of the function, and
     be repeated as a whole.
 
-    Only unavailable services are a reason to repeat it. A record that fails for another reason would fail each time: it
-    is discarded, and the records after it go on.
+    Services that are unavailable or refuse access are a reason to repeat it. A record that fails for another reason
+    would fail each time: it is discarded, and the records after it go on.
     """
     total = Routed()
     try:
@@ -35,14 +35,14 @@ def route(
                 return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
             try:
                 total += _route(record, to)
-            except UnavailableError:
-                logs.logger.exception("event not routed", extra={"record": record.get("eventID")})
+            except Exception as error:
+                about = {"record": record.get("eventID")}
                 logs.messages_failed(1)
-                return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
-            except Exception:
-                logs.logger.exception("event can't be routed", extra={"record": record.get("eventID")})
+                if may_succeed_later(error):
+                    logs.logger.exception("event not routed", extra=about)
+                    return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
+                logs.logger.exception("event can't be routed", extra=about)
                 discard(record)
-                logs.messages_failed(1)
     finally:
         telemetry.routed(total)
     return {"batchItemFailures": []}

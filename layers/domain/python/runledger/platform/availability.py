@@ -20,6 +20,8 @@ SERVER_ERROR = 500
 # A deleted table comes back when it is restored (docs/runbook.md), and what arrives meanwhile must not be lost.
 MISSING = "ResourceNotFoundException"
 TABLE_OPERATIONS = {"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}
+# Errors about the content of a request, which fails each time.
+REJECTED_CONTENT = {"ValidationException", "InvalidMessageContents", "InvalidParameterValue"}
 
 
 class translate_errors(ContextDecorator):  # noqa: N801
@@ -43,3 +45,10 @@ def _is_temporary(error: BaseException) -> bool:
         is_missing_table = code == MISSING and error.operation_name in TABLE_OPERATIONS
         return code in TEMPORARY or status >= SERVER_ERROR or is_missing_table
     return isinstance(error, exceptions.ConnectionError | exceptions.HTTPClientError)
+
+
+def may_succeed_later(error: Exception) -> bool:
+    """For work that is kept for a while: a missing permission or a disabled key can be repaired in that time."""
+    if isinstance(error, ClientError):
+        return error.response["Error"]["Code"] not in REJECTED_CONTENT
+    return isinstance(error, UnavailableError)
