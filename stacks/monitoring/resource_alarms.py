@@ -129,12 +129,13 @@ def _functions(alarms: Alarms, watched: Watched) -> None:
     """Lambda counts no error when a function reports failed messages, so these have a metric of their own."""
     for name, function in watched.functions.items():
         if name in watched.fed_by_queues:
-            most, within, remark = FAILURES, _time_of_tries(watched), "Its messages stay in the queue."
+            most, within, remark = FAILURES, _time_of_tries(watched), "Its messages are tried again."
             minutes = round(within.to_minutes())
             alarms.add_count(
                 f"MessageFailures-{name}",
                 alarms.own.metric("MessagesFailed", "Sum", minutes=minutes, function=name),
-                f"{name} failed to process {most} messages in {minutes} minutes. They are tried again, five times.",
+                f"{name} failed to process {most} messages in {minutes} minutes. They are tried again: five times from "
+                "a queue, for a day from a stream.",
                 at_least=most,
             )
         elif name == RECONCILER:

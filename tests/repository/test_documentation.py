@@ -124,6 +124,25 @@ def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:
     assert f"the {number} alarms cost ${number / 10:.2f}" in section("operating.md", "Alarms")
 
 
+def test_the_cost_of_optional_alarms_is_documented(templates: Templates) -> None:
+    before = len(alarms(templates))
+    feed, everything = (len(alarms(synthesise(feeds=True, **more))) for more in ({}, {"notifications": True}))
+    for name, number in (("The event feed", feed - before), ("Notifications", everything - feed)):
+        text = section("cost.md", name).replace("\n", " ")
+        assert f"{number} alarms ${number / 10:.2f}" in text
+
+
+def test_the_parts_of_the_cost_of_events_and_messages_add_up() -> None:
+    """SQS charges more for FIFO queues and message groups: $0.50 for a million requests."""
+    for name, shared in (("The event feed", 10), ("Notifications", 1)):
+        found = [(label, float(dollars.strip("*"))) for label, dollars in rows(section("cost.md", name))[2:]]
+        (_, first), *others = [each for each in found if "*" not in each[0]]
+        totals = [dollars for label, dollars in found if "*" in label]
+        assert totals[0] == round(first + sum(dollars for _, dollars in others), 2)
+        assert totals[-1] == round(first + sum(dollars for _, dollars in others) / shared, 2)
+        assert [dollars for label, dollars in found if "SQS" in label] == [3 * 0.5]
+
+
 def test_the_readme_states_the_counted_cost_of_a_month() -> None:
     counted = next(cells for cells in rows(section("cost.md", "A month")) if cells[0] == "**everything, on demand**")
     dollars = float(counted[1].strip("*"))
