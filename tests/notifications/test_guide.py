@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from runledger.model.messages import GIVE_UP_SECONDS, MessageStatus
 from runledger.notifications import attempts, payloads, requests, scheduling
+from runledger.notifications.administration import MESSAGES_OF_A_CREATION
 from runledger.notifications.channels.configs import new_secret
 from runledger.notifications.channels.connection import TOTAL_SECONDS
 from runledger.notifications.channels.delivery import ChannelKind, Outcome
@@ -90,11 +91,13 @@ def test_the_limits_and_the_pauses_are_those_of_the_code() -> None:
         str(MOST_SUBSCRIPTIONS),
         f"{requests.MOST_PATTERNS}, of {requests.LONGEST_PATTERN} characters each",
         str(MOST_PER_HOUR),
+        f"{json.loads((DOCS.parent / 'cdk.json').read_text())['context']['notifications_per_hour']:,}",
         f"{payloads.LONGEST_TEXT:,} and {payloads.LONGEST_TITLE} characters",
         f"{GIVE_UP_SECONDS // 3600} hours",
         f"{TOTAL_SECONDS:.0f} seconds",
         f"{TARGETS_AT_MOST} each",
     ]
+    assert f"a new subscription uses {MESSAGES_OF_A_CREATION} " in TEXT
     waits = [attempts.retry_seconds(count, retry_after=None, dice=lambda: 0.5) for count in range(9)]
     assert waits == [10, 30, 90, 270, 810, 2430, 7290, 14400, 14400]
     assert "10 s, 30 s, 90 s, 4.5, 13.5 and 40 minutes, 2 hours, and then every 4 hours" in TEXT

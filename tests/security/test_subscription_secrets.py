@@ -6,7 +6,7 @@ from typing import Any
 import boto3
 import pytest
 from runledger.model.errors import UnavailableError
-from runledger.notifications.administration import Administration, Author
+from runledger.notifications.administration import MESSAGES_OF_A_CREATION, Administration, Author
 from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.queue import NotificationQueue
@@ -15,8 +15,10 @@ from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
+from runledger.wiring import notifications as wiring
 
 from tests.api.client import NOON, Client
+from tests.functions.conftest import World
 from tests.notifications.api_scene import PREFIX, WEBHOOK, api, client, create, created, ledger, patch, path, world
 from tests.support.memory import engine
 from tests.support.webhooks import INSTALLATION
@@ -94,7 +96,7 @@ def test_a_subscription_that_cannot_be_stored_leaves_no_secret(client: Client) -
             now=lambda: NOON,
         ),
         channels=ChannelSettings(),
-        counts=MessageCounts(*tables, most_per_hour=1),
+        counts=MessageCounts(*tables, most_per_hour=MESSAGES_OF_A_CREATION),
     )
     author = Author(id="token:olga", at=NOON, correlation_id="r1")
     with pytest.raises(UnavailableError):
@@ -115,3 +117,16 @@ def test_a_secret_that_is_a_url_is_never_replaced_by_our_own(client: Client) -> 
     body = json.dumps({"secret": f"https://{host}/topic"})
     answer = client.ask("POST", where, body=body, requestContext=context)
     assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "secret")
+
+
+def test_creating_and_deleting_subscriptions_is_limited(
+    client: Client, monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    """Secrets Manager keeps a deleted secret for a week, and an account has 500,000 secrets at most."""
+    assert world
+    monkeypatch.setattr(wiring.counts(), "most_per_hour", 2 * MESSAGES_OF_A_CREATION)
+    for _ in range(2):
+        made = created(client)
+        assert client.ask("DELETE", path(made)).status == 200
+    assert create(client).status == 429
+    assert create(client, types=[]).status == 400

@@ -23,6 +23,9 @@ from runledger.tables.subscriptions import SubscriptionsTable
 
 # For so long after a rotation, messages are signed with both secrets.
 ROTATION_SECONDS = times.SECONDS_PER_DAY
+# A new subscription counts as so many messages. A deleted secret is kept for a week, and counts towards the 500,000
+# secrets of the account: without a limit, an operator could use them up by creating and deleting.
+MESSAGES_OF_A_CREATION = 50
 TEST_TEXT = "This is a test of the subscription {name}. If you can read it, the channel works."
 
 
@@ -88,6 +91,7 @@ class Administration:
             given.setdefault("types", list(ONLY_TYPES[kind]))
         found = requests.described(new, given, settings)
         secret = configs.check_secret(kind, found.config, values.get("secret"), settings)
+        self._count(installation_id, MESSAGES_OF_A_CREATION, author)
         if secret is not None:
             # First, so that no subscription is without its secret.
             found = replace(found, secret_name=self.secrets.name(installation_id, found.subscription_id))
