@@ -137,6 +137,15 @@ def test_pure_modules_load_only_the_standard_library(module: str) -> None:
     assert outside == set()
 
 
+@pytest.mark.parametrize("function", ["webhook_intake", "webhook_retry"])
+def test_recording_a_webhook_loads_nothing_of_what_follows_from_it(function: str) -> None:
+    """The tables are the source of the feed: with it or without it, a cold start is the same."""
+    direct = imports((ROOT / "functions" / f"{function}.py").read_text())
+    reached = direct.union(*(reached_from(name) for name in direct if name in MODULES))
+    assert "runledger.webhooks.intake" in reached
+    assert not [name for name in reached if name.startswith(("runledger.feeds", "runledger.notifications"))]
+
+
 def test_no_layer_imports_an_entry_point() -> None:
     for file in MODULES.values():
         assert not {name.partition(".")[0] for name in imports(file.read_text())} & ENTRY_POINTS
