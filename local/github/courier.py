@@ -48,6 +48,10 @@ class Courier:
             self._threads.submit(self._deliver, delivery.event, delivery.body, delivery.guid, redelivery=True)
         )
 
+    def send_later(self, event: str, payload: Mapping[str, Any]) -> None:
+        """For webhooks that follow a call, which GitHub sends after its response."""
+        self._pending.append(self._threads.submit(self.send, event, payload))
+
     def settle(self) -> None:
         wait(self._pending)
 

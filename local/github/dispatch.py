@@ -22,7 +22,11 @@ def dispatch(state: State, courier: Courier, request: Request, pause: Callable[[
         return _control(state, courier, request)
     with state.lock:
         slow = state.faults.use((FaultKind.SLOW,), request.method, request.path)
+        lost = state.faults.use((FaultKind.LOST_RESPONSE,), request.method, request.path)
         response = _github(state, courier, request)
+    if lost:
+        # As by a gateway that times out: the call is executed.
+        return lost.refusal(resets_at=0).response
     if slow:
         # Only the response is delayed: the call is executed even if the client times out.
         pause(slow.seconds)

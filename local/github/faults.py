@@ -12,6 +12,7 @@ class FaultKind(StrEnum):
     PRIMARY_LIMIT = "primary_limit"
     SECONDARY_LIMIT = "secondary_limit"
     SLOW = "slow"
+    LOST_RESPONSE = "lost_response"
     LOST_DELIVERY = "lost_delivery"
 
 
@@ -19,6 +20,7 @@ REFUSALS = (FaultKind.ERROR, FaultKind.PRIMARY_LIMIT, FaultKind.SECONDARY_LIMIT)
 
 DEFAULT_STATUS = {
     FaultKind.ERROR: 502,
+    FaultKind.LOST_RESPONSE: 502,
     FaultKind.PRIMARY_LIMIT: 403,
     FaultKind.SECONDARY_LIMIT: 403,
     FaultKind.LOST_DELIVERY: 504,
@@ -26,6 +28,7 @@ DEFAULT_STATUS = {
 
 MESSAGES = {
     FaultKind.ERROR: "Server Error",
+    FaultKind.LOST_RESPONSE: "Server Error",
     FaultKind.PRIMARY_LIMIT: "API rate limit exceeded for installation.",
     FaultKind.SECONDARY_LIMIT: (
         "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."

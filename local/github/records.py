@@ -89,6 +89,18 @@ class Deployment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """A workflow that can be dispatched."""
+
+    id: int
+    repository: str
+    path: str = ".github/workflows/ci.yml"
+    name: str = "CI"
+    state: str = "active"
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """One attempt to deliver a webhook, with the exact bytes: a redelivery sends the same ones."""
 
@@ -106,7 +118,7 @@ class Delivery:
     response_body: str | None
 
 
-Record = Installation | Run | Job | Runner | Deployment
+Record = Installation | Run | Job | Runner | Deployment | Workflow
 
 COLLECTIONS: dict[str, type[Record]] = {
     "installations": Installation,
@@ -114,4 +126,5 @@ COLLECTIONS: dict[str, type[Record]] = {
     "jobs": Job,
     "runners": Runner,
     "deployments": Deployment,
+    "workflows": Workflow,
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from threading import RLock
 from typing import Any
 
@@ -13,7 +14,7 @@ from local.github.budget import Budget
 from local.github.credentials import Credentials
 from local.github.faults import Fault, Faults
 from local.github.messages import Refusal, not_found
-from local.github.records import COLLECTIONS, Delivery, Deployment, Installation, Job, Record, Run, Runner
+from local.github.records import COLLECTIONS, Delivery, Deployment, Installation, Job, Record, Run, Runner, Workflow
 
 Clock = Callable[[], datetime]
 
@@ -30,6 +31,14 @@ def timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+class RunDetails(StrEnum):
+    """How a dispatch treats `return_run_details`, which Enterprise Servers don't have before 3.21."""
+
+    RETURNED = "returned"
+    IGNORED = "ignored"
+    REJECTED = "rejected"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What `PUT /_simulation/settings` changes."""
@@ -39,6 +48,10 @@ class Settings:
     token_lifetime_seconds: int = 3600
     rate_limit: int = 5000
     give_up_seconds: float = 10
+    run_details: RunDetails = RunDetails.RETURNED
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "run_details", RunDetails(self.run_details))
 
 
 class State:
@@ -61,6 +74,7 @@ class State:
             self.jobs: dict[int, Job] = {}
             self.runners: dict[int, Runner] = {}
             self.deployments: dict[int, Deployment] = {}
+            self.workflows: dict[int, Workflow] = {}
             self.deliveries: list[Delivery] = []
             self.faults = Faults()
             self.calls: Counter[tuple[str, int]] = Counter()

@@ -1,6 +1,8 @@
 """HTTP with urllib3, which botocore loads anyway. Uses only the API that urllib3 1.26 and 2 share."""
 
+import json
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import urllib3
@@ -40,10 +42,14 @@ class Connection:
         timeout = urllib3.Timeout(
             connect=min(CONNECT_SECONDS, seconds_left), read=min(self._read_seconds, seconds_left)
         )
+        content: dict[str, Any] = {}
+        if call.body is not None:
+            content, headers = {"body": json.dumps(call.body)}, {**headers, "Content-Type": "application/json"}
         try:
             response = self._pool.request(
                 call.method,
                 self._api_url + call.target,
+                **content,
                 headers={**HEADERS, **headers},
                 retries=REDIRECTS_ONLY,
                 timeout=timeout,

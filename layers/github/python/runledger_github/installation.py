@@ -2,16 +2,20 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import quote
 
 from runledger.model.payload import is_repository_name
 
-from runledger_github.errors import BadName, NotFound
+from runledger_github.errors import BadName, NotFound, Refused
 from runledger_github.limits import Budget
 from runledger_github.messages import Call, Json
 from runledger_github.session import Session
 
 PAGE = {"per_page": "100"}
+# Since February 2026. An older Enterprise Server rejects the field, or ignores it.
+RUN_DETAILS = "return_run_details"
+UNKNOWN_FIELD = (400, 422)
 FORBIDDEN_SEGMENTS = ("", ".", "..")
 
 
@@ -39,6 +43,28 @@ class Installation:
         """Refused (403) until the whole run is finished. After a NoResponseError, check its attempt number."""
         path = _repo(repo, "actions", "runs", run_id, "rerun-failed-jobs")
         self._session.json(Call(method="POST", path=path, repeatable=False))
+
+    def repository(self, repo: str) -> Json:
+        return self._get(_repo(repo))
+
+    def workflow(self, repo: str, workflow: str) -> Json:
+        """By its id, or by the name of its file."""
+        return self._get(_repo(repo, "actions", "workflows", workflow))
+
+    def dispatch_workflow(self, repo: str, workflow: str, *, ref: str) -> Json:
+        """The run as `workflow_run_id` and `html_url`; empty on a server that doesn't name it.
+
+        After a NoResponseError that isn't `repeatable`, GitHub may have started a run.
+        """
+        path = _repo(repo, "actions", "workflows", workflow, "dispatches")
+        call = Call(method="POST", path=path, repeatable=False, body={"ref": ref, RUN_DETAILS: True})
+        try:
+            details = self._session.json(call)
+        except Refused as refused:
+            if refused.status not in UNKNOWN_FIELD or RUN_DETAILS not in refused.message:
+                raise
+            details = self._session.json(replace(call, body={"ref": ref}))
+        return details if isinstance(details, dict) else {}
 
     def deployment(self, repo: str, deployment_id: int) -> Json:
         return self._get(_repo(repo, "deployments", deployment_id))

@@ -21,6 +21,7 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
     conditional: bool = False
+    body: Json | None = None
 
     @property
     def target(self) -> str:

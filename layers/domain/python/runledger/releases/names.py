@@ -18,13 +18,21 @@ _is_sha = re.compile(r"[0-9a-f]{7,64}").fullmatch
 
 
 def package_name(value: Any, *, field: str = "name") -> str:
-    if not (isinstance(value, str) and len(value) <= LONGEST_NAME and _is_name(value)):
+    if not (isinstance(value, str) and is_name(value)):
         raise Malformed(field, NAME_FORMAT)
     return value
 
 
+def is_name(value: str) -> bool:
+    return len(value) <= LONGEST_NAME and _is_name(value) is not None
+
+
+def is_version(value: str) -> bool:
+    return len(value) <= LONGEST_VERSION and _is_version(value) is not None
+
+
 def version(value: Any, *, field: str = "version") -> str:
-    if not (isinstance(value, str) and len(value) <= LONGEST_VERSION and _is_version(value)):
+    if not (isinstance(value, str) and is_version(value)):
         raise Malformed(field, VERSION_FORMAT)
     return value
 

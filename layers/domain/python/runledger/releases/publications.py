@@ -16,7 +16,7 @@ from runledger.model.errors import ContendedError
 from runledger.model.packages import LineKey, LineStatus, Package, Publication, PublishedBy, RebuildStatus
 from runledger.model.releases import RebuildMode
 from runledger.model.reports import NO_INSTALLATION
-from runledger.releases import graph, names, package_reports, tags, versions
+from runledger.releases import graph, names, tags, versions
 from runledger.releases.graph import Plan
 from runledger.releases.lines import TOLERANCE_SECONDS
 from runledger.tables.packages import PackagesTable
@@ -46,7 +46,7 @@ class Publications:
 
     def publish(self, publication: Publication) -> list[LineKey]:
         """The versions that it publishes: none if no package of the repository is bound to this kind of event."""
-        published = [*self._published(publication)]
+        published = [each for each in self._published(publication) if names.is_version(each[1])]
         for package, version in published:
             self._publish(package, version, publication)
         return [LineKey(publication.installation_id, package["name"], version) for package, version in published]
@@ -59,8 +59,8 @@ class Publications:
             if package and version:
                 yield package, version
             return
-        if source is PublishedBy.REGISTRY_PACKAGE and name and publication.ecosystem == NPM:
-            self._create(publication, names.package_name(name))
+        if source is PublishedBy.REGISTRY_PACKAGE and publication.ecosystem == NPM and name and names.is_name(name):
+            self._create(publication, name)
         listed = self.packages.of_repository(scope, publication.repo_full_name)
         found = self.packages.many(scope, listed)
         bound = {
@@ -84,7 +84,7 @@ class Publications:
                 name=name,
                 repo_full_name=publication.repo_full_name,
                 published_by=PublishedBy.REGISTRY_PACKAGE,
-                dependencies=package_reports.dependencies(name, publication.dependencies or {}),
+                dependencies=_dependencies(name, publication),
             ),
             at=self.now(),
         )
@@ -96,7 +96,7 @@ class Publications:
             {
                 "installation_id": scope,
                 "name": name,
-                "version": names.version(version),
+                "version": version,
                 "published_at": publication.published_at,
                 "published_by": publication.published_by,
                 "previous_version": self._previous(package, version),
@@ -160,7 +160,7 @@ class Publications:
         package = self.packages.get(version["installation_id"], version["name"])
         if publication.dependencies is None or package is None or package.get("version") != version["version"]:
             return
-        wanted = package_reports.dependencies(version["name"], publication.dependencies)
+        wanted = _dependencies(version["name"], publication)
         if wanted != package["dependencies"] or sorted(wanted) != package["edges"]:
             self.packages.save(_package(package, wanted), at=self.now())
 
@@ -208,6 +208,12 @@ def _dependents(plan: Plan, known: Mapping[str, Mapping[str, Any]], mode: Rebuil
         if "workflow" not in package:
             found |= {"status": RebuildStatus.SKIPPED, "message": "The package has no workflow to dispatch"}
         yield {name: value for name, value in found.items() if value is not None}
+
+
+def _dependencies(name: str, publication: Publication) -> dict[str, str]:
+    """Names that no package of the ledger can have are left out: registries accept more of them."""
+    found = publication.dependencies or {}
+    return {each: wanted for each, wanted in found.items() if names.is_name(each) and each != name}
 
 
 def _line(version: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:

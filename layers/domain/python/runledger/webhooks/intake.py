@@ -1,8 +1,9 @@
 """Webhook intake: verify, read, check the scope, record. If recording fails, the entry goes to the retry queue."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
 
 from runledger.model.errors import Malformed, OutOfScope, TooLarge, UnavailableError
 from runledger.model.inputs import Receipt
@@ -13,7 +14,10 @@ from runledger.webhooks import hosts
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import webhooks
 from runledger.webhooks.retry_queue import RetryQueue
-from runledger.webhooks.signatures import REREAD_SECONDS, Origin, WebhookSecrets
+from runledger.webhooks.signatures import REREAD_SECONDS, Origin, Signers, WebhookSecrets
+
+if TYPE_CHECKING:
+    from runledger.model.packages import Publication
 
 LARGEST_BODY = 5_000_000
 LONGEST_DELIVERY_ID = 100
@@ -28,6 +32,15 @@ class IntakeResult(StrEnum):
     DEFERRED = "deferred"
 
 
+class Publications(Protocol):
+    """Events that may publish a version of a package."""
+
+    @property
+    def events(self) -> Collection[str]: ...
+    def read(self, delivery: Delivery) -> "Publication | None": ...
+    def send(self, publication: "Publication", *, digest: str) -> None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
     secrets: WebhookSecrets
@@ -35,6 +48,7 @@ class Intake:
     retries: RetryQueue
     host: str  # the one that this deployment serves
     copy: Callable[[Delivery, Receipt, IntakeResult], None] | None = None  # to S3; it must not fail the webhook
+    publications: "Publications | None" = None  # with the setting `releases` only
 
     def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
@@ -44,6 +58,8 @@ class Intake:
         hosts.check(delivery.host, served=self.host)
         if delivery.event == "ping":
             return IntakeResult.PONG
+        if self.publications and delivery.event in self.publications.events:
+            return self._forward(self.publications, delivery, signature, signers)
         inputs = webhooks.read(delivery)
         origins = [_origin(entry) for entry in inputs]
         if not signers.cover(origins):
@@ -54,6 +70,19 @@ class Intake:
                 if isinstance(entry, Receipt):
                     self.copy(delivery, entry, result)
         return results[0] if results else IntakeResult.IGNORED
+
+    def _forward(
+        self, publications: "Publications", delivery: Delivery, signature: str | None, signers: Signers
+    ) -> IntakeResult:
+        """One message for the context of releases, which isn't loaded here."""
+        publication = publications.read(delivery)
+        if publication is None:
+            return IntakeResult.IGNORED
+        origins = [Origin(publication.installation_id, publication.repo_full_name)]
+        if not signers.cover(origins):
+            self._check_scope_again(delivery, signature, origins)
+        publications.send(publication, digest=delivery.body_digest)
+        return IntakeResult.RECORDED
 
     def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:
         """The scope may have been widened since the secrets were read."""

@@ -16,7 +16,13 @@ from runledger.tables.gates import Gates
 from runledger.webhooks.intake import Intake
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import WebhookSecrets
-from runledger.wiring.settings import CopySettings, IntakeSettings, RecordingSettings, TableSettings
+from runledger.wiring.settings import (
+    CopySettings,
+    IntakeSettings,
+    RecordingSettings,
+    ReleaseInputSettings,
+    TableSettings,
+)
 from runledger.wiring.tables import deployments, installations, jobs, runs
 
 
@@ -59,6 +65,10 @@ def intake() -> Intake:
         retries=retries,
         host=settings.github_host,
     )
+    if ReleaseInputSettings.from_environment().release_inputs_queue:
+        from runledger.wiring import release_inputs  # noqa: PLC0415 - only with `releases`
+
+        made = replace(made, publications=release_inputs.forwarded())
     if not CopySettings.from_environment().webhook_bucket:
         return made
     from runledger.wiring import migration  # noqa: PLC0415 - only the phases with S3 load it

@@ -94,6 +94,13 @@ class IntakeSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseInputSettings(Settings):
+    """Intake and the API: set only with `releases`."""
+
+    release_inputs_queue: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopySettings(Settings):
     """Intake and the retries of webhooks: set only in the phases that copy webhooks to S3."""
 

@@ -41,13 +41,13 @@ def read(delivery: Delivery) -> tuple[Input, ...]:
     if delivery.event not in READERS:
         return ()
     message = payload.parse(delivery.body)
-    event = _event_of(message)
+    event = event_of(message)
     if event not in (None, delivery.event):
         raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body is that of a {event} event")
     return READERS[delivery.event](message, delivery)
 
 
-def _event_of(message: Json) -> str | None:
+def event_of(message: Json) -> str | None:
     """The event that the body belongs to. None for another event, or if its reader must report the error."""
     # The order matters: a job may name its deployment, a deployment its run, and a review names a run.
     if "workflow_job" in message:

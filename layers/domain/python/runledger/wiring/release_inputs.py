@@ -1,0 +1,33 @@
+"""The queue of publications, for intake and the API."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+
+from runledger.model.packages import Publication
+from runledger.platform.clients import lazy_client
+from runledger.releases.queue import ReleaseInputs
+from runledger.webhooks.delivery import Delivery
+from runledger.webhooks.readers import publications
+from runledger.wiring.settings import ReleaseInputSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forwarded:
+    """What intake puts on the queue."""
+
+    queue: ReleaseInputs
+    events: Collection[str] = frozenset(publications.READERS)
+    read: Callable[[Delivery], Publication | None] = publications.read
+
+    def send(self, publication: Publication, *, digest: str) -> None:
+        self.queue.send(publication, digest=digest)
+
+
+@cache
+def queue() -> ReleaseInputs:
+    return ReleaseInputs(sqs=lazy_client("sqs"), url=ReleaseInputSettings.from_environment().release_inputs_queue)
+
+
+def forwarded() -> Forwarded:
+    return Forwarded(queue=queue())

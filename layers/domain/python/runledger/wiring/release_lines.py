@@ -1,0 +1,39 @@
+"""Release lines and publications. Only the functions of releases load this."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from runledger.model.releases import RebuildMode
+from runledger.platform.clients import client, lazy_client
+from runledger.platform.clock import SystemClock
+from runledger.releases.lines import Lines
+from runledger.releases.queue import RebuildQueue
+from runledger.tables.release_lines import LinesTable
+from runledger.wiring.releases import table_settings
+from runledger.wiring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildSettings(Settings):
+    rebuilds_queue: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicationSettings(Settings):
+    rebuild_dependents: RebuildMode
+
+
+@cache
+def lines_table() -> LinesTable:
+    settings = table_settings()
+    return LinesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+
+
+@cache
+def queue() -> RebuildQueue:
+    return RebuildQueue(sqs=lazy_client("sqs"), url=RebuildSettings.from_environment().rebuilds_queue)
+
+
+@cache
+def lines() -> Lines:
+    return Lines(table=lines_table(), send=queue().send, now=SystemClock().text)
