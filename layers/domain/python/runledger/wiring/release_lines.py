@@ -9,8 +9,7 @@ from runledger.platform.clock import SystemClock
 from runledger.releases.lines import Lines
 from runledger.releases.queue import RebuildQueue
 from runledger.tables.release_lines import LinesTable
-from runledger.wiring.releases import table_settings
-from runledger.wiring.settings import Settings
+from runledger.wiring.settings import Settings, TableSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +24,7 @@ class PublicationSettings(Settings):
 
 @cache
 def lines_table() -> LinesTable:
-    settings = table_settings()
+    settings = TableSettings.of("RELEASES")
     return LinesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
 
 

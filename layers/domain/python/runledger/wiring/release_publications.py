@@ -7,13 +7,13 @@ from runledger.platform.clock import SystemClock
 from runledger.releases.publications import Publications
 from runledger.tables.packages import PackagesTable
 from runledger.wiring import release_lines
-from runledger.wiring.releases import table_settings
+from runledger.wiring.settings import TableSettings
 
 
 @cache
 def publications() -> Publications:
     return Publications(
-        packages=PackagesTable(client("dynamodb"), table_settings().table),
+        packages=PackagesTable(client("dynamodb"), TableSettings.of("RELEASES").table),
         lines=release_lines.lines_table(),
         mode=release_lines.PublicationSettings.from_environment().rebuild_dependents,
         send=release_lines.queue().send,
