@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from runledger.model import times
 from runledger.notifications.occurrences import Content, Every, Schedule
+from runledger.platform.clock import SystemClock
 
 from tests.functions.conftest import World
 from tests.notifications.deployment import DeployedNotifications
@@ -49,7 +51,8 @@ def test_an_event_that_can_not_be_routed_is_a_dead_letter_without_its_content(de
 
 
 def test_a_tick_sends_overdue_messages_and_digests_that_are_due(deployed: DeployedNotifications) -> None:
-    deployed.scene.route(1)  # long ago, and its entries of the queue are lost
+    deployed.scene.clock.now = times.earlier(SystemClock().text(), seconds=20 * times.SECONDS_PER_MINUTE)
+    deployed.scene.route(1)  # a while ago, and its entries of the queue are lost
     assert deployed.tick() == {"sent_again": 3, "scheduled": 0}
     deployed.send()
     assert deployed.statuses()["1"] == ["completed"]
