@@ -12,6 +12,7 @@ from runledger.webhooks.readers import webhooks
 PUBLISHED = "published"
 TAG = "refs/tags/"
 LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES = 214, 200, 200
+LONGEST_MANIFEST = 100_000
 
 
 def read_release(message: Json, delivery: Delivery) -> Publication | None:
@@ -66,13 +67,13 @@ def _read_package(message: Json, delivery: Delivery, section: str) -> Publicatio
         return None
     package = payload.section(message, section)
     version = payload.optional_section(package, "package_version")
-    npm = payload.optional_section(version, "npm_metadata")
+    npm = payload.optional_section(version, "npm_metadata") or _manifest(version)
     # The name of a package of npm is without its scope, except in its own metadata.
     name, number = payload.text(npm, "name") or payload.text(package, "name"), payload.text(version, "version")
     # A package need not belong to a repository, and then it is bound to none.
     if name is None or number is None or not payload.optional_section(message, "repository"):
         return None
-    ecosystem = payload.text(package, "ecosystem") or payload.text(package, "package_type")
+    ecosystem = payload.text(package, "package_type") or payload.text(package, "ecosystem")
     return _publication(
         message,
         delivery,
@@ -80,10 +81,21 @@ def _read_package(message: Json, delivery: Delivery, section: str) -> Publicatio
         package_name=name,
         package_version=number,
         ecosystem=ecosystem.lower() if ecosystem else None,
-        head_sha=payload.text(npm, "commit_oid") or payload.text(version, "target_oid"),
+        head_sha=payload.text(version, "target_oid") or payload.text(npm, "git_head"),
         published_at=payload.instant(version, "created_at"),
         dependencies=_dependencies(npm),
     )
+
+
+def _manifest(version: Json) -> Json:
+    """The package.json of an npm package, which some deliveries have as text."""
+    text = version.get("manifest")
+    if not isinstance(text, str) or not text.startswith("{") or len(text) > LONGEST_MANIFEST:
+        return {}
+    try:
+        return payload.parse_object(text, "manifest")
+    except Malformed:
+        return {}
 
 
 def _dependencies(npm: Json) -> dict[str, str] | None:
