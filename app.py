@@ -10,7 +10,7 @@ import aws_cdk as cdk
 sys.path.insert(0, str(Path(__file__).parent / "layers" / "domain" / "python"))
 
 from stacks.api import ApiStack
-from stacks.constructs.feed import data_stack
+from stacks.constructs.streams import data_stack
 from stacks.data import DataStack
 from stacks.events import EventsStack
 from stacks.observability import ObservabilityStack

@@ -84,6 +84,7 @@ class ApiStack(cdk.Stack):
             api_tokens=self._api_tokens,
             feed=events.feed,
             notifications=events.notifications,
+            releases=events.releases,
         )
         self._http_api(intake, api)
         if settings.storage_phase is StoragePhase.CLEANUP:

@@ -11,6 +11,7 @@ from stacks.constructs import compliance
 from stacks.constructs.feed import FeedSources, weakly
 from stacks.constructs.parts import camel_case, export, fixed_table_name
 from stacks.constructs.storage import RunnerConfigBucket
+from stacks.constructs.streams import output_streams
 from stacks.monitoring.resource_alarms import watch_tables
 from stacks.settings import Capacity, Settings
 
@@ -30,7 +31,8 @@ class DataStack(cdk.Stack):
         wanted = [table for table in (*schema.TABLES, *schema.OPTIONAL) if is_wanted.get(table, True)]
         self.tables: Mapping[str, dynamodb.Table] = {table.name: self._table(table, settings) for table in wanted}
         if settings.feeds:
-            FeedSources(self, settings=settings, tables=self.tables)
+            FeedSources(self, settings=settings)
+        output_streams(self, self.tables, _read_streams(settings))
         if settings.runner_config_bucket:
             RunnerConfigBucket(self, settings=settings)
         watch_tables(self, self.tables, settings=settings)
@@ -92,17 +94,24 @@ class DataStack(cdk.Stack):
 
 
 def _stream(table: schema.TableSchema, settings: Settings) -> dynamodb.StreamViewType | None:
-    """The feed reads the streams of the five tables and of releases, notifications that of the feed, and releases those
-    of runs and deployments. The view is the same for all readers: it can't be changed while a stream is on.
-    """
-    if table is schema.FEED:
-        return dynamodb.StreamViewType.NEW_IMAGE if settings.notifications else None
-    if table is schema.RELEASES:
-        is_read = settings.feeds
-    else:
-        is_read = table not in schema.OPTIONAL and (settings.streams or settings.feeds)
-        is_read = is_read or (settings.releases and table in RELEASE_SOURCES)
-    return dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if is_read else None
+    """The view is the same for all readers of a table: it can't be changed while the stream is on."""
+    is_streamed = table.name in _read_streams(settings) or (settings.streams and table in schema.TABLES)
+    if not is_streamed:
+        return None
+    is_feed = table is schema.FEED  # its events don't change
+    return dynamodb.StreamViewType.NEW_IMAGE if is_feed else dynamodb.StreamViewType.NEW_AND_OLD_IMAGES
+
+
+def _read_streams(settings: Settings) -> list[str]:
+    """The tables whose streams functions read: the feed all but its own, notifications that one."""
+    read = {
+        **dict.fromkeys(schema.TABLES, settings.feeds),
+        schema.FEED: settings.notifications,
+        schema.RELEASES: settings.feeds and settings.releases,
+    }
+    if settings.releases:
+        read |= dict.fromkeys(RELEASE_SOURCES, True)
+    return [table.name for table, is_read in read.items() if is_read]
 
 
 def _scale(deployed: dynamodb.Table, table: schema.TableSchema, capacity: Capacity) -> None:

@@ -23,6 +23,7 @@ from stacks.constructs.notifications import Notifications
 from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
 from stacks.constructs.reconciler import ReconcilerFunction
 from stacks.constructs.recorder import TRACKS_RUNNERS, Recorder
+from stacks.constructs.releases import Releases
 from stacks.constructs.storage import allow_configs, config_environment
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
@@ -88,6 +89,11 @@ class EventsStack(cdk.Stack):
         self.notifications = (
             Notifications(self, settings=settings, tables=tables, layer=self._domain)
             if settings.notifications
+            else None
+        )
+        self.releases = (
+            Releases(self, settings=settings, tables=tables, layers=[self._domain, self._github])
+            if settings.releases
             else None
         )
         self.reconciler = ReconcilerFunction(

@@ -17,6 +17,7 @@ from stacks.constructs.github_requests import SECONDS_FOR_THE_API_TO_WAIT
 from stacks.constructs.layer import api_layer
 from stacks.constructs.notifications import Notifications
 from stacks.constructs.recorder import TABLES, table_environment
+from stacks.constructs.releases import Releases
 from stacks.settings import Settings
 
 # API Gateway closes the connection after 30 seconds.
@@ -50,6 +51,7 @@ class ApiFunction(LedgerFunction):
         api_tokens: str,
         feed: Feed | None,
         notifications: Notifications | None,
+        releases: Releases | None,
     ) -> None:
         """The API invokes `reconciler` and `github_requests`, and counts the messages in `dead_letters`."""
         super().__init__(
@@ -74,12 +76,15 @@ class ApiFunction(LedgerFunction):
                 "DEAD_LETTER_QUEUES": cdk.Stack.of(scope).to_json_string(_addresses(dead_letters)),
                 **(feed.api_environment() if feed else {}),
                 **(notifications.api_environment() if notifications else {}),
+                **(releases.api_environment() if releases else {}),
             },
         )
         if feed:
             feed.allow_api(self)
         if notifications:
             notifications.allow_api(self)
+        if releases:
+            releases.allow_api(self)
         for table, actions in READS.items():
             self.allow(tables[TABLES[table]].table_arn, *actions)
         for table, index in INDEXES:

@@ -11,7 +11,6 @@ import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -19,9 +18,10 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import camel_case, dead_letters, queue_with_dead_letters, removal_policy
+from stacks.constructs.parts import fixed_table_name, queue_with_dead_letters, removal_policy
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.constructs.storage import IN_THIS_ACCOUNT
+from stacks.constructs.streams import CHANGED, StreamReader, data_stack, discarded_records, output_of_data
 from stacks.settings import Settings
 
 # A message that failed is hidden for six time-outs, and with it the later ones of its installation.
@@ -34,10 +34,6 @@ BUCKET = "FeedBucketName"
 JOBS = "JOBS"
 # Jobs are most of the events. The others share batches, so that fewer functions run at the same time.
 GATHER, GATHER_LONGER = cdk.Duration.seconds(1), cdk.Duration.seconds(5)
-# Only unavailable services are a reason to repeat a batch. DynamoDB keeps records for a day, which is the limit then.
-UNTIL_EXPIRED = -1
-READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
-CHANGED = {"eventName": ["INSERT", "MODIFY"]}
 # Lambda drops other records before it invokes the function.
 FILTERS: Mapping[str, Mapping[str, Any]] = {
     "JOBS": CHANGED | {"dynamodb": {"NewImage": {"job_id": {"N": [{"exists": True}]}}}},
@@ -49,26 +45,22 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
     "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"deployment_id": {"N": [{"exists": True}]}}}},
     "RUNNERS": CHANGED | {"dynamodb": {"NewImage": {"runner_id": {"S": [{"exists": True}]}}}},
 }
+# Heads with a colour, environments, and release lines.
+RELEASE_FILTERS = (
+    CHANGED | {"dynamodb": {"NewImage": {"coloured_run_id": {"N": [{"exists": True}]}}}},
+    CHANGED | {"dynamodb": {"NewImage": {"is_rollback": {"BOOL": [{"exists": True}]}}}},
+    CHANGED | {"dynamodb": {"NewImage": {"total_dependents": {"N": [{"exists": True}]}}}},
+)
 WRITES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem")
 READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
 
 
 class FeedSources(Construct):
-    """In the stack of the tables: outputs of their streams, and a bucket for data that is too large for the table.
+    """In the stack of the tables: a bucket for data that is too large for the table, as an output that can go."""
 
-    They are outputs and not exports, so that they can go.
-    """
-
-    def __init__(self, scope: Construct, *, settings: Settings, tables: Mapping[str, dynamodb.Table]) -> None:
+    def __init__(self, scope: Construct, *, settings: Settings) -> None:
         super().__init__(scope, "FeedSources")
-        stack = cdk.Stack.of(self)
-        for name in FILTERS:
-            table = TABLES[name]
-            cdk.CfnOutput(stack, stream_output(table), value=str(tables[table].table_stream_arn))
-        if settings.notifications:
-            feed = schema.FEED.name
-            cdk.CfnOutput(stack, stream_output(feed), value=str(tables[feed].table_stream_arn))
-        cdk.CfnOutput(stack, BUCKET, value=FeedBucket(self, settings=settings).bucket_name)
+        cdk.CfnOutput(cdk.Stack.of(self), BUCKET, value=FeedBucket(self, settings=settings).bucket_name)
 
 
 class FeedBucket(s3.Bucket):
@@ -149,15 +141,8 @@ class Feed(Construct):
         self._allow_objects(function, "s3:GetObject")
 
     def _stream_function(self) -> None:
-        reason = "It is itself the destination of records that can't be processed."
-        discarded = dead_letters(
-            self,
-            "FeedStreamDeadLetters",
-            settings=self._settings,
-            reason=reason,
-            weak=True,
-            removal_policy=cdk.RemovalPolicy.DESTROY,
-        )
+        discarded = discarded_records(self, "FeedStreamDeadLetters", settings=self._settings)
+        releases = {"RELEASES_TABLE": fixed_table_name(schema.RELEASES, self._settings)}
         function = LedgerFunction(
             self,
             "feed_stream",
@@ -166,37 +151,18 @@ class Feed(Construct):
             timeout=STREAM_TIMEOUT,
             environment={
                 **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
+                **(releases if self._settings.releases else {}),
                 "FEED_STREAM_DEAD_LETTERS": discarded.queue_url,
                 **self.environment(),
             },
         )
         self.allow_sending(function)
-        function.allow(discarded.queue_arn, "sqs:SendMessage")
+        reader = StreamReader(function, settings=self._settings, discarded=discarded)
         for name, pattern in FILTERS.items():
-            self._map(function, name, pattern, discarded)
-        function.allow("*", "dynamodb:ListStreams")
-        compliance.accept(
-            function.role,
-            "AwsSolutions-IAM5[Resource::*]",
-            "dynamodb:ListStreams, which Lambda needs for a mapping, doesn't support resource-level permissions.",
-        )
-
-    def _map(self, function: LedgerFunction, name: str, pattern: Mapping[str, Any], discarded: sqs.Queue) -> None:
-        stream = output_of_data(self._settings, stream_output(TABLES[name]))
-        function.allow(stream, *READS_STREAM)
-        function.function.add_event_source_mapping(
-            f"{camel_case(TABLES[name])}Stream",
-            event_source_arn=stream,
-            # With LATEST, changes are missed while the mapping is created. Repeated ones do no harm.
-            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
-            batch_size=RECORDS_IN_A_BATCH,
-            max_batching_window=GATHER if name == JOBS else GATHER_LONGER,
-            bisect_batch_on_error=True,
-            retry_attempts=UNTIL_EXPIRED,
-            report_batch_item_failures=True,
-            on_failure=event_sources.SqsDlq(discarded),
-            filters=[lambda_.FilterCriteria.filter(dict(pattern))],
-        )
+            gather = GATHER if name == JOBS else GATHER_LONGER
+            reader.read(TABLES[name], pattern, batch_size=RECORDS_IN_A_BATCH, gather=gather)
+        if self._settings.releases:
+            reader.read(schema.RELEASES.name, *RELEASE_FILTERS, batch_size=RECORDS_IN_A_BATCH, gather=GATHER_LONGER)
 
     def _writer_function(self) -> None:
         function = LedgerFunction(
@@ -228,18 +194,6 @@ class Feed(Construct):
 def _only(*kinds: str) -> dict[str, object]:
     """Items of these kinds, of every installation."""
     return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"*#{kind}" for kind in kinds]}}
-
-
-def data_stack(settings: Settings) -> str:
-    return f"{settings.prefix}-data"
-
-
-def stream_output(table: str) -> str:
-    return f"{camel_case(table)}StreamArn"
-
-
-def output_of_data(settings: Settings, name: str) -> str:
-    return cdk.Fn.get_stack_output(data_stack(settings), name)
 
 
 def weakly(producer: Construct) -> None:

@@ -10,7 +10,6 @@ import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -18,10 +17,10 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.environment import stuck_thresholds
-from stacks.constructs.feed import READS_STREAM, output_of_data, stream_output
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import dead_letters, fixed_table_name, queue_with_dead_letters
 from stacks.constructs.recorder import TABLES, table_environment
+from stacks.constructs.streams import StreamReader
 from stacks.settings import Settings
 
 ROUTER_TIMEOUT = cdk.Duration.minutes(1)
@@ -30,7 +29,6 @@ SENDER_TIMEOUT = cdk.Duration.minutes(1)
 SCHEDULES_TIMEOUT = cdk.Duration.minutes(4)
 TICK = cdk.Duration.minutes(5)
 RECORDS_IN_A_BATCH = 25
-UNTIL_EXPIRED = -1
 NEW_EVENTS = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"event_type": {"S": [{"exists": True}]}}}}
 ROUTES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
 SENDS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
@@ -124,26 +122,8 @@ class Notifications(Construct):
         )
         function.allow(self._table_arn, *ROUTES)
         function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
-        function.allow(discarded.queue_arn, "sqs:SendMessage")
-        stream = output_of_data(self._settings, stream_output(schema.FEED.name))
-        function.allow(stream, *READS_STREAM)
-        function.function.add_event_source_mapping(
-            "FeedStream",
-            event_source_arn=stream,
-            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
-            batch_size=RECORDS_IN_A_BATCH,
-            bisect_batch_on_error=True,
-            retry_attempts=UNTIL_EXPIRED,
-            report_batch_item_failures=True,
-            on_failure=event_sources.SqsDlq(discarded),
-            filters=[lambda_.FilterCriteria.filter(NEW_EVENTS)],
-        )
-        function.allow("*", "dynamodb:ListStreams")
-        compliance.accept(
-            function.role,
-            "AwsSolutions-IAM5[Resource::*]",
-            "dynamodb:ListStreams, which Lambda needs for a mapping, doesn't support resource-level permissions.",
-        )
+        reader = StreamReader(function, settings=self._settings, discarded=discarded)
+        reader.read(schema.FEED.name, NEW_EVENTS, batch_size=RECORDS_IN_A_BATCH)
 
     def _sender(self) -> None:
         function = self._function(

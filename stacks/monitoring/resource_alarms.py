@@ -29,7 +29,8 @@ FAILED_PASSES, PASSES_WITHIN = 2, cdk.Duration.minutes(60)
 LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
 # A quick pass starts every five minutes.
 WITHOUT_A_PASS, WITHOUT_PASS_PERIODS = cdk.Duration.minutes(15), 2
-INTAKE, RECONCILER, FEED_STREAM = "webhook_intake", "reconciler", "feed_stream"
+INTAKE, RECONCILER = "webhook_intake", "reconciler"
+FEED_STREAM, RELEASE_STREAM = "feed_stream", "release_stream"
 ROUTER, SENDER = "notification_router", "notification_sender"
 # Its messages wait for up to 15 minutes on purpose: `NotificationsWaiting` watches what is overdue.
 DELAYED_QUEUES = {"NotificationsSlow"}
@@ -51,7 +52,9 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
     if settings.no_webhook_alarm_minutes and INTAKE in watched.functions:
         _silence(alarms, watched.functions[INTAKE], settings.no_webhook_alarm_minutes)
     if FEED_STREAM in watched.functions:
-        _delay(alarms, watched.functions[FEED_STREAM])
+        _delay(alarms, "FeedDelayed", watched.functions[FEED_STREAM], reader="the feed")
+    if RELEASE_STREAM in watched.functions:
+        _delay(alarms, "HeadsDelayed", watched.functions[RELEASE_STREAM], reader="the heads")
     if FEED_QUEUE in watched.queues:
         _backlog(alarms, watched.queues[FEED_QUEUE])
     if SENDER in watched.functions:
@@ -87,12 +90,12 @@ def _silence(alarms: Alarms, intake: lambda_.Function, minutes: int) -> None:
     )
 
 
-def _delay(alarms: Alarms, stream: lambda_.Function) -> None:
+def _delay(alarms: Alarms, name: str, stream: lambda_.Function, *, reader: str) -> None:
     alarms.add(
-        "FeedDelayed",
+        name,
         stream.metric("IteratorAge", statistic="Maximum"),
-        f"Changes of the tables have waited for the feed for over {OLDEST_CHANGE.to_human_string()}; after a day they "
-        "are lost to it.",
+        f"Changes of the tables have waited for {reader} for over {OLDEST_CHANGE.to_human_string()}; after a day they "
+        "are lost.",
         threshold=OLDEST_CHANGE.to_milliseconds(),
     )
 

@@ -34,6 +34,7 @@ class FeedStreamSettings(Settings):
     deployments_table: str
     runners_table: str
     feed_stream_dead_letters: str
+    releases_table: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,7 @@ def streamed_tables() -> Mapping[str, str]:
         settings.runs_table: schema.WORKFLOW_RUNS.name,
         settings.deployments_table: schema.DEPLOYMENTS.name,
         settings.runners_table: schema.RUNNERS.name,
+        **({settings.releases_table: schema.RELEASES.name} if settings.releases_table else {}),
     }
 
 

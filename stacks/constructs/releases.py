@@ -1,0 +1,84 @@
+"""Heads and releases: their functions and queues, and what they add to others. See docs/releases.md.
+
+They come and go with a setting, so references to their parts in other stacks are weak, as those of the feed.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+from runledger.tables import schema
+
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.parts import fixed_table_name
+from stacks.constructs.recorder import TABLES
+from stacks.constructs.streams import CHANGED, StreamReader, discarded_records
+from stacks.settings import Settings
+
+STREAM_TIMEOUT = cdk.Duration.minutes(1)
+RECORDS_IN_A_BATCH = 100
+# The reports of a run follow each other within seconds, and those in one batch are one write.
+GATHER = cdk.Duration.seconds(5)
+# Of pull requests, whose runs say nothing about a branch.
+OTHER_EVENTS = ["pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"]
+# Other changes concern runs and deployments that GitHub hasn't reported itself.
+FILTERS = {
+    "RUNS": CHANGED | {"dynamodb": {"NewImage": {"event": {"S": [{"anything-but": OTHER_EVENTS}]}}}},
+    "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"head_sha": {"S": [{"exists": True}]}}}},
+}
+RECORDS_HEADS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem")
+API_READS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
+
+
+class Releases(Construct):
+    """`layers` are those of the domain and of GitHub."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        tables: Mapping[str, dynamodb.Table],
+        layers: Sequence[lambda_.ILayerVersion],
+    ) -> None:
+        super().__init__(scope, "Releases")
+        self._settings, self._tables = settings, tables
+        self._domain, self._github = layers
+        self._table_name = fixed_table_name(schema.RELEASES, settings)
+        self._table_arn = cdk.Stack.of(self).format_arn(
+            service="dynamodb", resource="table", resource_name=self._table_name
+        )
+        self._stream()
+
+    def api_environment(self) -> dict[str, str]:
+        return self._environment()
+
+    def allow_api(self, function: LedgerFunction) -> None:
+        function.allow(self._table_arn, *API_READS)
+
+    def _stream(self) -> None:
+        discarded = discarded_records(self, "ReleaseStreamDeadLetters", settings=self._settings)
+        function = LedgerFunction(
+            self,
+            "release_stream",
+            settings=self._settings,
+            layers=[self._domain],
+            timeout=STREAM_TIMEOUT,
+            environment={
+                **self._environment(),
+                **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
+                "RELEASE_STREAM_DEAD_LETTERS": discarded.queue_url,
+            },
+        )
+        function.allow(self._table_arn, *RECORDS_HEADS)
+        reader = StreamReader(function, settings=self._settings, discarded=discarded)
+        for name, pattern in FILTERS.items():
+            reader.read(TABLES[name], pattern, batch_size=RECORDS_IN_A_BATCH, gather=GATHER)
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "RELEASES_TABLE": self._table_name,
+            "RELEASES_RETENTION_DAYS": str(self._settings.retention_days[schema.RELEASES.name]),
+        }
