@@ -14,7 +14,13 @@ from runledger.tables import schema
 from stacks.constructs.recorder import READS_RUNNERS, RECORDS, TABLES
 from stacks.constructs.tree import dead_letter_queues, find, resource_of, work_queues
 
-OF_NOTIFICATIONS = {schema.NOTIFICATIONS.name: ("dynamodb:PutItem", "dynamodb:UpdateItem")}
+OPTIONAL = {
+    schema.FEED.name: ("dynamodb:PutItem",),
+    **dict.fromkeys(
+        (schema.NOTIFICATIONS.name, schema.RELEASES.name),
+        ("dynamodb:PutItem", "dynamodb:UpdateItem"),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +66,7 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
 
 def recording_operations(tables: Collection[str]) -> Iterator[tuple[str, str]]:
     """On those of `tables`."""
-    for table, actions in {**RECORDS, **READS_RUNNERS, "FEED": ("dynamodb:PutItem",), **OF_NOTIFICATIONS}.items():
+    for table, actions in {**RECORDS, **READS_RUNNERS, **OPTIONAL}.items():
         for action in actions:
             if (name := TABLES.get(table, table)) in tables:
                 yield name, action.removeprefix("dynamodb:")

@@ -144,7 +144,7 @@ def test_an_environment_of_any_name_has_a_head_of_its_own(environment: str) -> N
 
 
 def test_only_inactive_environments_that_are_no_production_ones_expire() -> None:
-    preview = {"environment": "pr-12", "is_production": None}
+    preview: dict[str, Any] = {"environment": "pr-12", "is_production": None}
     active = deployment(1, succeeded_at=1, **preview)
     inactive = deployment(1, succeeded_at=1, inactive_at=2, **preview)
     for changes, expires in (([active], False), ([active, inactive], True), ([deployment(1)], False)):

@@ -1,5 +1,6 @@
 """The streams of runs and deployments: relevant changes are recorded, and a bad record stops no other."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -48,8 +49,7 @@ class CountingRecorder:
 
 def test_changes_that_concern_no_head_are_skipped() -> None:
     counting = CountingRecorder()
-    watched = stream(empty_engine())
-    watched = type(watched)(recorder=counting, tables=watched.tables, discard=watched.discard)  # type: ignore[arg-type]
+    watched = dataclasses.replace(stream(empty_engine()), recorder=counting)  # type: ignore[arg-type]
     before = run(1, "success")
     counted = before | {"total_jobs": 4, "completed_jobs": 1, "open_job_ids": {3}, "checked_at": "now", "ttl": 9}
     assert watched.process([record(RUNS, counted, before)]) == DONE
@@ -58,6 +58,14 @@ def test_changes_that_concern_no_head_are_skipped() -> None:
     assert (counting.runs, counting.deployments) == ([], [])
     watched.process([record(RUNS, before | {"conclusion": "failure"}, before)])
     assert len(counting.runs) == 1
+
+
+def test_each_changed_run_is_passed_on_to_the_rebuilds() -> None:
+    passed = list[Any]()
+    watched = dataclasses.replace(stream(empty_engine()), run_changed=passed.append)
+    dispatched = run(2, event="workflow_dispatch")
+    watched.process([record(RUNS, run(1)), record(RUNS, dispatched), record(RUNS, dispatched, dispatched)])
+    assert passed == [run(1), dispatched]
 
 
 def test_expired_items_are_ignored() -> None:
@@ -89,10 +97,7 @@ class UnavailableOnce(HeadRecorder):
 
 def test_a_batch_fails_as_a_whole_if_a_service_is_unavailable_and_its_repetition_ends_alike() -> None:
     engine = empty_engine()
-    watched = stream(engine)
-    watched = type(watched)(
-        recorder=UnavailableOnce(table=recorder(engine).table), tables=watched.tables, discard=watched.discard
-    )
+    watched = dataclasses.replace(stream(engine), recorder=UnavailableOnce(table=recorder(engine).table))
     batch = [record(RUNS, run(1, "success"), number=8), record(RUNS, run(2, "failure"), number=9)]
     assert watched.process(batch) == {"batchItemFailures": [{"itemIdentifier": "8"}]}
     assert watched.process(batch) == DONE
@@ -109,6 +114,9 @@ def test_a_table_that_is_not_expected_is_an_error_of_the_deployment() -> None:
 @pytest.mark.parametrize("kind", [RUNS, DEPLOYMENTS])
 def test_items_of_other_kinds_are_ignored(kind: str) -> None:
     engine = empty_engine()
-    others = [{"PK": "7#lookups", "SK": "12:00", "lookups": 3}, {"PK": "7#1#1", "SK": "gate#production", "jobs": {"a"}}]
+    others: list[dict[str, Any]] = [
+        {"PK": "7#lookups", "SK": "12:00", "lookups": 3},
+        {"PK": "7#1#1", "SK": "gate#production", "jobs": {"a"}},
+    ]
     assert stream(engine).process([record(kind, other) for other in others]) == DONE
     assert snapshot(engine) == {}

@@ -29,6 +29,8 @@ CONFIGURATIONS: Mapping[str, Mapping[str, object]] = {
     },
     "cleanup": {"storage_phase": "cleanup", "webhook_bucket": "acme-runners", "runner_config_bucket": "acme-runners"},
     "notifications": {"feeds": True, "feed_types": "job.*", "notifications": True},
+    "releases": {"releases": True, "rebuild_dependents": "enforce"},
+    "releases-and-feed": {"releases": True, "feeds": True},
     "regions": {"runner_regions": "us-east-1,eu-west-1", "orphans": "enforce", "runner_tags": "runner=yes"},
 }
 REGIONS = ("us-east-1", "eu-central-1")

@@ -18,11 +18,12 @@ CHANGES = ("INSERT", "MODIFY")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseStream:
-    """`tables` maps physical names to those of the schema."""
+    """`tables` maps physical names to those of the schema. `run_changed` takes each new or changed run."""
 
     recorder: HeadRecorder
     tables: Mapping[str, str]
     discard: Callable[[Record], None]
+    run_changed: Callable[[Item], None] = lambda _run: None
 
     def process(self, records: Sequence[Record]) -> dict[str, Any]:
         """The response for Lambda, which repeats the batch from the first failed record on.
@@ -70,6 +71,8 @@ class ReleaseStream:
                     deployments.append(after)
         self.recorder.record_runs(runs)
         self.recorder.record_deployments(deployments)
+        for run in runs:
+            self.run_changed(run)
 
 
 def _repeat_from(record: Record) -> dict[str, Any]:

@@ -1,0 +1,121 @@
+"""The setting `releases`: what it adds to the templates, and nothing else."""
+
+import json
+import re
+
+import pytest
+
+from stacks.settings import Settings
+from stacks.settings_reader import BadSetting
+from tests.stacks.test_feed import actions, mappings
+from tests.stacks.test_functions import ALLOWED, LOGS, functions
+from tests.stacks.test_references import exports
+from tests.support.synthesis import Templates, of_type, synthesise
+
+MOST_LOOKED_UP = 40  # with the feed and notifications, which have a test of their own
+READS_STREAMS = {
+    *("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"),
+    *("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
+}
+OF_HEADS = {
+    *LOGS,
+    *READS_STREAMS,
+    *("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+}
+
+
+@pytest.fixture(scope="module")
+def with_releases() -> Templates:
+    return synthesise(releases=True)
+
+
+@pytest.fixture(scope="module")
+def with_all() -> Templates:
+    return synthesise(releases=True, feeds=True, notifications=True)
+
+
+def streams(found: Templates) -> dict[str, str]:
+    """The tables with a stream, and its view."""
+    tables = of_type(found["data"], "AWS::DynamoDB::Table").items()
+    return {
+        re.split(r"[0-9A-F]{8}$", name)[0]: each["StreamSpecification"]["StreamViewType"]
+        for name, each in tables
+        if "StreamSpecification" in each
+    }
+
+
+def test_by_default_there_is_nothing_of_releases(templates: Templates) -> None:
+    assert synthesise(releases=False, rebuild_dependents="dry_run", releases_retention_days=90) == templates
+    assert "RELEASE" not in json.dumps(templates)
+
+
+def test_only_runs_and_deployments_have_streams_without_the_feed(with_releases: Templates) -> None:
+    assert streams(with_releases) == dict.fromkeys(("WorkflowRuns", "Deployments"), "NEW_AND_OLD_IMAGES")
+    assert len(mappings(with_releases["events"])) == 2
+
+
+def test_with_the_feed_the_table_of_releases_has_a_stream_too(with_all: Templates) -> None:
+    found = streams(with_all)
+    assert found["Releases"] == "NEW_AND_OLD_IMAGES"
+    mapped = [json.dumps(each["EventSourceArn"]) for each in mappings(with_all["events"])]
+    assert sum("ReleasesStreamArn" in each for each in mapped) == 1
+    assert sum("WorkflowRunsStreamArn" in each for each in mapped) == 2
+    _, function = functions(with_all)["FeedStream"]
+    assert "RELEASES_TABLE" in function["Environment"]["Variables"]
+
+
+def test_heads_are_computed_with_exactly_these_permissions(with_releases: Templates) -> None:
+    assert actions(with_releases, "ReleaseStream") == OF_HEADS
+    for name in ALLOWED.keys() - {"Api", "WebhookIntake", "WebhookRetry", "Reconciler", "GithubRequests"}:
+        assert actions(with_releases, name) == ALLOWED[name]
+
+
+def test_the_streams_are_split_on_errors_retried_and_not_dropped_silently(with_releases: Templates) -> None:
+    for each in mappings(with_releases["events"]):
+        assert each["BisectBatchOnFunctionError"] is True
+        assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert (each["MaximumRetryAttempts"], each["StartingPosition"]) == (-1, "TRIM_HORIZON")
+        assert "ReleaseStreamDeadLetters" in json.dumps(each["DestinationConfig"]["OnFailure"])
+        (pattern,) = each["FilterCriteria"]["Filters"]
+        assert '"eventName":["INSERT","MODIFY"]' in pattern["Pattern"]
+
+
+def test_the_table_has_no_index_and_expires_items(with_releases: Templates) -> None:
+    (table,) = [
+        each
+        for name, each in of_type(with_releases["data"], "AWS::DynamoDB::Table").items()
+        if name.startswith("Releases")
+    ]
+    assert table["TableName"] == "runledger-prod-releases"
+    assert "GlobalSecondaryIndexes" not in table
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
+
+
+def test_heads_are_watched(templates: Templates, with_releases: Templates) -> None:
+    def alarms(found: Templates) -> set[str]:
+        return {
+            each["AlarmName"].removeprefix("runledger-prod-")
+            for template in found.values()
+            for each in of_type(template, "AWS::CloudWatch::Alarm").values()
+        }
+
+    assert alarms(with_releases) - alarms(templates) >= {
+        *("HeadsDelayed", "DeadLetters-ReleaseStream", "FunctionErrors-release_stream"),
+        *("MessageFailures-release_stream", "Throttled-releases-PutItem", "Throttled-releases-UpdateItem"),
+    }
+
+
+def test_nothing_that_goes_with_the_setting_is_exported(templates: Templates, with_all: Templates) -> None:
+    """An export that another stack imports would block the update that turns releases off."""
+    for name in templates:
+        assert exports(with_all[name]).keys() == exports(templates[name]).keys()
+        assert json.dumps(with_all[name]).count('"Fn::GetStackOutput"') <= MOST_LOOKED_UP
+    looked_up = set(re.findall(r'"OutputName": "([^"]+)"', json.dumps(with_all)))
+    outputs = {name for template in with_all.values() for name in template.get("Outputs", {})}
+    assert looked_up <= outputs
+
+
+@pytest.mark.parametrize("value", ["", "yes", "always", True])
+def test_an_unknown_mode_of_rebuilds_is_rejected(value: object) -> None:
+    with pytest.raises(BadSetting, match="rebuild_dependents"):
+        Settings.read({"rebuild_dependents": value}.get)
