@@ -77,6 +77,15 @@ def test_positions_grow_even_if_the_clock_of_the_next_writer_is_behind() -> None
     assert all(written_at(a) < written_at(b) for a, b in pairwise(positions(found)))
 
 
+def test_a_lagging_replica_hides_no_event_from_the_next_writer_or_a_consumer() -> None:
+    engine, (first, second) = Engine(ALL_TABLES), some_events(2)
+    engine.lag = lambda _operation, _table: 2  # a mark and an event
+    Pipeline(engine, now=lambda: "2025-01-15T10:00:05.000Z").writer.write([first])
+    Pipeline(engine, now=lambda: "2025-01-15T10:00:01.000Z").writer.write([second])
+    read = Pipeline(engine).table.after(SCOPE, None, limit=10).events
+    assert [each["event_id"] for each in read] == [first.event_id, second.event_id]
+
+
 def test_repeated_split_and_merged_messages_write_nothing_twice() -> None:
     engine, events = Engine(ALL_TABLES), some_events(5)
     writer = Pipeline(engine, now=ticking()).writer

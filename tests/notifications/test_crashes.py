@@ -31,7 +31,7 @@ class DelayingQueues(Queues):
 
 
 class NotificationWorld(World):
-    """A subscription, and an event in the feed that it matches."""
+    """Subscriptions, and an event in the feed that they match. A repetition doesn't exceed their limits."""
 
     def __init__(self, subscriptions: int = 1) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class NotificationWorld(World):
         self.services |= {"dynamodb": self.engine, "sqs": self.queues}
         scene = Scene(self.engine)
         for number in range(1, subscriptions + 1):
-            scene.subscribe(number, at_most_per_hour=5)
+            scene.subscribe(number, at_most_per_hour=1)
         scene.publish()
 
     def messages(self) -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ from runledger.notifications.queue import Entry
 from runledger.notifications.subscriptions import Subscription
 
 from tests.notifications.test_crashes import BusChannel, NotificationWorld, event_status, routing, scene_of, send_all
-from tests.simulation.explore import Flow, interleavings, play
+from tests.simulation.calls import Step
+from tests.simulation.explore import Flow, Outcome, interleavings, play
 from tests.simulation.world import Process
 
 PREEMPTIONS = 2
@@ -58,6 +59,22 @@ def test_two_senders_with_the_same_entry_send_it_once() -> None:
     assert number > 20
 
 
+def test_two_senders_with_the_same_entry_make_one_attempt_at_a_receiver_that_fails() -> None:
+    """The slower one has read the message before the attempt, and must not repeat it at once."""
+    world, number = routed(1), 0
+    entry = Entry.of(world.messages()[0])
+
+    def attempt(process: Process) -> None:
+        scene_of(process, accepts=False).sender.process(entry)
+
+    for outcome in interleavings(world, attempt, attempt, preemptions=PREEMPTIONS):
+        number += 1
+        (message,) = world.messages()
+        assert len(world.received()) == 1, outcome.story()
+        assert (message["status"], message["retry_count"], message["dispatch"]) == ("processing", 1, 2), outcome.story()
+    assert number > 20
+
+
 def test_an_event_with_a_failed_message_is_failed_however_its_messages_meet() -> None:
     world, number = routed(2), 0
     first = f"{1:032x}"
@@ -66,7 +83,14 @@ def test_an_event_with_a_failed_message_is_failed_however_its_messages_meet() ->
         number += 1
         assert sorted(each["status"] for each in world.messages()) == ["completed", "failed"], outcome.story()
         assert event_status(world) == "failed", outcome.story()
+        assert not was_written(outcome, "delivered"), outcome.story()
     assert number > 20
+
+
+def was_written(outcome: Outcome, status: str) -> bool:
+    """At any time: the status of an event never moves back."""
+    steps = [step for step in outcome.steps if isinstance(step, Step) and step.result == "ok"]
+    return any({"S": status} in step.arguments.get("ExpressionAttributeValues", {}).values() for step in steps)
 
 
 def test_a_sweep_beside_a_sender_sends_nothing_twice() -> None:

@@ -82,6 +82,12 @@ def subscribe(
             "2025-03-30T12:00:00.000Z",
             "2025-03-30T01:00:00.000Z",
         ),
+        # From three back to two: the second time isn't another occurrence.
+        (
+            Schedule(every=Every.DAY, hour=2, timezone="Europe/Berlin"),
+            "2025-10-26T01:30:00.000Z",
+            "2025-10-26T00:00:00.000Z",
+        ),
     ],
 )
 def test_an_occurrence_is_at_the_full_hour_of_the_time_zone(schedule: Schedule, now: str, occurrence: str) -> None:
