@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from runledger.model import times
 from runledger.notifications.channels.delivery import Receipt
+from runledger.notifications.messages import sent_again
 from runledger.notifications.queue import Entry
 from runledger.notifications.sender import Sent
 
@@ -221,3 +222,23 @@ def test_a_status_never_goes_backwards(scene: Scene) -> None:
     assert not scene.messages.abandon(ended, at=NOON, error="late")
     assert not scene.messages.sweep(ended, at=NOON, swept_before=NOON)
     assert one(scene) == ended
+
+
+def test_a_message_that_is_being_sent_is_not_abandoned(scene: Scene) -> None:
+    """Its subscription may be disabled meanwhile: what the receiver responds decides."""
+    scene.subscribe()
+    scene.route()
+    (message,) = scene.all()
+    claimed = scene.messages.claim(message, at=NOON, until="2025-01-15T12:02:00.000Z")
+    assert claimed
+    assert not scene.messages.abandon(message, at=NOON, error="The subscription was disabled")
+    assert scene.messages.complete(claimed, at=NOON, notification_id=None)
+
+
+def test_a_message_is_sent_again_once_however_late_the_request_is_repeated() -> None:
+    failed = {"installation_id": SCOPE, "message_id": "m1", "subscription_id": "s1", "message_type": "job.failed"}
+    again = [
+        sent_again(failed, {}, at=at, created_by="token:olga", correlation_id=at)
+        for at in (NOON, "2025-01-15T12:00:01.000Z")
+    ]
+    assert again[0].message_id == again[1].message_id != failed["message_id"]
