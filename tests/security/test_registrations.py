@@ -1,10 +1,14 @@
 """A machine is stopped only after every list that may contain its runner was read completely."""
 
+import itertools
 from typing import Any
 
 import pytest
 from runledger_github.registrations import Registrations
 
+from local.github.messages import Request
+from local.github.paging import page_of
+from local.github.records import Runner
 from tests.functions.reconciling import Scene, ago
 from tests.security.machines import busy_machine, idle_orphan, ownerless, reconcile
 from tests.security.stranger import INSTALLATION as STRANGER
@@ -106,15 +110,26 @@ def test_an_installation_that_has_sent_no_webhook_yet_is_searched_too(scene: Sce
     assert scene.state_of(instance) == "running"
 
 
-def test_a_list_that_changes_while_it_is_read_leaves_no_busy_runner_out(scene: Scene) -> None:
+def test_a_list_that_changes_while_it_is_read_leaves_no_busy_runner_out(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time, a runner at the top is removed after the first page, so the busy one is on neither page."""
     instance = idle_orphan(scene, {})
     del scene.github.state.runners[9]
-    for number in range(100, 219):
+    for number in range(100, 199):
         scene.github.state.put("runners", number, scope=REPO, name=f"x-i-{number:017x}")
-    scene.github.state.put("runners", 219, scope=REPO, name=f"runner--{instance}", busy=True)
-    scene.github.state.runners = Shrinking(scene.github.state.runners)
-    reconcile(scene)
+    scene.github.state.put("runners", 199, scope=REPO, name=f"runner--{instance}", busy=True)
+    numbers = itertools.count(1000)
+
+    def removed_meanwhile(request: Request, found: list[Runner]) -> tuple[list[Runner], dict[str, str]]:
+        number = next(numbers)
+        short_lived = Runner(id=number, scope=REPO, name=f"x-i-{number:017x}")
+        return page_of(request, found if "page" in request.query else [short_lived, *found])
+
+    monkeypatch.setattr("local.github.endpoints.runners.page_of", removed_meanwhile)
+    answer = reconcile(scene)
     assert scene.state_of(instance) == "running"
+    assert "the list of runners changes faster than it can be read" in answer["text"]
 
 
 def test_a_machine_that_registers_again_while_it_is_removed_is_left_alone(
@@ -147,11 +162,3 @@ def test_a_machine_that_is_contested_during_the_search_is_left_alone(
     monkeypatch.setattr(Registrations, "search", claim_meanwhile)
     reconcile(scene)
     assert scene.state_of(instance) == "running"
-
-
-class Shrinking(dict[int, Any]):
-    """Each time it is read, the first runner has gone since the last time."""
-
-    def values(self) -> Any:
-        del self[next(iter(self))]
-        return super().values()
