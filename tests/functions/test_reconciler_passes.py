@@ -14,10 +14,11 @@ from runledger.tables.passes import PassesTable, new_pass_id
 from runledger_github.state import GitHubState
 
 from tests.functions.reconciling import Scene, ago, lose, queued
+from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS, RUNS
 from tests.support.log_lines import lines, metrics, written
-from tests.support.webhooks import QUEUED, REPO, RUN
+from tests.support.webhooks import QUEUED, REPO, RUN, http_event
 
 
 def test_a_pass_that_runs_out_of_time_is_stored_and_the_next_one_continues_where_it_stopped(scene: Scene) -> None:
@@ -33,18 +34,31 @@ def test_a_pass_that_runs_out_of_time_is_stored_and_the_next_one_continues_where
 
 
 @pytest.mark.parametrize("kind", ["quick", "full"])
-def test_a_pass_that_could_not_ask_about_all_runs_is_continued_by_the_next(scene: Scene, kind: str) -> None:
-    runs = [RUN, RUN + 1, RUN + 2]
+@pytest.mark.parametrize("finished", [False, True], ids=["open", "finished, with a job that is open"])
+def test_a_pass_that_could_not_ask_about_all_runs_is_continued_by_the_next(
+    scene: Scene, kind: str, finished: bool
+) -> None:
+    runs, begun = [RUN, RUN + 1, RUN + 2], ago(seconds=1)
     for job_id, run_id in enumerate(runs):
         scene.github.state.put("runs", run_id, repository=REPO)
         queued(scene, job_id, run_id=run_id)
+        if finished:
+            finish(scene, run_id)
     for passes in range(1, len(runs) + 1):
         time_for_one_run = SimpleNamespace(
             aws_request_id=f"hurried {passes}",
             get_remaining_time_in_millis=lambda asked=passes: 600_000 if scene.calls("/jobs") < asked else 1_000,
         )
         scene.world.start("reconciler").handler({"pass": kind}, time_for_one_run)
-    assert {item["run_id"] for item in items(scene.world.dynamodb, RUNS) if "checked_at" in item} == set(runs)
+    checked = [item for item in items(scene.world.dynamodb, RUNS) if item.get("checked_at", "") >= begun]
+    assert {item["run_id"] for item in checked} == set(runs)
+
+
+def finish(scene: Scene, run_id: int) -> None:
+    """Only the run's completion webhook arrives."""
+    _, completed = messages.run("completed", run_id=run_id)
+    event = http_event(json.dumps(completed).encode(), guid=f"run {run_id} completed", event="workflow_run")
+    assert scene.world.invoke("webhook_intake", event)["statusCode"] == 202
 
 
 def test_a_part_that_fills_every_pass_starves_no_other(scene: Scene) -> None:

@@ -74,6 +74,29 @@ def test_machines_whose_jobs_cannot_be_read_keep_no_orphan_alive() -> None:
     assert len(world.stops) == 5
 
 
+def test_jobs_without_a_run_that_cannot_be_read_keep_no_other_open() -> None:
+    """Nothing stores when they were checked. A pass has time for fewer of them than there are."""
+    until, healthy = START + 6 * HOUR, range(900, 903)
+    hangs = Window(start=START, end=until, kind=HANGS, path="/actions/jobs/1")
+    world = World(Troubles(name="without a run", silent_at=until, windows=(hangs,)))
+    state = world.github.state
+    with wired_to(world):
+        state.put("installations", INSTALLATION, account="acme")
+        state.put("runs", 1, repository="acme/web")
+        ended = {"status": "completed", "conclusion": "success", "completed_at": world.github.time()}
+        for job_id in (*range(100, 130), *healthy):
+            state.put("jobs", job_id, run_id=1, **ended)
+            unknown = {"run_id": None, "run_attempt": None}
+            about = {"installation_id": INSTALLATION, "repo_full_name": "acme/web", **unknown}
+            machine = f"i-{job_id:017x}"
+            world.launcher_event(
+                runner_events.launcher("runner_scheduled", job_id=job_id, runner_id=machine, minute=0, **about)
+            )
+        pass_each_half_hour(world, hours=5)
+        found = world.receiving.intake.ledger.jobs.among((INSTALLATION, job_id) for job_id in healthy)
+    assert [each.status for each in found.values()] == ["completed"] * len(healthy)
+
+
 def test_stuck_jobs_that_use_up_the_rate_limit_keep_no_orphan_alive() -> None:
     """Twenty requests an hour are not reserved for others, and sixty runs are checked in every pass."""
     world = World(Troubles(name="limit", silent_at=START))

@@ -1,4 +1,4 @@
-"""Fifty random worlds of the reconciler; `make simulate KIND=reconciler WORLDS=5000` plays more of them."""
+"""Eighty random worlds of the reconciler; `make simulate KIND=reconciler WORLDS=5000` plays more of them."""
 
 import pytest
 
