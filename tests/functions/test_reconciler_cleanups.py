@@ -1,5 +1,6 @@
 """The cleanup of one orphan, by a pass or a person: what is removed, what is kept, and the result in words."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from runledger_github.registrations import Registrations
 from tests.functions.reconciling import ORG, RAN, Scene, ago, outlived
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS
-from tests.support.webhooks import COMPLETED, IN_PROGRESS, REPO
+from tests.support.runner_events import ACCOUNT
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 
 def test_in_report_mode_nothing_is_stopped(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +94,22 @@ def test_a_registration_of_another_repository_with_the_same_name_and_id_is_not_r
     scene.launch(1, instance)
     scene.receive(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
     scene.github.state.put("runners", 9, scope=f"{ORG}/other", name="builder-7", status="offline")
+    for _ in range(3):
+        scene.reconcile()
+    assert scene.state_of(instance) == "terminated"
+    assert 9 in scene.github.state.runners
+
+
+def test_a_registration_with_another_installation_is_not_removed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's account has uninstalled the App and was renamed. Another account has taken its name."""
+    limited = {"account": ACCOUNT, "source": "my.launcher", "installations": [INSTALLATION]}
+    monkeypatch.setenv("EVENT_PUBLISHERS", json.dumps([limited]))
+    instance = scene.start_instance()
+    scene.launch(1, instance)
+    scene.receive(COMPLETED, 1, **RAN, runner_name="builder-7", completed_at=ago(minutes=30))
+    del scene.github.state.installations[INSTALLATION]
+    scene.github.state.put("installations", INSTALLATION + 1, account=ORG)
+    scene.github.state.put("runners", 9, scope=REPO, name="builder-7", status="offline")
     for _ in range(3):
         scene.reconcile()
     assert scene.state_of(instance) == "terminated"

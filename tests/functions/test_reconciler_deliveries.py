@@ -96,6 +96,16 @@ def test_an_old_row_above_a_new_one_does_not_hide_it(scene: Scene) -> None:
     assert lost_guids(scene) == {"read", "new"}
 
 
+def test_the_newest_failure_of_a_delivery_is_redelivered_whatever_its_id(scene: Scene) -> None:
+    lose(scene, "lost")
+    dated(scene, id=7002, delivered_at=ago(minutes=9))
+    lose(scene, "lost")
+    dated(scene, id=7001, delivered_at=ago(minutes=5))
+    assert scene.reconcile()["summary"]["webhooks_redelivered"] == 1
+    (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "lost_deliveries"]
+    assert stored["delivery_id"] == 7001
+
+
 def test_a_cursor_that_github_refuses_is_dropped(scene: Scene) -> None:
     lose(scene, "lost")
     cursor = {"PK": {"S": "delivery_log"}, "SK": {"S": "v"}, "cursor": {"S": "of-last-year"}}

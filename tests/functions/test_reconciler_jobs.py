@@ -9,7 +9,7 @@ from tests.functions.reconciling import Scene, ago, ended, launched_without, que
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import JOBS, RUNS
-from tests.support.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
+from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
 
 
 def set_status(scene: Scene, job_id: int, status: str) -> None:
@@ -193,12 +193,13 @@ def test_githubs_budget_is_left_to_others(scene: Scene, monkeypatch: pytest.Monk
     assert (answer["summary"]["runs_asked"], answer["summary"]["postponed"]) == (0, 2)
 
 
-def test_a_job_without_a_repository_is_healed_with_that_of_its_run(scene: Scene) -> None:
-    queued(scene, 1)
+@pytest.mark.parametrize("kind", ["quick", "full"])
+def test_a_job_without_a_repository_is_healed_with_that_of_its_run(scene: Scene, kind: str) -> None:
+    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))
     launched_without(scene, 2, "repo_full_name")
     scene.on_github(2, "completed", **ended())
     assert "repo_full_name" not in scene.job(2)
-    scene.reconcile()
+    scene.reconcile(kind)
     assert (scene.job(2)["status"], scene.job(2)["repo_full_name"]) == ("completed", REPO)
 
 

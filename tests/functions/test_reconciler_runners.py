@@ -178,6 +178,16 @@ def test_foreign_instances_are_no_active_mappings(scene: Scene) -> None:
     assert (second["active_runners"], second["living_instances"]) == (1, 1)
 
 
+def test_a_machine_whose_tags_were_removed_is_no_active_mapping(scene: Scene) -> None:
+    instance = scene.start_instance()
+    scene.reconcile()
+    assert scene.runner(instance)["status"] == "active"
+    scene.world.client("ec2").delete_tags(Resources=[instance], Tags=[{"Key": name} for name in TAGGED])
+    summary = scene.reconcile()["summary"]
+    assert (summary["active_runners"], summary["living_instances"]) == (0, 0)
+    assert scene.state_of(instance) == "running"
+
+
 @pytest.mark.parametrize(
     "tag",
     [
