@@ -8,6 +8,7 @@ from runledger.notifications.channels.delivery import Receipt
 from runledger.notifications.messages import sent_again
 from runledger.notifications.queue import Entry
 from runledger.notifications.sender import Sent
+from runledger.tables.messages import Next
 
 from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
@@ -242,3 +243,16 @@ def test_a_message_is_sent_again_once_however_late_the_request_is_repeated() -> 
         for at in (NOON, "2025-01-15T12:00:01.000Z")
     ]
     assert again[0].message_id == again[1].message_id != failed["message_id"]
+
+
+def test_a_late_retry_reopens_nothing(scene: Scene) -> None:
+    scene.subscribe()
+    scene.route()
+    (message,) = scene.all()
+    late = scene.messages.claim(message, at=NOON, until=NOON)
+    current = scene.messages.claim(message, at=NOON, until="2025-01-15T12:02:00.000Z")
+    assert late
+    assert current
+    assert scene.messages.complete(current, at=NOON, notification_id=None)
+    following = Next(at=NOON, parked=False, dispatch=2)
+    assert not scene.messages.retry(late, following, at=NOON, error="no response")
