@@ -21,7 +21,7 @@ STREAM_TIMEOUT = cdk.Duration.minutes(1)
 RECORDS_IN_A_BATCH = 100
 # The reports of a run follow each other within seconds, and those in one batch are one write.
 GATHER = cdk.Duration.seconds(5)
-# Of pull requests, whose runs say nothing about a branch.
+# Of pull requests, whose runs don't concern a branch.
 OTHER_EVENTS = ["pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"]
 # Other changes concern runs and deployments that GitHub hasn't reported itself.
 FILTERS = {

@@ -85,7 +85,7 @@ def test_without_the_setting_there_is_no_feed_and_me_shows_it(api: Client, ledge
     for path in (PATH, f"{PATH}/{UNKNOWN}", f"{PATH}/consumers", f"{PATH}/consumers/a/events"):
         answer = api.get(path)
         assert (answer.status, "setting feeds" in answer.body["detail"]) == (404, True)
-    assert api.post(PATH, {"type": "release.published"}).status == 404
+    assert api.post(PATH, {"type": "audit.finished"}).status == 404
 
 
 def test_events_are_listed_newest_or_oldest_first_and_page_by_page(client: Client) -> None:
@@ -185,24 +185,24 @@ def test_a_publisher_posts_events_and_acknowledges_and_does_nothing_else(
     world: World, feed: str, client: Client
 ) -> None:
     publisher = client.with_token(PUBLISHER)
-    answer = publisher.post(PATH, {"type": "release.published", "id": "v1", "data": {"version": 1.5}})
+    answer = publisher.post(PATH, {"type": "audit.finished", "id": "v1", "data": {"version": 1.5}})
     assert answer.status == 202
     (sent,) = posted(world, feed)
-    assert (sent.event_id, sent.event_type, sent.payload) == (answer.body["id"], "release.published", {"version": 1.5})
+    assert (sent.event_id, sent.event_type, sent.payload) == (answer.body["id"], "audit.finished", {"version": 1.5})
     assert (sent.installation_id, sent.origin, sent.correlation_id) == (INSTALLATION, "api", "a-request")
     assert publisher.get(PATH).status == 200
     assert publisher.post("/admin/reconciliation/run").status == 403
-    assert client.with_token(TOKENS["reader"]).post(PATH, {"type": "release.published"}).status == 403
+    assert client.with_token(TOKENS["reader"]).post(PATH, {"type": "audit.finished"}).status == 403
     (event,) = write(*job_events(1))
     assert client.with_token(TOKENS["reader"]).post(f"{PATH}/consumers/a/ack", {"id": event.event_id}).status == 403
 
 
 def test_an_own_id_is_the_same_event_for_the_same_caller_only(client: Client) -> None:
-    event = {"type": "release.published", "id": "v1"}
+    event = {"type": "audit.finished", "id": "v1"}
     publisher = client.with_token(PUBLISHER)
     first, again, other = publisher.post(PATH, event), publisher.post(PATH, event), client.post(PATH, event)
     assert first.body["id"] == again.body["id"] != other.body["id"]
-    without = {"type": "release.published"}
+    without = {"type": "audit.finished"}
     assert client.post(PATH, without).body["id"] != client.post(PATH, without).body["id"]
 
 
@@ -212,12 +212,12 @@ def test_an_own_id_is_the_same_event_for_the_same_caller_only(client: Client) ->
         ({"type": "job.failed"}, "type"),
         ({"type": "Release"}, "type"),
         ({"type": "deploys.done"}, "type"),  # isn't in feed_types
-        ({"type": "release.published", "data": "x" * 200_000}, "data"),
-        ({"type": "release.published", "time": "yesterday"}, "time"),
-        ({"type": "release.published", "id": "x" * 101}, "id"),
-        ({"type": "release.published", "id": ""}, "id"),
-        ({"type": "release.published", "subject": "a\nb"}, "subject"),
-        ({"type": "release.published", "data": float("nan")}, "data"),
+        ({"type": "audit.finished", "data": "x" * 200_000}, "data"),
+        ({"type": "audit.finished", "time": "yesterday"}, "time"),
+        ({"type": "audit.finished", "id": "x" * 101}, "id"),
+        ({"type": "audit.finished", "id": ""}, "id"),
+        ({"type": "audit.finished", "subject": "a\nb"}, "subject"),
+        ({"type": "audit.finished", "data": float("nan")}, "data"),
     ],
 )
 def test_an_event_that_is_not_accepted_names_its_field(
@@ -234,7 +234,7 @@ def test_a_token_sees_and_changes_only_the_feeds_of_its_installations(world: Wor
     limited = client.with_token(TOKENS["scoped"])
     for path in (PATH, f"{PATH}/{event.event_id}", f"{PATH}/consumers", f"{PATH}/consumers/a/events"):
         assert limited.get(path).status == 404
-    assert limited.post(PATH, {"type": "release.published"}).status == 404
+    assert limited.post(PATH, {"type": "audit.finished"}).status == 404
     assert limited.post(f"{PATH}/consumers/a/ack", {"id": event.event_id}).status == 404
     assert posted(world, feed) == []
     # An id of another installation is unknown in one's own.

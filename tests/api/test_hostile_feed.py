@@ -23,7 +23,7 @@ def nested(depth: int) -> str:
 
 
 def post_text(client: Client, data: str) -> Any:
-    return client.ask("POST", PATH, body=f'{{"type":"release.published","data":{data}}}')
+    return client.ask("POST", PATH, body=f'{{"type":"audit.finished","data":{data}}}')
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_no_page_is_larger_than_lambda_can_return_and_all_events_are_read(client
 
 
 def test_posts_of_an_installation_are_limited_by_the_minute(world: World, feed: str, client: Client) -> None:
-    statuses = [client.post(PATH, {"type": "release.published"}).status for _ in range(22)]
+    statuses = [client.post(PATH, {"type": "audit.finished"}).status for _ in range(22)]
     assert statuses == [202] * 20 + [429] * 2
-    assert "20 posts" in client.post(PATH, {"type": "release.published"}).body["detail"]
+    assert "20 posts" in client.post(PATH, {"type": "audit.finished"}).body["detail"]
     later = replace(client, now_ms=client.now_ms + 60_000)
-    assert later.post(PATH, {"type": "release.published"}).status == 202
+    assert later.post(PATH, {"type": "audit.finished"}).status == 202
     assert client.get(PATH).status == 200
     assert len(posted(world, feed)) > 0
 
@@ -151,7 +151,7 @@ def test_what_is_no_id_of_an_event_is_not_looked_up(client: Client, event_id: st
     ],
 )
 def test_the_time_of_a_posted_event_has_bounds(client: Client, time: str, status: int) -> None:
-    assert client.post(PATH, {"type": "release.published", "time": time}).status == status
+    assert client.post(PATH, {"type": "audit.finished", "time": time}).status == status
 
 
 @pytest.mark.parametrize("word", ["job", "jobs", "runs", "approvals", "runners", "deployments", "runledger"])

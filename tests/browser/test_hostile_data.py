@@ -84,7 +84,7 @@ def test_every_character_of_a_name_and_a_label_can_be_read(open_tab: Open) -> No
 def _posted(number: int, **event: Any) -> dict[str, Any]:
     return {
         "id": f"{number:032x}",
-        "type": "release.published",
+        "type": "audit.finished",
         "subject": "jobs/1",
         "time": "2025-01-15T10:00:00.000Z",
         "origin": "api",
@@ -104,7 +104,7 @@ def test_hostile_events_of_the_feed_are_marked_as_posted_and_break_nothing(open_
     tab.fulfill(f"installations/{INSTALLATION}/feed", {"items": [*posted, own], "next_cursor": None})
     tab.page.reload()
     tab.show(INSTALLATION, "overview")
-    rows = tab.page.locator("table", has_text="release.published").locator("tbody tr")
+    rows = tab.page.locator("table", has_text="audit.finished").locator("tbody tr")
     expect(rows).to_have_count(len(posted) + 1)
     expect(rows.filter(has_text="(posted)")).to_have_count(len(posted))
     expect(rows.locator("a")).to_have_count(1)

@@ -103,13 +103,13 @@ def test_an_error_other_than_a_missing_feed_is_reported(api: CannedApi) -> None:
 @pytest.mark.parametrize("value", [["x"], {"a": 1}, {"toString": 1}, 5, True, "\x1b[31m\u202e"])
 @pytest.mark.parametrize("name", ["repo_full_name", "environment", "conclusion"])
 def test_hostile_data_of_a_posted_event_never_ends_tail(api: CannedApi, name: str, value: object) -> None:
-    posted = fed(1, "release.published", **{name: value}) | {"origin": "api", "subject": "jobs/1"}
+    posted = fed(1, "audit.finished", **{name: value}) | {"origin": "api", "subject": "jobs/1"}
     hostile: dict[str, Any] = {name: value}
     api.respond(FEED, page(), page(posted, posted | {"data": [value]}, fed(2, **hostile)), page())
     first, second, third = run(api, polls=1)
-    assert "jobs/1  release.published (posted)" in first
+    assert "jobs/1  audit.finished (posted)" in first
     assert "build" not in first
-    assert second.endswith("release.published (posted)")
+    assert second.endswith("audit.finished (posted)")
     assert "jobs/2  job.failed" in third
     assert "\x1b" not in first + third
 

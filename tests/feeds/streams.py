@@ -18,7 +18,7 @@ from tests.simulation.storage import key_values
 
 Record = dict[str, Any]
 FEED = schema.FEED.name
-TABLES = {table.name: table.name for table in schema.TABLES}
+TABLES = {table.name: table.name for table in (*schema.TABLES, schema.RELEASES)}
 ALL_TABLES = (*schema.TABLES, *schema.OPTIONAL)
 
 

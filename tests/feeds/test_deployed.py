@@ -210,13 +210,13 @@ def test_the_reconcilers_work_is_in_the_feed(played: Outputs) -> None:
 
 def test_a_posted_event_is_written_once_and_a_consumer_reads_it(played: Outputs) -> None:
     path = f"/v1/installations/{INSTALLATIONS[1]}/feed"
-    event = {"type": "release.published", "id": "v1", "data": {"text": "x" * 70_000}}
+    event = {"type": "audit.finished", "id": "v1", "data": {"text": "x" * 70_000}}
     first, again = (ask(played, path, method="POST", body=event) for _ in range(2))
     assert (first.status, first.body) == (202, again.body)
     until_quiet(played)
     one = ask(played, f"{path}/{first.body['id']}")
     assert one.body["data"] == event["data"]
-    (listed,) = ask(played, path, type="release.published").body["items"]
+    (listed,) = ask(played, path, type="audit.finished").body["items"]
     assert listed["dataref"] == f"{path}/{first.body['id']}"
     read: list[str] = []
     while items := ask(played, f"{path}/consumers/a/events", limit=50).body["items"]:
@@ -262,7 +262,7 @@ def test_a_tick_sends_a_digest_of_the_demo_once(played: Outputs) -> None:
 
 def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: Outputs, subscribed: Subscribed) -> None:
     """The last test: the router reads subscriptions again after half a minute, which has passed since the first."""
-    scope, event = INSTALLATIONS[0], {"type": "release.published", "data": {"version": "1.2.3"}}
+    scope, event = INSTALLATIONS[0], {"type": "audit.finished", "data": {"version": "1.2.3"}}
     sent: list[str] = []
 
     def received() -> Any:
@@ -272,11 +272,11 @@ def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: O
 
     first = deployed.eventually(received, "an event")[0]
     verified = Webhook(subscribed.secret).verify(first.body, first.headers)
-    assert cloud_events.read(verified).get_type() == "release.published"
+    assert cloud_events.read(verified).get_type() == "audit.finished"
     assert verified["id"] in sent
     path = f"/v1/installations/{scope}/feed/{verified['id']}"
     deployed.eventually(lambda: ask(played, path).body["deliverystatus"] == "delivered", "a delivered event")
-    found = deployed.messages(played, scope, status="completed", type="release.published")
+    found = deployed.messages(played, scope, status="completed", type="audit.finished")
     assert first.headers["webhook-id"] in {each["message_id"] for each in found}
     ids = [each.headers["webhook-id"] for each in subscribed.receiver.requests]
     assert len(ids) == len(set(ids))

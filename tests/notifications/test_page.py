@@ -38,7 +38,7 @@ ERROR = "The receiver returned 500"
 DAILY = {"every": "daily", "hour": 7, "timezone": "Europe/Berlin", "content": "reminder", "text": "Stand-up"}
 ALL_FIELDS: dict[str, dict[str, Any]] = {
     "webhook": {
-        "types": ["job.failed", "approval.requested", "job.*", "release.published"],
+        "types": ["job.failed", "approval.requested", "job.*", "audit.finished"],
         "repositories": ["acme/api", "acme/web-*"],
         "branches": ["main", "release/*"],
         "conclusions": ["failure", "startup_failure"],
@@ -279,7 +279,7 @@ def test_hostile_names_break_nothing_and_axe_finds_no_violation(
     own_id = made["subscription_id"]
     for view, query in (
         ("notifications", {}),
-        ("notifications", {"status": "queued", "type": "release.published", "subscription": own_id}),
+        ("notifications", {"status": "queued", "type": "audit.finished", "subscription": own_id}),
         ("subscription", {"part": own_id}),
         ("subscription", {"part": own_id, "edit": 1}),
         ("subscription", {"part": "new"}),

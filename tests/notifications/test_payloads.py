@@ -59,7 +59,7 @@ def test_a_payload_that_does_not_match_its_type_or_installation_is_refused(broke
 def test_events_of_teams_may_have_any_data() -> None:
     values: tuple[Any, ...] = ({}, [1], "text", None)
     for data in values:
-        payloads.check(payload("release.published") | {"data": data}, installation_id=SCOPE)
+        payloads.check(payload("audit.finished") | {"data": data}, installation_id=SCOPE)
     without = {name: value for name, value in payload().items() if name != "data"}
     payloads.check(without | {"dataref": "/v1/installations/7/feed/x"}, installation_id=SCOPE)
 

@@ -51,7 +51,7 @@ def test_an_event_matches_if_all_parts_of_the_filter_do(wanted: EventFilter, mat
 def test_an_event_without_a_branch_matches_no_filter_for_branches() -> None:
     wanted = EventFilter(types=("*",), branches=("*",))
     assert not wanted.matches({"type": "runner.cleaned", "data": {}})
-    assert not wanted.matches({"type": "release.published", "data": [1]})
+    assert not wanted.matches({"type": "audit.finished", "data": [1]})
 
 
 def test_each_matching_subscription_gets_one_message_with_the_event_as_its_payload(scene: Scene) -> None:
@@ -150,8 +150,8 @@ def test_an_event_that_dynamodb_can_not_store_is_discarded() -> None:
 
 
 def test_an_event_over_64_kb_is_sent_with_its_address(scene: Scene) -> None:
-    scene.subscribe(types=("release.*",))
-    item = event(1, event_type="release.published")
+    scene.subscribe(types=("audit.*",))
+    item = event(1, event_type="audit.finished")
     item.pop("payload")
     scene.router.route(item | {"payload_key": "feed/7/x.json"})
     (message,) = scene.all()

@@ -80,7 +80,53 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
         "Deployment created: production in acme/web",
         ("deployment 9, status pending",),
     ),
-    "release.published": ({"version": "1.2.3", "files": [1]}, "release.published: jobs/5001", ("version: 1.2.3",)),
+    "head.turned_red": (
+        {
+            "workflow_name": "CI",
+            "repo_full_name": "acme/web",
+            "branch": "main",
+            "head_sha": "0123456789abcdef",
+            "actor": "octocat",
+            "conclusion": "failure",
+            "run_id": 7,
+            "since": "2026-11-17T10:20:00.000Z",
+        },
+        "Turned red: CI in acme/web",
+        (
+            "branch main, commit 0123456, by octocat",
+            "conclusion failure, run 7, since 2026-11-17T10:20:00.000Z",
+        ),
+    ),
+    "environment.changed": (
+        {
+            "environment": "production",
+            "repo_full_name": "acme/web",
+            "is_rollback": True,
+            "current": {"version": "1.2.2", "head_sha": "abcdef0123", "ref": "main", "creator": "octocat"},
+            "previous": {"head_sha": "0123456789"},
+        },
+        "Deployed: production in acme/web",
+        ("rollback, version 1.2.2, commit abcdef0, from main, by octocat", "before: commit 0123456"),
+    ),
+    "release.failed": (
+        {
+            "name": "@acme/ui",
+            "version": "1.2.3",
+            "previous_version": "1.2.2",
+            "mode": "enforce",
+            "total_dependents": 3,
+            "finished_dependents": 3,
+            "failed_dependents": 1,
+        },
+        "Release failed: @acme/ui",
+        ("version 1.2.3, after 1.2.2", "3 of 3 dependents finished, 1 failed"),
+    ),
+    "release.published": (
+        {"name": "@acme/ui", "version": "1.2.3", "mode": "dry_run", "total_dependents": 2, "message": "a → b"},
+        "Published: @acme/ui",
+        ("version 1.2.3", "0 of 2 dependents finished, dry run: nothing is rebuilt", "a → b"),
+    ),
+    "audit.finished": ({"version": "1.2.3", "files": [1]}, "audit.finished: jobs/5001", ("version: 1.2.3",)),
     "runledger.test": ({"text": "It works"}, "Test message from Runledger", ("It works",)),
     "runledger.message": ({"title": "Freeze", "text": "a\nb"}, "Freeze", ("a", "b")),
 }
@@ -189,7 +235,7 @@ FIELDS = st.sampled_from(
 
 @settings(max_examples=50, deadline=None, database=None)
 @given(
-    kind=st.sampled_from([*FeedType, *OwnType, "release.published", ""]),
+    kind=st.sampled_from([*FeedType, *OwnType, "audit.finished", ""]),
     data=VALUES | st.dictionaries(FIELDS, VALUES, max_size=6),
 )
 def test_no_data_breaks_a_text_or_a_message(kind: str, data: Any) -> None:

@@ -23,7 +23,7 @@ FIGURES = {
     for figure, *shown in rows(section("definitions.md", SHOWN))
 }
 # Numbers that name something.
-IDS = {"installation_id", "job_id", "run_id", "run_attempt", "workflow_id", "deployment_id", "runner_id"}
+IDS = {"installation_id", "job_id", "run_id", "run_number", "run_attempt", "workflow_id", "deployment_id", "runner_id"}
 IDS |= {"runner_group_id", "attempts", "job_ids", "version", "max", "p50", "p90", "p99"}
 IDS |= {"summary"}  # the counters of a pass, which have a test of their own
 # Titles of columns and facts that show no figure.

@@ -45,5 +45,5 @@ def test_every_event_type_is_shown_by_the_command_line() -> None:
 
 def test_every_type_of_the_feed_can_be_chosen_for_a_subscription() -> None:
     source = (ROOT / "web" / "src" / "parts" / "message_status.js").read_text()
-    offered = re.findall(r'"([a-z]+\.[a-z]+)"', source)
+    offered = re.findall(r'"([a-z]+\.[a-z_]+)"', source)
     assert sorted(offered) == sorted([*FeedType, *OwnType])

@@ -149,7 +149,7 @@ def test_rules_of_a_bus_get_the_cloudevent_and_the_id_of_the_message(cloud: Clou
 @pytest.mark.parametrize("kind", [ChannelKind.SNS, ChannelKind.EVENTBRIDGE])
 def test_data_that_is_too_large_is_replaced_by_its_address(cloud: Cloud, kind: ChannelKind) -> None:
     target = {ChannelKind.SNS: "alerts", ChannelKind.EVENTBRIDGE: "main"}[kind]
-    envelope = event("release.published", {"notes": "n" * 210_000})
+    envelope = event("audit.finished", {"notes": "n" * 210_000})
     sns, events = Recording(cloud.sns), Recording(cloud.events)
     channel = cloud.open(kind, target, sns=sns, events=events)
     assert channel.send(outgoing(envelope=envelope)).outcome is Outcome.ACCEPTED

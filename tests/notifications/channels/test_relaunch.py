@@ -165,7 +165,7 @@ def test_each_attempt_has_the_same_delivery_id_and_each_message_another() -> Non
 
 
 def test_only_requests_for_runners_are_sent() -> None:
-    for kind in ("job.queued", "job.failed", "runledger.message", "runledger.digest", "release.published"):
+    for kind in ("job.queued", "job.failed", "runledger.message", "runledger.digest", "audit.finished"):
         assert "runner.requested only" in refused(REQUESTED, kind)
 
 

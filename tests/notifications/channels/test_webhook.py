@@ -77,7 +77,7 @@ def test_the_body_is_a_cloudevent_in_structured_mode() -> None:
 @pytest.mark.parametrize("text", ["\u00e4\U0001f4a9 <b>&", "\u2028\u202e\x00", "\\u0000", '"'])
 def test_special_characters_arrive_unchanged_and_signed(text: str) -> None:
     with receiving(responds(200)) as receiver:
-        opened(WEBHOOK, {"url": receiver.url}, [SECRET]).send(outgoing("release.published", {"text": text}))
+        opened(WEBHOOK, {"url": receiver.url}, [SECRET]).send(outgoing("audit.finished", {"text": text}))
     (request,) = receiver.requests
     assert Webhook(SECRET).verify(request.body, request.headers)["data"] == {"text": text}
 

@@ -13,6 +13,8 @@ export const EVENT_TYPES = {
   Approvals: ["approval.requested", "approval.forgotten", "approval.given", "approval.refused"],
   Runners: ["runner.requested", "runner.orphaned", "runner.cleaned"],
   Deployments: ["deployment.created", "deployment.approved", "deployment.rejected"],
+  Heads: ["head.turned_red", "head.turned_green", "environment.changed"],
+  Releases: ["release.published", "release.completed", "release.failed"],
 };
 
 const KINDS = { created: "queued", processing: "in_progress" };

@@ -37,6 +37,12 @@ class FeedType(StrEnum):
     DEPLOYMENT_CREATED = "deployment.created"
     DEPLOYMENT_APPROVED = "deployment.approved"
     DEPLOYMENT_REJECTED = "deployment.rejected"
+    HEAD_TURNED_RED = "head.turned_red"
+    HEAD_TURNED_GREEN = "head.turned_green"
+    ENVIRONMENT_CHANGED = "environment.changed"
+    RELEASE_PUBLISHED = "release.published"
+    RELEASE_COMPLETED = "release.completed"
+    RELEASE_FAILED = "release.failed"
 
 
 _OWN_WORDS = {each.partition(".")[0] for each in FeedType}

@@ -8,6 +8,7 @@ writes again, lead to the same ids.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from runledger.feeds import release_translation
 from runledger.feeds.events import FeedEvent, FeedType, event_id, present
 from runledger.model import times
 from runledger.model.inputs import EventType, Status
@@ -65,10 +66,14 @@ LOOKED_UP_AFTER_MS = OLD_AFTER_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * ti
 def translate(table: str, before: Item, after: Item, *, changed_at: str | None = None) -> list[FeedEvent]:
     """`before` is empty if the item is new. Items of other kinds in the same tables lead to no events.
 
-    Nor do old jobs, which a migration or the recovery of a table writes.
+    Nor do old jobs, which a migration or the recovery of a table writes, and old heads, which a lookup changes.
     """
     if table == JOBS and changed_at and _is_old(after, changed_at):
         return []
+    if table == release_translation.RELEASES and changed_at:
+        since = release_translation.since(after)
+        if since and times.ms_between(since, changed_at) > OLD_AFTER_MS:
+            return []
     return list(TRANSLATIONS[table](before, after))
 
 
@@ -227,4 +232,5 @@ TRANSLATIONS: Mapping[str, Callable[[Item, Item], Iterator[FeedEvent]]] = {
     RUNS: _run,
     DEPLOYMENTS: _deployment,
     RUNNERS: _runner,
+    release_translation.RELEASES: release_translation.translate,
 }

@@ -12,8 +12,8 @@ from typing import Any
 
 from runledger.feeds.events import FeedType
 from runledger.model import times
-from runledger.notifications import digest_texts
-from runledger.notifications.words import clean, duration, money
+from runledger.notifications import digest_texts, release_texts
+from runledger.notifications.words import clean, duration, joined, money, named
 
 LONGEST_TITLE, LONGEST_LINE, MOST_LINES = 150, 500, 40
 LONGEST_URL = 2000
@@ -80,6 +80,12 @@ STYLES: Mapping[str, _Style] = {
     FeedType.DEPLOYMENT_CREATED: _Style("Deployment created", "rocket", Urgency.LOW),
     FeedType.DEPLOYMENT_APPROVED: _Style("Deployment approved", "white_check_mark", Urgency.LOW),
     FeedType.DEPLOYMENT_REJECTED: _Style("Deployment rejected", "no_entry", Urgency.NORMAL),
+    FeedType.HEAD_TURNED_RED: _Style("Turned red", "red_circle", Urgency.HIGH),
+    FeedType.HEAD_TURNED_GREEN: _Style("Turned green again", "green_circle", Urgency.NORMAL),
+    FeedType.ENVIRONMENT_CHANGED: _Style("Deployed", "rocket", Urgency.NORMAL),
+    FeedType.RELEASE_PUBLISHED: _Style("Published", "package", Urgency.NORMAL),
+    FeedType.RELEASE_COMPLETED: _Style("Release completed", "white_check_mark", Urgency.NORMAL),
+    FeedType.RELEASE_FAILED: _Style("Release failed", "x", Urgency.HIGH),
 }
 
 
@@ -127,29 +133,29 @@ def _message(kind: str, data: Data) -> Text:
 
 
 def _job_lines(data: Data, at: str) -> Iterator[str]:
-    yield _joined(
+    yield joined(
         data.get("workflow_name"),
-        _named("branch", data.get("head_branch")),
-        _named("attempt", data.get("run_attempt") if data.get("run_attempt") != 1 else None),
+        named("branch", data.get("head_branch")),
+        named("attempt", data.get("run_attempt") if data.get("run_attempt") != 1 else None),
     )
-    yield _joined(
-        _named("conclusion", data.get("conclusion")),
-        _named("status", data.get("status") if "conclusion" not in data else None),
-        _named("environment", data.get("environment")),
+    yield joined(
+        named("conclusion", data.get("conclusion")),
+        named("status", data.get("status") if "conclusion" not in data else None),
+        named("environment", data.get("environment")),
     )
     if "stuck_since" in data:
         yield f"since {data['stuck_since']} ({_age(data['stuck_since'], at)})"
     if "runner_requests" in data and data.get("status") in ("queued", "scheduled"):
         yield f"request {data['runner_requests']}, labels: {_listed(data.get('labels'))}"
-    yield _joined(
-        _named("runner", data.get("runner_name") or data.get("instance_id")),
+    yield joined(
+        named("runner", data.get("runner_name") or data.get("instance_id")),
         data.get("instance_type"),
         data.get("instance_lifecycle"),
-        _named("pool", data.get("pool_name")),
+        named("pool", data.get("pool_name")),
     )
-    yield _joined(
-        _named("ran for", duration(data.get("usage_in_seconds"))),
-        _named("cost", money(data.get("usage_in_dollars"))),
+    yield joined(
+        named("ran for", duration(data.get("usage_in_seconds"))),
+        named("cost", money(data.get("usage_in_dollars"))),
     )
 
 
@@ -165,10 +171,10 @@ def _lines_of_job(data: Data, at: str) -> Iterator[str]:
 
 
 def _run_lines(data: Data, _at: str) -> Iterator[str]:
-    yield _joined(
-        _named("branch", data.get("head_branch")),
-        _named("attempt", data.get("run_attempt") if data.get("run_attempt") != 1 else None),
-        _named("conclusion", data.get("conclusion")),
+    yield joined(
+        named("branch", data.get("head_branch")),
+        named("attempt", data.get("run_attempt") if data.get("run_attempt") != 1 else None),
+        named("conclusion", data.get("conclusion")),
     )
     if data.get("failed_jobs"):
         yield f"{data['failed_jobs']} of {data.get('total_jobs', 'its')} jobs failed"
@@ -188,12 +194,12 @@ def _runner_lines(data: Data, at: str) -> Iterator[str]:
     if "runner_id" not in data:
         yield from _job_lines(data, at)
         return
-    yield _joined(data.get("kind"), _named("pool", data.get("pool_name")), _named("job", data.get("job_id")))
-    yield _joined(_named("reason", data.get("terminated_reason") or data.get("suspected_reason")))
+    yield joined(data.get("kind"), named("pool", data.get("pool_name")), named("job", data.get("job_id")))
+    yield joined(named("reason", data.get("terminated_reason") or data.get("suspected_reason")))
 
 
 def _deployment_lines(data: Data, _at: str) -> Iterator[str]:
-    yield _joined(_named("deployment", data.get("deployment_id")), _named("status", data.get("status")))
+    yield joined(named("deployment", data.get("deployment_id")), named("status", data.get("status")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +219,9 @@ FAMILIES: Mapping[str, _Family] = {
     "approval": _Family(("environment", "job_name"), _approval_lines),
     "runner": _Family(("runner_id", "job_name"), _runner_lines),
     "deployment": _Family(("environment",), _deployment_lines),
+    "head": _Family(("workflow_name", "workflow_id"), release_texts.head_lines),
+    "environment": _Family(("environment",), release_texts.environment_lines),
+    "release": _Family(("name",), release_texts.release_lines),
 }
 
 
@@ -240,14 +249,6 @@ def _url(value: object) -> str | None:
 
 def _is_tag(value: object) -> bool:
     return isinstance(value, str) and TAG.fullmatch(value) is not None
-
-
-def _joined(*parts: object) -> str:
-    return ", ".join(str(part) for part in parts if part)
-
-
-def _named(name: str, value: object) -> str | None:
-    return f"{name} {value}" if value not in (None, "") else None
 
 
 def _listed(values: object) -> str:

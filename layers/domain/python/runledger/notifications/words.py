@@ -43,3 +43,12 @@ def money(dollars: object) -> str | None:
 def percent(share: object) -> str | None:
     is_number = isinstance(share, int | float | Decimal) and not isinstance(share, bool)
     return f"{round(float(share) * 100)} %" if is_number else None  # type: ignore[arg-type]
+
+
+def joined(*parts: object) -> str:
+    """Absent parts are omitted."""
+    return ", ".join(str(part) for part in parts if part)
+
+
+def named(name: str, value: object) -> str | None:
+    return f"{name} {value}" if value not in (None, "") else None

@@ -18,7 +18,7 @@ Item = Mapping[str, Any]
 
 # How far back the first run of a streak and the last green run are looked for.
 MOST_RUNS = 500
-PULL_REQUEST = "pull_request"  # what the names of some events begin with: their runs say nothing about a branch
+PULL_REQUEST = "pull_request"  # what the names of some events begin with: their runs don't concern a branch
 # A run that only its jobs or GitHub's API have shown lacks some of these.
 NEEDED = {
     *("installation_id", "run_id", "run_attempt", "repo_full_name", "head_branch", "default_branch"),
