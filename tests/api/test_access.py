@@ -26,12 +26,19 @@ VALUES = {
     "name": "a-consumer",
     "subscription_id": "0" * 32,
     "message_id": "0" * 32,
+    "owner": "acme",
+    "repository": "ui",
+    "package": "ui",
+    "version": "1.0.0",
+    "sha256": "0" * 64,
 }
 QUERIES = {"listJobs": {"repo": REPO}, "lookUpJob": {"url": f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}"}}
 FEED = f"/v1/installations/{INSTALLATION}/feed"  # off here: see test_feed.py
 OFF_HERE = (
     *(FEED, f"/v1/installations/{INSTALLATION}/subscriptions", f"/v1/installations/{INSTALLATION}/messages"),
     f"/v1/installations/{INSTALLATION}/notifications",
+    *(f"/v1/installations/{INSTALLATION}/{kind}" for kind in ("heads", "environments", "dora", "builds", "files")),
+    *(f"/v1/installations/{INSTALLATION}/{kind}" for kind in ("packages", "releases")),
 )
 OF_THE_CALLER = {"/v1/me"}
 
@@ -125,6 +132,7 @@ def test_me_returns_the_name_role_and_scope_of_the_token(api: Client) -> None:
         "installations": None,
         "feed": False,
         "notifications": False,
+        "releases": False,
     }
     scoped = api.with_token(TOKENS["scoped"]).get("/v1/me").body
     installations = [ELSEWHERE]
@@ -135,6 +143,7 @@ def test_me_returns_the_name_role_and_scope_of_the_token(api: Client) -> None:
         "installations": installations,
         "feed": False,
         "notifications": False,
+        "releases": False,
     }
 
 

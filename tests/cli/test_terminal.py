@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.cli import release_responses
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import COMMAND, environment
 from tests.cli.responses import INSTALLATION, ORPHANS, PASS, STATISTICS, job
@@ -35,6 +36,24 @@ def test_every_table_fits_a_terminal_of_80_columns(api: CannedApi, arguments: li
     api.respond(f"GET installations/{INSTALLATION}/statistics", STATISTICS)
     shown = _on_a_terminal(api, *arguments, "--no-color", COLUMNS="80")
     assert max(len(line) for line in shown.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("arguments", [["heads"], ["environments"], ["release", "ui", "1"], ["dora"]], ids=" ".join)
+def test_heads_and_releases_fit_a_terminal_of_80_columns(api: CannedApi, arguments: list[str]) -> None:
+    """The last column of a release is prose, which the terminal wraps."""
+    line = release_responses.line()
+    for each in line["dependents"]:
+        each.pop("message", None)
+    for path, response in {
+        "heads": {"items": [release_responses.head()], "next_cursor": None},
+        "environments": {"items": [release_responses.environment()], "next_cursor": None},
+        "releases/ui/1": line,
+        "dora": release_responses.measured(release_responses.dora()),
+    }.items():
+        api.respond(f"GET installations/{INSTALLATION}/{path}", response)
+    shown = _on_a_terminal(api, *arguments, "--no-color", COLUMNS="80")
+    assert len(shown.splitlines()) > 1
+    assert max(len(row.removesuffix("MESSAGE").rstrip()) for row in shown.splitlines()) <= 80
 
 
 def test_orphans_fit_a_terminal_of_80_columns_with_their_id_and_reason(api: CannedApi) -> None:

@@ -153,7 +153,7 @@ def expected_figures(deployments: Iterable[Deployed]) -> dict[str, Any]:
     bad = [
         each
         for each in all_of_them
-        if each.failed_at and not (each.succeeded_at and each.succeeded_at >= each.failed_at)
+        if each.failed_at and not (each.succeeded_at and each.succeeded_at > each.failed_at)
     ]
     good = [each for each in live if each not in bad]
     undone = [last for each in live if is_rollback(each) and (last := last_before(each))]

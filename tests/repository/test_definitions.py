@@ -11,7 +11,7 @@ import pytest
 from runledger.platform import emf
 from runledger.reconciliation.summary import LINES
 from runledger.reconciliation.tally import Count
-from runledger_api.models import admin, jobs, runs, statistics
+from runledger_api.models import admin, environments, heads, jobs, runs, statistics
 
 from tests.support.documents import DOCS, rows, section
 
@@ -34,6 +34,8 @@ CLI_WORDS = {"JOB", "STATUS", "REPOSITORY", "NAME", "RUNNER", "FROM", "POOL", "I
 CLI_WORDS |= {"KIND", "RUN", "JOB STATUS", "MACHINE", "REASON", "STUCK IN", "ADVICE", "INSTALLATIONS", "STATE"}
 CLI_WORDS |= {"status", "job", "run", "workflow", "repository", "labels", "environment", "runner", "instance", "page"}
 CLI_WORDS |= {"branch", "re-run"}
+CLI_WORDS |= {"BRANCH", "WORKFLOW", "SINCE", "LAST RUN", "COMMIT", "ACTOR", "ENVIRONMENT", "PREVIOUS", "LATEST", "BY"}
+MODELS = [jobs, runs, statistics, admin, heads, environments]
 LABELS = re.compile(
     r"""tile\("([^"]+)"|\btitle: "([^"]+)"|\blabel: ["`]([^"`$]+)|^ +\["([A-Z][\w ]+)",""", re.MULTILINE
 )
@@ -52,7 +54,7 @@ COMMANDS: tuple[str, ...] = (
     "rendering/job_details.py",
     "commands/run.py",
 )
-COMMANDS += ("commands/stuck.py", "commands/orphans.py", "commands/repositories.py")
+COMMANDS += ("commands/stuck.py", "commands/orphans.py", "commands/repositories.py", "rendering/heads.py")
 
 
 def shown_by(place: str) -> set[str]:
@@ -87,7 +89,7 @@ def test_a_figure_is_defined_once(figure: str) -> None:
     assert defined[figure] == 1 or figure == "spot savings"  # the price, and the jobs that are counted
 
 
-@pytest.mark.parametrize("module", [jobs, runs, statistics, admin], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", MODELS, ids=lambda module: module.__name__)
 def test_every_number_of_the_api_is_a_defined_figure(module: Any) -> None:
     models = [each for each in vars(module).values() if hasattr(each, "__total__")]
     assert models

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.cli import responses
+from tests.cli import release_responses, responses
 from tests.cli.responses import INSTALLATION, JOB, MESSAGE, PASS, RUN, Response
 
 BIDI_OVERRIDE, ZERO_WIDTH, C1_ESCAPE, DELETE = "\u202e", "\u200b", "\x9b", "\x7f"
@@ -41,6 +41,8 @@ SUBSCRIPTIONS = {
     )
 }
 SENT = responses.message("failed", error_message="x", notification_id="n", payload={"data": {"text": "x"}})
+
+MEASURED = release_responses.measured(release_responses.dora())
 
 SCENES = (
     Scene(arguments=("jobs", "--status", "completed"), hostile={f"GET {JOBS}": _listed(responses.job())}),
@@ -87,6 +89,16 @@ SCENES = (
         hostile={f"GET installations/{INSTALLATION}/messages/{MESSAGE}": SENT},
     ),
     Scene(arguments=("notify", "x"), hostile={f"POST installations/{INSTALLATION}/messages": _listed(SENT)}),
+    Scene(arguments=("heads",), hostile={f"GET installations/{INSTALLATION}/heads": _listed(release_responses.head())}),
+    Scene(
+        arguments=("environments",),
+        hostile={f"GET installations/{INSTALLATION}/environments": _listed(release_responses.environment())},
+    ),
+    Scene(
+        arguments=("release", "ui", "2.1.0"),
+        hostile={f"GET installations/{INSTALLATION}/releases/ui/2.1.0": release_responses.line()},
+    ),
+    Scene(arguments=("dora",), hostile={f"GET installations/{INSTALLATION}/dora": MEASURED}),
     Scene(arguments=("installations",), hostile={"GET installations": responses.installations(INSTALLATION)}),
     # One of two installations must be chosen, so this is an error message.
     Scene(arguments=("stuck",), hostile={"GET installations": responses.installations(7, 8)}),

@@ -1,6 +1,9 @@
 """One module per command."""
 
 from runledger_cli.commands import (
+    dora,
+    environments,
+    heads,
     installations,
     job,
     jobs,
@@ -10,6 +13,7 @@ from runledger_cli.commands import (
     orphans,
     pools,
     reconcile,
+    release,
     repositories,
     run,
     stats,
@@ -31,6 +35,10 @@ COMMANDS = (
     orphans,
     reconcile,
     tail,
+    heads,
+    environments,
+    release,
+    dora,
     subscriptions,
     messages,
     notify,

@@ -6,14 +6,13 @@ import re
 import time
 from collections.abc import Mapping
 from typing import Any, Protocol
-from urllib.parse import quote, unquote
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver, Response
 from runledger.model import times
 from runledger.platform import logs
 
-from runledger_api import openapi, problems, web_pages
-from runledger_api.authentication import Authenticator, Caller, Role
+from runledger_api import openapi, paths, problems, web_pages
+from runledger_api.authentication import Authenticator, Caller
 from runledger_api.errors import ApiError, InvalidParameter, NotFound
 from runledger_api.read_units import ReadUnitMeter
 from runledger_api.request import Request
@@ -21,14 +20,8 @@ from runledger_api.routes import ROUTERS
 
 # A browser opens these before the user has entered a token. They contain no ledger data.
 PUBLIC_PATHS = re.compile(r"/|/docs|/openapi\.json|/assets/[^/]*")
-# Publishers post events here and acknowledge what they have read. Every other write is for operators.
-FEED_PATH = re.compile(r"/v1/installations/\d+/feed(/|$)")
-POST = "POST"
-READ_METHODS = ("GET", "HEAD", "OPTIONS")
 # API Gateway times out after 30 seconds.
 READ_TIMEOUT_SECONDS = 20.0
-# API Gateway decodes the path. A task ARN contains slashes, but a route parameter is one path segment.
-RUNNER_IN_PATH = re.compile(r"(/admin/orphans/)(.+)(/cleanup)")
 # Unauthenticated callers choose the path, and log storage is billed per byte.
 MAX_LOGGED_PATH = 200
 
@@ -93,7 +86,7 @@ class Api:
         ends_at = time.monotonic() + READ_TIMEOUT_SECONDS
         return Request(
             caller=caller,
-            is_write=method not in READ_METHODS,
+            is_write=method not in paths.READ_METHODS,
             now=times.from_epoch_ms(event["requestContext"]["timeEpoch"]),
             path=path,
             query=event.get("queryStringParameters") or {},
@@ -106,9 +99,7 @@ class Api:
     def _authenticate(self, event: Mapping[str, Any], method: str) -> Caller:
         try:
             caller = self._authenticator.authenticate((event.get("headers") or {}).get("authorization"))
-            if method not in READ_METHODS:
-                is_posted = method == POST and FEED_PATH.match(event["rawPath"])
-                caller.require(Role.PUBLISHER if is_posted else Role.OPERATOR)
+            caller.require(paths.required_role(method, event["rawPath"]))
             return caller
         except ApiError as error:
             logs.logger.warning("refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]})
@@ -126,7 +117,6 @@ class Api:
 
 
 def _normalised(event: dict[str, Any]) -> dict[str, Any]:
-    path = RUNNER_IN_PATH.sub(lambda found: found[1] + quote(unquote(found[2]), safe="") + found[3], event["rawPath"])
     body = event.get("body")
     if body and event.get("isBase64Encoded"):
         try:
@@ -135,7 +125,7 @@ def _normalised(event: dict[str, Any]) -> dict[str, Any]:
             raise InvalidParameter("body", "should be JSON in UTF-8") from None
     if body:
         _check_numbers(body)
-    return {**event, "rawPath": path, "body": body, "isBase64Encoded": False}
+    return {**event, "rawPath": paths.normalised(event["rawPath"]), "body": body, "isBase64Encoded": False}
 
 
 def _check_numbers(body: str) -> None:

@@ -22,12 +22,14 @@ from runledger.queries.workflows import Workflows
 from runledger.tables.event_pages import EventPages
 from runledger.tables.feed import FeedTable
 from runledger.tables.feed_posts import PostCounts
+from runledger.tables.head_pages import HeadPages
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.messages import MessagesTable
 from runledger.tables.run_attempts import RunAttempts
 from runledger.wiring import feeds
 from runledger.wiring import notifications as notifications_wiring
+from runledger.wiring import releases as releases_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
@@ -143,6 +145,21 @@ def notifications() -> Notifications | None:
     if not notifications_wiring.is_on():
         return None
     return Notifications(administration=notifications_wiring.administration(), messages=notifications_wiring.messages())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Releases:
+    heads: HeadPages
+    retention_days: int
+
+
+@cache
+def releases() -> Releases | None:
+    """None if this deployment has none."""
+    if not releases_wiring.is_on():
+        return None
+    table = releases_wiring.table_settings()
+    return Releases(heads=HeadPages(client("dynamodb"), table.table), retention_days=table.retention_days)
 
 
 @cache

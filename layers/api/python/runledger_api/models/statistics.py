@@ -137,7 +137,8 @@ class Installations(TypedDict):
 class Me(TypedDict):
     """`id` is unique and recorded as `requested_by`. `installations` is null if the caller has access to all.
 
-    `feed` is whether this deployment has an event feed, and `notifications` whether it has notifications.
+    `feed` is whether this deployment has an event feed, `notifications` whether it has notifications, and `releases`
+    whether it has heads and releases.
     """
 
     id: str
@@ -146,3 +147,4 @@ class Me(TypedDict):
     installations: list[int] | None
     feed: bool
     notifications: bool
+    releases: bool

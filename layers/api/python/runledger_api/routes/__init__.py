@@ -4,7 +4,9 @@ from runledger_api.routes import (
     admin,
     approvals,
     deployments,
+    environments,
     feed,
+    heads,
     installations,
     jobs,
     lookup,
@@ -21,6 +23,7 @@ ROUTERS = tuple(
     module.router
     for module in (
         *(installations, jobs, lookup, runs, deployments, approvals, stuck, feed, subscriptions, messages),
+        *(heads, environments),
         *(statistics, pools, reconciliation, admin),
     )
 )

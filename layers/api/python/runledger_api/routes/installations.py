@@ -26,6 +26,7 @@ def me() -> Me:
         "installations": installations,
         "feed": wiring.feed() is not None,
         "notifications": wiring.notifications() is not None,
+        "releases": wiring.releases() is not None,
     }
 
 

@@ -27,7 +27,7 @@ class Bucket(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """A deployment to one environment. Each time is the earliest one of that state, None if it was never reported.
+    """A deployment to one environment. Each time is the last one of that state, None if it was never reported.
 
     `committed_at` is when its commit was made, as far as it is known.
     """
@@ -41,7 +41,7 @@ class Deployed:
     @property
     def has_failed(self) -> bool:
         """Whether its last result is a failure: one that failed and then succeeded has succeeded."""
-        return self.failed_at is not None and (self.succeeded_at is None or self.failed_at > self.succeeded_at)
+        return self.failed_at is not None and (self.succeeded_at is None or self.failed_at >= self.succeeded_at)
 
     @property
     def ended_at(self) -> str | None:

@@ -1,0 +1,140 @@
+"""Environments: what is deployed where, the deployments before it, and the DORA figures."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model import times
+from runledger.releases import dora
+from runledger.releases.dora import Bucket, Deployed
+from runledger.tables.pages import Span
+
+from runledger_api import parameters, wiring
+from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.models.environments import Dora, EnvironmentHistory, Environments
+from runledger_api.pagination import Paginator
+from runledger_api.parameters import Cursor, InstallationId, Limit, Repo, Since, Until
+from runledger_api.request import current_request
+from runledger_api.responses import checked
+from runledger_api.routes.heads import Owner, RepositoryName, releases
+
+router = APIGatewayHttpRouter()
+INSTALLATION = "/v1/installations/<installation_id>"
+LONGEST_ENVIRONMENT = 255
+DEFAULT_RANGE = "30d"
+MEASURED = ("head_sha", "succeeded_at", "failed_at")
+# Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
+EnvironmentName = Annotated[str | None, Query(max_length=LONGEST_ENVIRONMENT, description="its name; required")]
+
+
+@router.get(
+    f"{INSTALLATION}/environments",
+    tags=["releases"],
+    operation_id="listEnvironments",
+    summary="What is deployed in each environment, since when, and what it can be rolled back to",
+)
+def environments(
+    installation_id: InstallationId, repo: Repo = None, limit: Limit = 50, cursor: Cursor = None
+) -> Environments:
+    pages = releases().heads
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    found, next_key = pages.environments(installation_id, repo, limit=limit, start=paginator.start)
+    return paginator.page([_body(each) for each in found], next_key)
+
+
+@router.get(
+    f"{INSTALLATION}/environments/<owner>/<repository>",
+    tags=["releases"],
+    operation_id="getEnvironment",
+    summary="One environment and its deployments, newest first",
+)
+def environment(
+    *,
+    installation_id: InstallationId,
+    owner: Owner,
+    repository: RepositoryName,
+    environment: EnvironmentName = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> EnvironmentHistory:
+    pages, repo = releases().heads, f"{owner}/{repository}"
+    if not environment:
+        raise InvalidParameter("environment", "is missing")
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    head = pages.environment(installation_id, repo, environment)
+    if head is None:
+        raise NotFound(f"No deployment of {repo} to {environment} is known to installation {installation_id}")
+    found, next_key = pages.deployments(installation_id, repo, environment, limit=limit, start=paginator.start)
+    page = paginator.page(found, next_key)
+    return checked({**_body(head), "deployments": page["items"], "next_cursor": page["next_cursor"]})
+
+
+@router.get(
+    f"{INSTALLATION}/dora",
+    tags=["releases"],
+    operation_id="getDora",
+    summary="Deployment frequency, lead time, change failure rate and time to restore",
+    description="Of environments that are production: marked as such on GitHub, or named production, prod or live. "
+    "With `environment`, of those with this name. docs/definitions.md defines each figure. If `truncated` is true, "
+    "there were too many deployments to read in time, and some environments are missing.",
+)
+def figures(
+    *,
+    installation_id: InstallationId,
+    since: Since = DEFAULT_RANGE,
+    until: Until = None,
+    repo: Repo = None,
+    environment: Annotated[str | None, Query(max_length=LONGEST_ENVIRONMENT, description="only these")] = None,
+    bucket: Annotated[
+        Literal["day", "week"], Query(description="of `over_time`, in UTC; weeks begin on Monday")
+    ] = "day",
+) -> Dora:
+    found, request = releases(), current_request(router)
+    begin, end = parameters.measured_range(request, since or DEFAULT_RANGE, until)
+    if begin < times.earlier(request.now, seconds=found.retention_days * times.SECONDS_PER_DAY):
+        raise InvalidParameter("since", f"should be within the last {found.retention_days} days, which are kept")
+    known, truncated = found.heads.every_environment(installation_id, repo, has_time=request.has_time)
+    items = []
+    for each in known:
+        if environment != each["environment"] if environment else not _is_production(each):
+            continue
+        deployments, is_partial = _deployments(installation_id, each, request.has_time)
+        if is_partial:
+            truncated = True
+            break
+        measured = dora.measure(deployments, since=begin, until=end, bucket=Bucket(bucket))
+        items.append({"repo_full_name": each["repo_full_name"], "environment": each["environment"], **measured})
+    return checked({"since": begin, "until": end, "truncated": truncated, "items": items})
+
+
+def _deployments(
+    installation_id: int, environment: Mapping[str, Any], has_time: Callable[[], bool]
+) -> tuple[list[Deployed], bool]:
+    """All that are kept: earlier ones show which commits were deployed before the range."""
+    pages = releases().heads
+    if not has_time():
+        return [], True
+    repo = environment["repo_full_name"]
+    found, truncated = pages.every_deployment(installation_id, repo, environment["environment"], has_time=has_time)
+    shas = {each["head_sha"] for each in found if "head_sha" in each and "succeeded_at" in each}
+    committed_at = pages.commit_times(installation_id, repo, shas)
+    deployed = [
+        Deployed(
+            deployment_id=each["deployment_id"],
+            committed_at=committed_at.get(each.get("head_sha", "")),
+            **{name: each[name] for name in MEASURED if name in each},
+        )
+        for each in found
+    ]
+    return deployed, truncated
+
+
+def _is_production(environment: Mapping[str, Any]) -> bool:
+    return dora.is_production(environment["environment"], environment.get("is_production"))
+
+
+def _body(environment: Mapping[str, Any]) -> Any:
+    absent = dict.fromkeys(("current", "since", "previous", "latest"))
+    unknown = {"is_active": False, "is_rollback": False, "rollback_targets": []}
+    return {**absent, **unknown, **environment, "is_production": _is_production(environment)}

@@ -1,0 +1,132 @@
+"""Heads: whether the workflows of a branch are green, and the runs of its newest commits."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Path, Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.tables.pages import Span
+
+from runledger_api import wiring
+from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.models.heads import BranchHeads, Heads
+from runledger_api.pagination import Paginator
+from runledger_api.parameters import Cursor, InstallationId, Limit, Repo
+from runledger_api.request import current_request
+from runledger_api.responses import checked
+from runledger_api.wiring import Releases
+
+router = APIGatewayHttpRouter()
+HEADS = "/v1/installations/<installation_id>/heads"
+LONGEST_BRANCH = 250
+# A repository has a few workflows on a branch; each is a query.
+MOST_WORKFLOWS = 100
+# A workflow may have several runs of a commit: of a schedule, or of several triggers.
+RUNS_FOR_EACH_COMMIT = 3
+Owner = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100, description="owner of the repository")]
+RepositoryName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=100, description="its name")]
+Branch = Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="the branch; defaults to the default one")]
+Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commits")]
+
+
+@router.get(
+    HEADS,
+    tags=["releases"],
+    operation_id="listHeads",
+    summary="What the workflows of default branches last did: green or red, and since when",
+    description="With `repo`, also those of one `branch` or of `all_branches`. A page may be short and still have a "
+    "`next_cursor`.",
+)
+def heads(
+    *,
+    installation_id: InstallationId,
+    repo: Repo = None,
+    branch: Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="only this branch; with repo")] = None,
+    all_branches: Annotated[bool, Query(description="all branches of the repository; with repo")] = False,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Heads:
+    pages = releases().heads
+    for name, given in (("branch", branch), ("all_branches", all_branches)):
+        if given and not repo:
+            raise InvalidParameter(name, "requires repo")
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    start, found, next_key = paginator.start, list[Mapping[str, Any]](), None
+    if not (repo and start and pages.is_of_branches(start, installation_id, repo)):
+        found, next_key = pages.heads(installation_id, repo, branch, limit=limit, start=start)
+        start = None
+    if repo and (branch or all_branches) and next_key is None and len(found) < limit:
+        others, next_key = pages.branch_heads(installation_id, repo, branch, limit=limit - len(found), start=start)
+        found = [*found, *others]
+    return paginator.page([_body(each) for each in found], next_key)
+
+
+@router.get(
+    f"{HEADS}/<owner>/<repository>",
+    tags=["releases"],
+    operation_id="getBranchHeads",
+    summary="The newest commits of a branch, with the runs of each workflow",
+)
+def branch_heads(
+    *,
+    installation_id: InstallationId,
+    owner: Owner,
+    repository: RepositoryName,
+    branch: Branch = None,
+    limit: Commits = 20,
+) -> BranchHeads:
+    pages, request, repo = releases().heads, current_request(router), f"{owner}/{repository}"
+    found = _of_branch(installation_id, repo, branch)
+    if not found:
+        which = f"branch {branch} of {repo}" if branch else repo
+        raise NotFound(f"No run of {which} is known to installation {installation_id}")
+    runs, truncated = list[dict[str, Any]](), False
+    for head in found:
+        if not request.has_time():
+            truncated = True
+            break
+        newest = pages.runs(installation_id, head, limit=limit * RUNS_FOR_EACH_COMMIT)
+        runs += [{**each, "workflow_id": head["workflow_id"]} for each in newest if "head_sha" in each]
+    return checked(
+        {
+            "repo_full_name": repo,
+            "branch": found[0]["branch"],
+            "workflows": [{"since": None, **each} for each in found],
+            "commits": _commits(installation_id, repo, runs, limit=limit),
+            "truncated": truncated,
+        }
+    )
+
+
+def releases() -> Releases:
+    found = wiring.releases()
+    if found is None:
+        raise NotFound("This deployment has no heads and releases: the setting releases turns them on")
+    return found
+
+
+def _of_branch(installation_id: int, repo: str, branch: str | None) -> list[Mapping[str, Any]]:
+    """Without a branch, the default one: if it was renamed, the one with the newest run."""
+    pages = releases().heads
+    found, _ = pages.heads(installation_id, repo, branch, limit=MOST_WORKFLOWS, start=None)
+    if branch and not found:
+        found, _ = pages.branch_heads(installation_id, repo, branch, limit=MOST_WORKFLOWS, start=None)
+    if not found:
+        return []
+    newest = max(found, key=lambda each: (each.get("last_run") or {}).get("run_id", 0))
+    return [each for each in found if each["branch"] == newest["branch"]]
+
+
+def _commits(installation_id: int, repo: str, runs: Iterable[Mapping[str, Any]], *, limit: int) -> list[dict[str, Any]]:
+    """In the order of their newest runs: GitHub's ids grow with time."""
+    by_commit: dict[str, list[Mapping[str, Any]]] = {}
+    for run in sorted(runs, key=lambda each: -each["run_id"]):
+        by_commit.setdefault(run["head_sha"], []).append(run)
+    newest = list(by_commit)[:limit]
+    committed_at = releases().heads.commit_times(installation_id, repo, newest)
+    return [{"head_sha": sha, "committed_at": committed_at.get(sha), "runs": by_commit[sha]} for sha in newest]
+
+
+def _body(head: Mapping[str, Any]) -> Any:
+    absent = dict.fromkeys(("since", "last_run", "last_green_run", "previous_run"))
+    return {**absent, "is_default_branch": False, **head}

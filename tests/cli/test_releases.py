@@ -1,0 +1,83 @@
+"""`runledger heads`, `environments`, `release` and `dora`: what they ask the API, and what they print."""
+
+import json
+
+import pytest
+
+from tests.cli import release_responses as responses
+from tests.cli.canned_api import CannedApi
+from tests.cli.conftest import Ask
+from tests.cli.release_responses import PACKAGE
+from tests.cli.responses import INSTALLATION, problem
+
+HERE = f"installations/{INSTALLATION}"
+LINE = f"{HERE}/releases/%40acme%2Fui/2.1.0"
+OFF = problem(404, "Not Found", "This deployment has no heads and releases: the setting releases turns them on")
+
+
+def test_heads_are_listed_with_their_state_and_last_run(api: CannedApi, ask: Ask) -> None:
+    green = responses.head(state="none", since=None, last_run=None, workflow_name=None)
+    api.respond(f"GET {HERE}/heads", {"items": [responses.head(), green], "next_cursor": "x y"})
+    shown = ask("heads", "--utc")
+    head, first, second = shown.stdout.splitlines()
+    assert head.split() == ["REPOSITORY", "BRANCH", "WORKFLOW", "STATE", "SINCE", "LAST", "RUN", "COMMIT", "ACTOR"]
+    assert first.endswith("Build and test  red    2025-01-15 10:10:00Z  failure   1a2b3c4  octocat")
+    assert second.split()[2:] == ["7", "none", "-", "-", "-", "-"]
+    assert "--cursor 'x y'" in shown.stderr
+
+
+def test_heads_of_a_branch_and_of_all_branches(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {HERE}/heads", {"items": [], "next_cursor": None})
+    assert "no heads found" in ask("heads", "--repo", "acme/api", "--branch", "x", "--limit", "5").stderr
+    assert api.asked[-1].query == {"repo": "acme/api", "branch": "x", "limit": "5"}
+    ask("heads", "--repo", "acme/api", "--all-branches", "--all")
+    assert api.asked[-1].query == {"repo": "acme/api", "all_branches": "true", "limit": "200"}
+
+
+def test_environments_are_listed_with_what_is_deployed(api: CannedApi, ask: Ask) -> None:
+    empty = responses.environment(current=None, since=None, previous=None, is_rollback=False, is_active=False)
+    gone = responses.environment(is_active=False, current=responses.deployment())
+    api.respond(f"GET {HERE}/environments", {"items": [responses.environment(), empty, gone], "next_cursor": None})
+    _, first, second, third = ask("environments", "--utc").stdout.splitlines()
+    assert first.split()[2:4] == ["1.4.0", "(rollback)"]
+    assert first.split()[-3:] == ["9f8e7d6", "failure", "octocat"]
+    assert second.split()[2:] == ["-", "-", "-", "failure", "-"]
+    assert "1a2b3c4 (rollback, inactive)" in third
+
+
+def test_a_release_shows_its_dependents_and_builds(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {LINE}", responses.line())
+    shown = ask("release", PACKAGE, "2.1.0", "--utc").stdout
+    assert shown.splitlines()[0] == "@acme/ui 2.1.0"
+    facts = [line.split(maxsplit=1) for line in shown.split("\n\n")[0].splitlines()[1:]]
+    assert ["rebuilt", "3 of 3 dependents"] in facts
+    assert ["status", "failed"] in facts
+    assert "The run ended with failure" in shown
+    assert "12 of 30      40 %" in shown
+
+
+def test_without_a_version_the_latest_is_shown(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {HERE}/packages/%40acme%2Fui", {"name": PACKAGE, "version": "2.1.0"}, {"name": PACKAGE})
+    api.respond(f"GET {LINE}", responses.line())
+    assert json.loads(ask("release", PACKAGE, "--json").stdout) == responses.line()
+    missing = ask("release", PACKAGE)
+    assert (missing.returncode, "no version of @acme/ui has been published" in missing.stderr) == (1, True)
+
+
+def test_dora_figures_that_are_unknown_are_no_zeros(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {HERE}/dora", responses.measured(responses.dora(), truncated=True))
+    shown = ask("dora", "--since", "30d", "--environment", "production", "--utc")
+    title, _, _, row = shown.stdout.splitlines()
+    assert title == "2024-12-16 12:00:00Z to 2025-01-15 12:00:00Z"
+    expected = ["acme/storefront", "production", "1,234", "41.1", "1h", "30m", "1d", "01h", "12", "3", "1.2", "%", "-"]
+    assert row.split() == expected
+    assert "some environments are missing" in shown.stderr
+    assert api.asked[-1].query == {"since": "30d", "environment": "production"}
+
+
+@pytest.mark.parametrize("arguments", [("heads",), ("environments",), ("dora",), ("release", "ui", "1")])
+def test_without_the_setting_the_reason_is_printed(api: CannedApi, ask: Ask, arguments: tuple[str, ...]) -> None:
+    for path in ("heads", "environments", "dora", "releases/ui/1"):
+        api.respond(f"GET {HERE}/{path}", OFF)
+    shown = ask(*arguments)
+    assert (shown.returncode, "the setting releases turns them on" in shown.stderr) == (1, True)

@@ -1,0 +1,211 @@
+"""Heads and environments over the API: pages, one branch, one environment, and the DORA figures."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.client import TOKENS, Client
+from tests.api.conftest import ELSEWHERE
+from tests.releases.api_scene import (
+    HERE,
+    UI,
+    api,
+    client,
+    commit,
+    deployment,
+    environment,
+    head,
+    ledger,
+    run,
+    world,
+)
+from tests.support.webhooks import INSTALLATION, QUEUED, receipt
+
+__all__ = ["api", "client", "ledger", "world"]
+
+A, B, C = "a" * 40, "b" * 40, "c" * 40
+PATHS = ("heads", "heads/acme/ui", "environments", "environments/acme/ui?environment=production", "dora")
+
+
+def every(client: Client, path: str, **query: Any) -> list[Any]:
+    """The items of all pages."""
+    found, cursor = [], None
+    while True:
+        page = client.get(f"{HERE}/{path}", cursor=cursor, **query)
+        assert page.status == 200, page.body
+        found += page.body["items"]
+        cursor = page.body["next_cursor"]
+        if cursor is None:
+            return found
+
+
+def test_heads_are_those_of_default_branches(client: Client) -> None:
+    head(since="2025-01-15T10:00:00.000Z", runs=[run(2), run(1)], previous_run=run(1), last_green_run=run(2))
+    head(branch="feature", default=False)
+    (found,) = client.get(f"{HERE}/heads").body["items"]
+    assert found == {
+        "repo_full_name": UI,
+        "branch": "main",
+        "is_default_branch": True,
+        "workflow_id": 7,
+        "workflow_name": "W7",
+        "state": "green",
+        "since": "2025-01-15T10:00:00.000Z",
+        "last_run": run(2),
+        "last_green_run": run(2),
+        "previous_run": run(1),
+    }
+
+
+def test_heads_of_a_repository_its_branches_and_one_branch(client: Client) -> None:
+    for repo, branch, default in ((UI, "main", True), (UI, "x", False), (UI, "y", False), ("acme/ui2", "main", True)):
+        head(repo, branch, default=default)
+    where = [(each["repo_full_name"], each["branch"]) for each in every(client, "heads")]
+    assert where == [(UI, "main"), ("acme/ui2", "main")]
+    assert [each["branch"] for each in every(client, "heads", repo=UI)] == ["main"]
+    for limit in (1, 2, 50):
+        found = every(client, "heads", repo=UI, all_branches="true", limit=limit)
+        assert [each["branch"] for each in found] == ["main", "x", "y"]
+    for branch in ("main", "x"):
+        assert [each["branch"] for each in every(client, "heads", repo=UI, branch=branch)] == [branch]
+    assert every(client, "heads", repo=UI, branch="mai") == []
+
+
+@pytest.mark.parametrize("query", [{"branch": "main"}, {"all_branches": "true"}])
+def test_branches_require_a_repository(client: Client, query: dict[str, str]) -> None:
+    refused = client.get(f"{HERE}/heads", **query)
+    assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, next(iter(query)))
+
+
+def test_a_cursor_is_valid_for_its_own_list_only(client: Client) -> None:
+    head()
+    head(workflow=8)
+    environment(UI, "production", deployment(1))
+    cursor = client.get(f"{HERE}/heads", limit=1).body["next_cursor"]
+    assert client.get(f"{HERE}/heads", limit=1, cursor=cursor).status == 200
+    for path, query in (("environments", {}), ("heads", {"repo": UI})):
+        refused = client.get(f"{HERE}/{path}", cursor=cursor, **query)
+        assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, "cursor")
+
+
+def test_the_grid_of_a_branch_has_its_newest_commits_with_the_runs_of_each_workflow(client: Client) -> None:
+    head(workflow=7, runs=[run(5, "failure", B), run(3, "success", A), run(1, "success", C)], state="red")
+    head(workflow=8, runs=[run(6, None, B), run(4, "success", A)])
+    commit(B, "2025-01-15T09:00:00.000Z")
+    found = client.get(f"{HERE}/heads/acme/ui", limit=2).body
+    assert (found["branch"], found["truncated"]) == ("main", False)
+    assert [(each["workflow_id"], each["state"]) for each in found["workflows"]] == [(7, "red"), (8, "green")]
+    runs = [
+        (each["head_sha"], each["committed_at"], [(one["workflow_id"], one["run_id"]) for one in each["runs"]])
+        for each in found["commits"]
+    ]
+    assert runs == [(B, "2025-01-15T09:00:00.000Z", [(8, 6), (7, 5)]), (A, None, [(8, 4), (7, 3)])]
+
+
+def test_without_a_branch_the_default_one_is_shown_even_if_it_was_renamed(client: Client) -> None:
+    head(branch="main", runs=[run(9)])
+    head(branch="master", runs=[run(5)])
+    head(branch="x", default=False, runs=[run(10)])
+    assert client.get(f"{HERE}/heads/acme/ui").body["branch"] == "main"
+    for branch in ("master", "x"):
+        assert client.get(f"{HERE}/heads/acme/ui", branch=branch).body["branch"] == branch
+    unknown = client.get(f"{HERE}/heads/acme/ui", branch="y")
+    assert (unknown.status, "branch y of acme/ui" in unknown.body["detail"]) == (404, True)
+    assert client.get(f"{HERE}/heads/acme/other").status == 404
+
+
+def test_environments_are_listed_with_what_is_deployed(client: Client) -> None:
+    old, new = (
+        deployment(1, A, succeeded_at="2025-01-14T10:00:00.000Z"),
+        deployment(2, B, failed_at="2025-01-15T10:00:00.000Z"),
+    )
+    environment(UI, "production", old, latest=new)
+    environment(UI, "staging")
+    environment("acme/web", "eu", is_production=True)
+    found = every(client, "environments", limit=1)
+    shown = [(each["repo_full_name"], each["environment"], each["is_production"]) for each in found]
+    assert shown == [(UI, "production", True), (UI, "staging", False), ("acme/web", "eu", True)]
+    assert (found[0]["current"], found[0]["latest"], found[0]["since"]) == (old, new, "2025-01-14T10:00:00.000Z")
+    assert (found[1]["current"], found[1]["is_active"], found[1]["rollback_targets"]) == (None, False, [])
+    assert len(every(client, "environments", repo=UI)) == 2
+
+
+def test_one_environment_has_its_deployments_newest_first(client: Client) -> None:
+    environment(UI, "eu#1 %", *(deployment(n, succeeded_at=f"2025-01-1{n}T10:00:00.000Z") for n in (1, 2, 3)))
+    first = client.get(f"{HERE}/environments/acme/ui", environment="eu#1 %", limit=2).body
+    assert [each["deployment_id"] for each in first["deployments"]] == [3, 2]
+    rest = client.get(f"{HERE}/environments/acme/ui", environment="eu#1 %", limit=2, cursor=first["next_cursor"]).body
+    assert ([each["deployment_id"] for each in rest["deployments"]], rest["next_cursor"]) == ([1], None)
+    assert client.get(f"{HERE}/environments/acme/ui", environment="none").status == 404
+    missing = client.get(f"{HERE}/environments/acme/ui")
+    assert (missing.status, missing.body["detail"]) == (400, "environment is missing")
+
+
+def test_dora_figures_are_those_of_production(client: Client) -> None:
+    environment(
+        *(UI, "production"),
+        deployment(1, A, succeeded_at="2025-01-10T10:00:00.000Z"),
+        deployment(2, B, succeeded_at="2025-01-11T10:00:00.000Z"),
+        deployment(3, A, succeeded_at="2025-01-11T12:00:00.000Z"),
+        deployment(4, C, failed_at="2025-01-12T10:00:00.000Z"),
+        deployment(5, C),
+    )
+    commit(B, "2025-01-11T09:00:00.000Z")
+    environment("acme/api", "staging", deployment(6, A, succeeded_at="2025-01-11T12:00:00.000Z"))
+    body = client.get(f"{HERE}/dora", since="10d", bucket="week").body
+    (found,) = body["items"]
+    assert (body["since"], body["truncated"]) == ("2025-01-05T12:00:00.000Z", False)
+    assert (found["repo_full_name"], found["environment"], found["deployments"]) == (UI, "production", 3)
+    assert found["deployments_per_day"] == pytest.approx(0.3)
+    assert found["lead_time_in_ms"] == {"p50": 3_600_000, "p90": 3_600_000, "count": 1}
+    assert (found["failed_deployments"], found["rolled_back_deployments"]) == (1, 1)
+    assert found["change_failure_rate"] == 0.5
+    assert found["time_to_restore_in_ms"] == {"p50": 7_200_000, "p90": 7_200_000, "count": 1}
+    assert [each["deployments"] for each in found["over_time"]] == [0, 3, 0]
+    staging = client.get(f"{HERE}/dora", environment="staging").body["items"]
+    assert [(each["repo_full_name"], each["deployments"]) for each in staging] == [("acme/api", 1)]
+    assert client.get(f"{HERE}/dora", repo="acme/api").body["items"] == []
+
+
+def test_dora_figures_reach_as_far_back_as_deployments_are_kept(client: Client) -> None:
+    assert client.get(f"{HERE}/dora", since="90d").status == 200
+    refused = client.get(f"{HERE}/dora", since="91d")
+    assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, "since")
+
+
+def test_each_request_reads_what_it_shows_and_nothing_else(client: Client) -> None:
+    """The engine counts one unit for each call."""
+    for workflow in (7, 8):
+        head(workflow=workflow)
+    environment(UI, "production", deployment(1, succeeded_at="2025-01-11T12:00:00.000Z"))
+    environment(UI, "staging", deployment(2, succeeded_at="2025-01-11T12:00:00.000Z"))
+    assert client.get(f"{HERE}/counts").status == 200  # installations are read once
+    assert client.get(f"{HERE}/heads").units == 1
+    assert client.get(f"{HERE}/heads/acme/ui").units == 1 + 2 + 1
+    assert client.get(f"{HERE}/environments").units == 1
+    assert client.get(f"{HERE}/environments/acme/ui", environment="production").units == 2
+    assert client.get(f"{HERE}/dora").units == 1 + 1 + 1
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_another_installation_sees_nothing(client: Client, path: str) -> None:
+    head()
+    environment(UI, "production", deployment(1))
+    where, _, query = path.partition("?")
+    given = dict([query.split("=")]) if query else {}
+    answer = client.with_token(TOKENS["scoped"]).get(f"{HERE}/{where}", **given)
+    assert (answer.status, answer.body["detail"]) == (404, f"Installation {INSTALLATION} was not found")
+    assert client.get(f"{HERE}/{where}".replace(str(INSTALLATION), str(ELSEWHERE)), **given).status == 404
+
+
+@pytest.mark.parametrize("path", ["heads", "heads/acme/ui", "environments", "environments/acme/ui", "dora"])
+def test_without_the_setting_every_request_is_404(api: Client, ledger: Any, path: str) -> None:
+    ledger.record(receipt(QUEUED))
+    answer = api.get(f"{HERE}/{path}")
+    assert answer.status == 404
+    assert "the setting releases turns them on" in answer.body["detail"]
+
+
+@pytest.mark.parametrize("path", ["heads/acme/..", "heads/a b/ui", "environments/acme%2Fui/x", "heads/acme"])
+def test_hostile_repositories_are_refused(client: Client, path: str) -> None:
+    assert client.get(f"{HERE}/{path}", environment="x").status in (400, 404)
