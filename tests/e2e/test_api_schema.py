@@ -60,6 +60,12 @@ def description(outputs: Outputs) -> Any:
     return ask(outputs, "/openapi.json").body
 
 
+@pytest.fixture(scope="module")
+def schema(description: Any) -> Any:
+    """One for all operations: it keeps the strategies that it has derived from its parts."""
+    return schemathesis.openapi.from_dict(description)
+
+
 def test_what_is_deployed_is_described_as_here(description: Any) -> None:
     assert description == DESCRIPTION
 
@@ -80,10 +86,10 @@ def _can_be_wrong(method: str, path: str, *, known: bool) -> bool:
 
 @pytest.mark.parametrize(("operation_id", "mode", "known"), list(questions()))
 def test_a_response_matches_its_description(
-    outputs: Outputs, description: Any, operation_id: str, mode: GenerationMode, known: bool
+    outputs: Outputs, schema: Any, operation_id: str, mode: GenerationMode, known: bool
 ) -> None:
     method, path = OPERATIONS[operation_id]
-    operation = schemathesis.openapi.from_dict(description).find_operation_by_id(operation_id)
+    operation = schema.find_operation_by_id(operation_id)
     parts = {name: value for name, value in KNOWN.items() if f"{{{name}}}" in path}
 
     @hypothesis.settings(max_examples=EXAMPLES[method], suppress_health_check=list(hypothesis.HealthCheck))
