@@ -46,10 +46,15 @@ KNOWN = {
     "name": "pager",
     "subscription_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
     "message_id": "6d9f0a3c6f0f5a4be1d2c8a7719b0c55",
+    "owner": "acme",
+    "repository": "ui",
+    "package": "ui",
+    "version": "1.0.0",
+    "sha256": "0" * 64,
 }
-TEXTS = ("{runner_id}", "{pass_id}", "{delivery_id}", "{event_id}", "{name}", "{subscription_id}", "{message_id}")
+TEXTS = tuple(f"{{{name}}}" for name in KNOWN if name not in ("installation_id", "job_id", "run_id", "deployment_id"))
 # A POST may start a pass of the reconciler.
-EXAMPLES = {"get": 5, "post": 2, "patch": 2, "delete": 2}
+EXAMPLES = {"get": 5, "post": 2, "put": 2, "patch": 2, "delete": 2}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from runledger.platform.clients import client as aws_client
-from runledger.tables import release_keys, schema
-from runledger.tables.attributes import to_attributes
-from runledger.tables.table import Table
+from runledger.releases.recorder import HeadRecorder
+from runledger.tables import schema
+from runledger.tables.heads import HeadsTable
 
 from tests.api.client import Answer, Client, stored
 from tests.api.conftest import ELSEWHERE, api, ledger
@@ -47,50 +47,49 @@ def put(client: Client, path: str, body: object, *, token: str = PUBLISHER) -> A
     return client.with_token(token).ask("PUT", f"{HERE}/{path}", body=json.dumps(body))
 
 
-def write(partition: str, sort: str, **values: Any) -> None:
-    table = Table(aws_client("dynamodb"), "releases")
-    table.put(to_attributes({schema.PARTITION: partition, schema.SORT: sort, **values}))
+def recorder() -> HeadRecorder:
+    table = HeadsTable(aws_client("dynamodb"), schema.RELEASES.name, retention_days=RETENTION_DAYS)
+    return HeadRecorder(table=table)
+
+
+def runs(*found: dict[str, Any]) -> None:
+    recorder().record_runs(found)
+
+
+def deployments(*found: dict[str, Any]) -> None:
+    recorder().record_deployments(found)
 
 
 def run(run_id: int, conclusion: str | None = "success", sha: str = "a" * 40, **changes: Any) -> dict[str, Any]:
+    """An item of workflow_runs, on the default branch unless `head_branch` is another."""
     ended = {"status": "completed", "conclusion": conclusion} if conclusion else {"status": "in_progress"}
-    return {"run_id": run_id, "run_attempt": 1, "head_sha": sha, "event": "push", **ended, **changes}
+    return {
+        "installation_id": INSTALLATION,
+        "repo_full_name": UI,
+        "head_branch": MAIN,
+        "default_branch": MAIN,
+        "workflow_id": CI,
+        "workflow_name": "CI",
+        "run_id": run_id,
+        "run_attempt": 1,
+        "event": "push",
+        "actor": "octocat",
+        "head_sha": sha,
+        "created_at": f"2025-01-15T10:{run_id:02}:00.000Z",
+        "updated_at": f"2025-01-15T10:{run_id:02}:30.000Z",
+        **ended,
+        **changes,
+    }
 
 
-def head(
-    repo: str = UI, branch: str = MAIN, workflow: int = CI, *, default: bool = True, runs: Any = (), **changes: Any
-) -> None:
-    """A head with its runs, newest first."""
-    where: dict[str, Any] = {"installation_id": INSTALLATION, "repo_full_name": repo, "branch": branch}
-    newest = list(runs) or [run(1)]
-    item = {**where, "workflow_id": workflow, "workflow_name": f"W{workflow}", "is_default_branch": default}
-    item |= {"state": "green", "since": "2025-01-15T10:00:00.000Z", "last_run": newest[0], "version": 1}
-    partition, sort = release_keys.heads_key(INSTALLATION), release_keys.head_sort(repo, branch, workflow)
-    if not default:
-        partition = release_keys.branch_heads_key(INSTALLATION, repo)
-        sort = release_keys.branch_head_sort(branch, workflow)
-    write(partition, sort, **item | changes)
-    for each in newest:
-        key = release_keys.head_runs_key(INSTALLATION, repo, branch, workflow)
-        write(key, release_keys.numbered(each["run_id"]), **each)
-
-
-def deployment(deployment_id: int, sha: str = "a" * 40, **times: str) -> dict[str, Any]:
-    state = "success" if "succeeded_at" in times else "failure" if "failed_at" in times else "pending"
-    return {"deployment_id": deployment_id, "head_sha": sha, "state": state, **times}
-
-
-def environment(repo: str = UI, name: str = "production", *deployments: dict[str, Any], **changes: Any) -> None:
-    """An environment with its deployments, oldest first."""
-    item: dict[str, Any] = {"installation_id": INSTALLATION, "repo_full_name": repo, "environment": name}
-    if deployments:
-        item |= {"current": deployments[-1], "latest": deployments[-1], "is_active": True, "is_rollback": False}
-        item |= {"since": deployments[-1].get("succeeded_at"), "rollback_targets": list(deployments[:-1])}
-    write(release_keys.environments_key(INSTALLATION), release_keys.environment_sort(repo, name), **item | changes)
-    for each in deployments:
-        key = release_keys.environment_deployments_key(INSTALLATION, repo, name)
-        write(key, release_keys.numbered(each["deployment_id"]), **each)
-
-
-def commit(sha: str, committed_at: str, repo: str = UI) -> None:
-    write(release_keys.commits_key(INSTALLATION, repo), sha, committed_at=committed_at)
+def deployment(deployment_id: int, sha: str = "a" * 40, **changes: Any) -> dict[str, Any]:
+    """An item of deployments."""
+    return {
+        "installation_id": INSTALLATION,
+        "repo_full_name": UI,
+        "environment": "production",
+        "deployment_id": deployment_id,
+        "head_sha": sha,
+        "created_at": f"2025-01-10T09:{deployment_id:02}:00.000Z",
+        **changes,
+    }

@@ -6,19 +6,7 @@ import pytest
 
 from tests.api.client import TOKENS, Client
 from tests.api.conftest import ELSEWHERE
-from tests.releases.api_scene import (
-    HERE,
-    UI,
-    api,
-    client,
-    commit,
-    deployment,
-    environment,
-    head,
-    ledger,
-    run,
-    world,
-)
+from tests.releases.api_scene import HERE, UI, api, client, deployment, deployments, ledger, run, runs, world
 from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 
 __all__ = ["api", "client", "ledger", "world"]
@@ -40,27 +28,40 @@ def every(client: Client, path: str, **query: Any) -> list[Any]:
 
 
 def test_heads_are_those_of_default_branches(client: Client) -> None:
-    head(since="2025-01-15T10:00:00.000Z", runs=[run(2), run(1)], previous_run=run(1), last_green_run=run(2))
-    head(branch="feature", default=False)
+    runs(run(1), run(2, "failure"), run(3, None), run(4, head_branch="feature"))
     (found,) = client.get(f"{HERE}/heads").body["items"]
-    assert found == {
-        "repo_full_name": UI,
-        "branch": "main",
-        "is_default_branch": True,
-        "workflow_id": 7,
-        "workflow_name": "W7",
-        "state": "green",
-        "since": "2025-01-15T10:00:00.000Z",
-        "last_run": run(2),
-        "last_green_run": run(2),
-        "previous_run": run(1),
+    about = {"repo_full_name": UI, "branch": "main", "is_default_branch": True, "workflow_id": 7, "workflow_name": "CI"}
+    shown = {name: value for name, value in found.items() if not name.endswith("_run")}
+    assert shown == {**about, "state": "red", "since": "2025-01-15T10:02:30.000Z"}
+    numbers = [found[name]["run_id"] for name in ("last_run", "last_green_run", "previous_run")]
+    assert numbers == [3, 1, 2]
+    assert found["last_green_run"] == {
+        "run_id": 1,
+        "run_attempt": 1,
+        "head_sha": A,
+        "event": "push",
+        "actor": "octocat",
+        "status": "completed",
+        "conclusion": "success",
+        "created_at": "2025-01-15T10:01:00.000Z",
+        "completed_at": "2025-01-15T10:01:30.000Z",
     }
 
 
+def test_a_head_without_a_result_has_no_state(client: Client) -> None:
+    runs(run(1, None))
+    (found,) = client.get(f"{HERE}/heads").body["items"]
+    assert (found["state"], found["since"], found["last_green_run"], found["previous_run"]) == (
+        "none",
+        None,
+        None,
+        None,
+    )
+
+
 def test_heads_of_a_repository_its_branches_and_one_branch(client: Client) -> None:
-    for repo, branch, default in ((UI, "main", True), (UI, "x", False), (UI, "y", False), ("acme/ui2", "main", True)):
-        head(repo, branch, default=default)
-    where = [(each["repo_full_name"], each["branch"]) for each in every(client, "heads")]
+    runs(run(1), *(run(n, head_branch=branch) for n, branch in ((2, "x"), (3, "y"))), run(4, repo_full_name="acme/ui2"))
+    where = [(each["repo_full_name"], each["branch"]) for each in every(client, "heads", limit=1)]
     assert where == [(UI, "main"), ("acme/ui2", "main")]
     assert [each["branch"] for each in every(client, "heads", repo=UI)] == ["main"]
     for limit in (1, 2, 50):
@@ -78,9 +79,7 @@ def test_branches_require_a_repository(client: Client, query: dict[str, str]) ->
 
 
 def test_a_cursor_is_valid_for_its_own_list_only(client: Client) -> None:
-    head()
-    head(workflow=8)
-    environment(UI, "production", deployment(1))
+    runs(run(1), run(2, repo_full_name="acme/ui2"))
     cursor = client.get(f"{HERE}/heads", limit=1).body["next_cursor"]
     assert client.get(f"{HERE}/heads", limit=1, cursor=cursor).status == 200
     for path, query in (("environments", {}), ("heads", {"repo": UI})):
@@ -89,52 +88,49 @@ def test_a_cursor_is_valid_for_its_own_list_only(client: Client) -> None:
 
 
 def test_the_grid_of_a_branch_has_its_newest_commits_with_the_runs_of_each_workflow(client: Client) -> None:
-    head(workflow=7, runs=[run(5, "failure", B), run(3, "success", A), run(1, "success", C)], state="red")
-    head(workflow=8, runs=[run(6, None, B), run(4, "success", A)])
-    commit(B, "2025-01-15T09:00:00.000Z")
+    runs(run(1, sha=C), run(3, sha=A), run(5, "failure", B, head_committed_at="2025-01-15T09:00:00.000Z"))
+    runs(run(4, sha=A, workflow_id=8), run(6, None, B, workflow_id=8))
     found = client.get(f"{HERE}/heads/acme/ui", limit=2).body
     assert (found["branch"], found["truncated"]) == ("main", False)
     assert [(each["workflow_id"], each["state"]) for each in found["workflows"]] == [(7, "red"), (8, "green")]
-    runs = [
+    shown = [
         (each["head_sha"], each["committed_at"], [(one["workflow_id"], one["run_id"]) for one in each["runs"]])
         for each in found["commits"]
     ]
-    assert runs == [(B, "2025-01-15T09:00:00.000Z", [(8, 6), (7, 5)]), (A, None, [(8, 4), (7, 3)])]
+    assert shown == [(B, "2025-01-15T09:00:00.000Z", [(8, 6), (7, 5)]), (A, None, [(8, 4), (7, 3)])]
 
 
 def test_without_a_branch_the_default_one_is_shown_even_if_it_was_renamed(client: Client) -> None:
-    head(branch="main", runs=[run(9)])
-    head(branch="master", runs=[run(5)])
-    head(branch="x", default=False, runs=[run(10)])
+    runs(run(5, head_branch="master", default_branch="master"), run(9), run(10, head_branch="x"))
     assert client.get(f"{HERE}/heads/acme/ui").body["branch"] == "main"
-    for branch in ("master", "x"):
-        assert client.get(f"{HERE}/heads/acme/ui", branch=branch).body["branch"] == branch
+    assert client.get(f"{HERE}/heads/acme/ui", branch="x").body["branch"] == "x"
     unknown = client.get(f"{HERE}/heads/acme/ui", branch="y")
     assert (unknown.status, "branch y of acme/ui" in unknown.body["detail"]) == (404, True)
     assert client.get(f"{HERE}/heads/acme/other").status == 404
 
 
 def test_environments_are_listed_with_what_is_deployed(client: Client) -> None:
-    old, new = (
-        deployment(1, A, succeeded_at="2025-01-14T10:00:00.000Z"),
+    deployments(
+        deployment(1, succeeded_at="2025-01-14T10:00:00.000Z", version="1.4.0"),
         deployment(2, B, failed_at="2025-01-15T10:00:00.000Z"),
+        deployment(3, environment="staging"),
+        deployment(4, repo_full_name="acme/web", environment="eu", is_production=True),
     )
-    environment(UI, "production", old, latest=new)
-    environment(UI, "staging")
-    environment("acme/web", "eu", is_production=True)
     found = every(client, "environments", limit=1)
     shown = [(each["repo_full_name"], each["environment"], each["is_production"]) for each in found]
     assert shown == [(UI, "production", True), (UI, "staging", False), ("acme/web", "eu", True)]
-    assert (found[0]["current"], found[0]["latest"], found[0]["since"]) == (old, new, "2025-01-14T10:00:00.000Z")
+    assert (found[0]["current"]["version"], found[0]["since"]) == ("1.4.0", "2025-01-14T10:00:00.000Z")
+    assert (found[0]["latest"]["deployment_id"], found[0]["latest"]["state"]) == (2, "failure")
     assert (found[1]["current"], found[1]["is_active"], found[1]["rollback_targets"]) == (None, False, [])
     assert len(every(client, "environments", repo=UI)) == 2
 
 
 def test_one_environment_has_its_deployments_newest_first(client: Client) -> None:
-    environment(UI, "eu#1 %", *(deployment(n, succeeded_at=f"2025-01-1{n}T10:00:00.000Z") for n in (1, 2, 3)))
-    first = client.get(f"{HERE}/environments/acme/ui", environment="eu#1 %", limit=2).body
+    name = "eu#1 %"
+    deployments(*(deployment(n, environment=name, succeeded_at=f"2025-01-1{n}T10:00:00.000Z") for n in (1, 2, 3)))
+    first = client.get(f"{HERE}/environments/acme/ui", environment=name, limit=2).body
     assert [each["deployment_id"] for each in first["deployments"]] == [3, 2]
-    rest = client.get(f"{HERE}/environments/acme/ui", environment="eu#1 %", limit=2, cursor=first["next_cursor"]).body
+    rest = client.get(f"{HERE}/environments/acme/ui", environment=name, limit=2, cursor=first["next_cursor"]).body
     assert ([each["deployment_id"] for each in rest["deployments"]], rest["next_cursor"]) == ([1], None)
     assert client.get(f"{HERE}/environments/acme/ui", environment="none").status == 404
     missing = client.get(f"{HERE}/environments/acme/ui")
@@ -142,16 +138,15 @@ def test_one_environment_has_its_deployments_newest_first(client: Client) -> Non
 
 
 def test_dora_figures_are_those_of_production(client: Client) -> None:
-    environment(
-        *(UI, "production"),
+    deployments(
         deployment(1, A, succeeded_at="2025-01-10T10:00:00.000Z"),
         deployment(2, B, succeeded_at="2025-01-11T10:00:00.000Z"),
         deployment(3, A, succeeded_at="2025-01-11T12:00:00.000Z"),
         deployment(4, C, failed_at="2025-01-12T10:00:00.000Z"),
         deployment(5, C),
+        deployment(6, repo_full_name="acme/api", environment="staging", succeeded_at="2025-01-11T12:00:00.000Z"),
     )
-    commit(B, "2025-01-11T09:00:00.000Z")
-    environment("acme/api", "staging", deployment(6, A, succeeded_at="2025-01-11T12:00:00.000Z"))
+    runs(run(1, sha=B, head_committed_at="2025-01-11T09:00:00.000Z"))
     body = client.get(f"{HERE}/dora", since="10d", bucket="week").body
     (found,) = body["items"]
     assert (body["since"], body["truncated"]) == ("2025-01-05T12:00:00.000Z", False)
@@ -175,10 +170,8 @@ def test_dora_figures_reach_as_far_back_as_deployments_are_kept(client: Client) 
 
 def test_each_request_reads_what_it_shows_and_nothing_else(client: Client) -> None:
     """The engine counts one unit for each call."""
-    for workflow in (7, 8):
-        head(workflow=workflow)
-    environment(UI, "production", deployment(1, succeeded_at="2025-01-11T12:00:00.000Z"))
-    environment(UI, "staging", deployment(2, succeeded_at="2025-01-11T12:00:00.000Z"))
+    runs(run(1), run(2, workflow_id=8))
+    deployments(deployment(1, succeeded_at="2025-01-11T12:00:00.000Z"), deployment(2, environment="staging"))
     assert client.get(f"{HERE}/counts").status == 200  # installations are read once
     assert client.get(f"{HERE}/heads").units == 1
     assert client.get(f"{HERE}/heads/acme/ui").units == 1 + 2 + 1
@@ -189,8 +182,8 @@ def test_each_request_reads_what_it_shows_and_nothing_else(client: Client) -> No
 
 @pytest.mark.parametrize("path", PATHS)
 def test_another_installation_sees_nothing(client: Client, path: str) -> None:
-    head()
-    environment(UI, "production", deployment(1))
+    runs(run(1))
+    deployments(deployment(1, succeeded_at="2025-01-11T12:00:00.000Z"))
     where, _, query = path.partition("?")
     given = dict([query.split("=")]) if query else {}
     answer = client.with_token(TOKENS["scoped"]).get(f"{HERE}/{where}", **given)

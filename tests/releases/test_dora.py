@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runledger.releases.dora import Bucket, Deployed, is_production, measure
+from runledger.releases.dora import Bucket, Deployed, measure
 
 SINCE, UNTIL = "2025-01-06T00:00:00.000Z", "2025-01-20T00:00:00.000Z"  # two weeks, from a Monday on
 HOUR = 3_600_000
@@ -116,14 +116,6 @@ def test_a_rolled_back_deployment_is_an_outage_from_its_success_on() -> None:
 def test_weeks_begin_on_monday() -> None:
     found = measure([success(1, "a", 24 * 7)], since=at(50), until=UNTIL, bucket=Bucket.WEEK)
     assert [(each["start"], each["deployments"]) for each in found["over_time"]] == [(at(0), 0), (at(24 * 7), 1)]
-
-
-@pytest.mark.parametrize(
-    ("environment", "marked", "expected"),
-    [("production", None, True), ("Prod", None, True), ("live", False, True), ("eu", True, True), ("eu", None, False)],
-)
-def test_production_is_marked_or_named_so(environment: str, marked: bool | None, expected: bool) -> None:
-    assert is_production(environment, marked) is expected
 
 
 def expected_figures(deployments: Iterable[Deployed]) -> dict[str, Any]:

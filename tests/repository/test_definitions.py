@@ -11,7 +11,7 @@ import pytest
 from runledger.platform import emf
 from runledger.reconciliation.summary import LINES
 from runledger.reconciliation.tally import Count
-from runledger_api.models import admin, environments, heads, jobs, runs, statistics
+from runledger_api.models import admin, builds, environments, heads, jobs, packages, runs, statistics
 
 from tests.support.documents import DOCS, rows, section
 
@@ -34,8 +34,10 @@ CLI_WORDS = {"JOB", "STATUS", "REPOSITORY", "NAME", "RUNNER", "FROM", "POOL", "I
 CLI_WORDS |= {"KIND", "RUN", "JOB STATUS", "MACHINE", "REASON", "STUCK IN", "ADVICE", "INSTALLATIONS", "STATE"}
 CLI_WORDS |= {"status", "job", "run", "workflow", "repository", "labels", "environment", "runner", "instance", "page"}
 CLI_WORDS |= {"branch", "re-run"}
+CLI_WORDS |= {"DEPENDENT", "VERSION", "RANGE", "AFTER", "MESSAGE", "CHANGED", "message", "rebuilds", "previous"}
+CLI_WORDS |= {"published", "completed"}
 CLI_WORDS |= {"BRANCH", "WORKFLOW", "SINCE", "LAST RUN", "COMMIT", "ACTOR", "ENVIRONMENT", "PREVIOUS", "LATEST", "BY"}
-MODELS = [jobs, runs, statistics, admin, heads, environments]
+MODELS = [jobs, runs, statistics, admin, heads, environments, builds, packages]
 LABELS = re.compile(
     r"""tile\("([^"]+)"|\btitle: "([^"]+)"|\blabel: ["`]([^"`$]+)|^ +\["([A-Z][\w ]+)",""", re.MULTILINE
 )
@@ -55,6 +57,7 @@ COMMANDS: tuple[str, ...] = (
     "commands/run.py",
 )
 COMMANDS += ("commands/stuck.py", "commands/orphans.py", "commands/repositories.py", "rendering/heads.py")
+COMMANDS += ("rendering/releases.py",)
 
 
 def shown_by(place: str) -> set[str]:

@@ -23,6 +23,7 @@ FORMATS = {
     "subscription_id": "should be the id of a subscription",
     "subscription": "should be the id of a subscription",
     "message_id": "should be the id of a message",
+    "sha256": "should be a SHA-256 of 64 hexadecimal digits",
     "owner": "should be the owner of a repository, such as acme in acme/api",
     "repository": "should be the name of a repository, such as api in acme/api",
     "name": "should have letters, digits, - and _ only, at most 100 of them",

@@ -19,17 +19,20 @@ from runledger.queries.caches import Cache
 from runledger.queries.dead_letters import DeadLetterQueues
 from runledger.queries.pass_requests import PassRequests
 from runledger.queries.workflows import Workflows
+from runledger.releases.queue import ReleaseInputs
+from runledger.tables.builds import BuildsTable
 from runledger.tables.event_pages import EventPages
 from runledger.tables.feed import FeedTable
 from runledger.tables.feed_posts import PostCounts
-from runledger.tables.head_pages import HeadPages
+from runledger.tables.heads import HeadsTable
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.messages import MessagesTable
+from runledger.tables.packages import PackagesTable
+from runledger.tables.release_lines import LinesTable
 from runledger.tables.run_attempts import RunAttempts
 from runledger.wiring import feeds
 from runledger.wiring import notifications as notifications_wiring
-from runledger.wiring import releases as releases_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
@@ -42,6 +45,9 @@ from runledger_api.cursors import Cursors
 from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
+
+# Of builds, packages and versions, for each installation: the 500 variants of a build may complete at once.
+REPORTS_PER_MINUTE = 2000
 
 __all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
 
@@ -148,18 +154,40 @@ def notifications() -> Notifications | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasesSettings(Settings):
+    """Without a queue, releases are off."""
+
+    release_inputs_queue: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Releases:
-    heads: HeadPages
+    heads: HeadsTable
+    packages: PackagesTable
+    builds: BuildsTable
+    lines: LinesTable
+    inputs: ReleaseInputs
+    reports: PostCounts
     retention_days: int
 
 
 @cache
 def releases() -> Releases | None:
     """None if this deployment has none."""
-    if not releases_wiring.is_on():
+    inputs = ReleasesSettings.from_environment().release_inputs_queue
+    if not inputs:
         return None
-    table = releases_wiring.table_settings()
-    return Releases(heads=HeadPages(client("dynamodb"), table.table), retention_days=table.retention_days)
+    table, dynamodb = TableSettings.of("RELEASES"), client("dynamodb")
+    kept = {"retention_days": table.retention_days}
+    return Releases(
+        heads=HeadsTable(dynamodb, table.table, **kept),
+        packages=PackagesTable(dynamodb, table.table),
+        builds=BuildsTable(dynamodb, table.table, **kept),
+        lines=LinesTable(dynamodb, table.table, **kept),
+        inputs=ReleaseInputs(sqs=lazy_client("sqs"), url=inputs),
+        reports=PostCounts(dynamodb, table.table, most_per_minute=REPORTS_PER_MINUTE),
+        retention_days=table.retention_days,
+    )
 
 
 @cache

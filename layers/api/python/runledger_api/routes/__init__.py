@@ -3,6 +3,7 @@
 from runledger_api.routes import (
     admin,
     approvals,
+    builds,
     deployments,
     environments,
     feed,
@@ -11,8 +12,10 @@ from runledger_api.routes import (
     jobs,
     lookup,
     messages,
+    packages,
     pools,
     reconciliation,
+    releases,
     runs,
     statistics,
     stuck,
@@ -23,7 +26,7 @@ ROUTERS = tuple(
     module.router
     for module in (
         *(installations, jobs, lookup, runs, deployments, approvals, stuck, feed, subscriptions, messages),
-        *(heads, environments),
+        *(heads, environments, builds, packages, releases),
         *(statistics, pools, reconciliation, admin),
     )
 )

@@ -6,9 +6,12 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
+from runledger.model.releases import EnvironmentKey
 from runledger.releases import dora
+from runledger.releases import environments as heads
 from runledger.releases.dora import Bucket, Deployed
-from runledger.tables.pages import Span
+from runledger.tables.heads import HeadPage
+from runledger.tables.pages import Key, Span
 
 from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter, NotFound
@@ -23,6 +26,9 @@ router = APIGatewayHttpRouter()
 INSTALLATION = "/v1/installations/<installation_id>"
 LONGEST_ENVIRONMENT = 255
 DEFAULT_RANGE = "30d"
+# DynamoDB ends a page at 1 MB in any case. Smaller ones let a reader stop in time.
+PAGE = 500
+HasTime = Callable[[], bool]
 MEASURED = ("head_sha", "succeeded_at", "failed_at")
 # Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
 EnvironmentName = Annotated[str | None, Query(max_length=LONGEST_ENVIRONMENT, description="its name; required")]
@@ -37,10 +43,10 @@ EnvironmentName = Annotated[str | None, Query(max_length=LONGEST_ENVIRONMENT, de
 def environments(
     installation_id: InstallationId, repo: Repo = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Environments:
-    pages = releases().heads
+    table = releases().heads
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    found, next_key = pages.environments(installation_id, repo, limit=limit, start=paginator.start)
-    return paginator.page([_body(each) for each in found], next_key)
+    found = table.environments(installation_id, repo, limit=limit, start=paginator.start)
+    return paginator.page([_body(each) for each in found.items], found.next_key)
 
 
 @router.get(
@@ -58,15 +64,16 @@ def environment(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> EnvironmentHistory:
-    pages, repo = releases().heads, f"{owner}/{repository}"
+    table, repo = releases().heads, f"{owner}/{repository}"
     if not environment:
         raise InvalidParameter("environment", "is missing")
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    head = pages.environment(installation_id, repo, environment)
+    key = EnvironmentKey(installation_id, repo, environment)
+    head = table.environment(key)
     if head is None:
-        raise NotFound(f"No deployment of {repo} to {environment} is known to installation {installation_id}")
-    found, next_key = pages.deployments(installation_id, repo, environment, limit=limit, start=paginator.start)
-    page = paginator.page(found, next_key)
+        raise NotFound(f"No deployment of {repo} to {environment} was found in installation {installation_id}")
+    found = table.deployments(key, limit=limit, start=paginator.start)
+    page = paginator.page(found.items, found.next_key)
     return checked({**_body(head), "deployments": page["items"], "next_cursor": page["next_cursor"]})
 
 
@@ -94,12 +101,12 @@ def figures(
     begin, end = parameters.measured_range(request, since or DEFAULT_RANGE, until)
     if begin < times.earlier(request.now, seconds=found.retention_days * times.SECONDS_PER_DAY):
         raise InvalidParameter("since", f"should be within the last {found.retention_days} days, which are kept")
-    known, truncated = found.heads.every_environment(installation_id, repo, has_time=request.has_time)
+    known, truncated = _every(lambda start: _environments(installation_id, repo, start), request.has_time)
     items = []
     for each in known:
-        if environment != each["environment"] if environment else not _is_production(each):
+        if environment != each["environment"] if environment else not heads.is_production(each["environment"], each):
             continue
-        deployments, is_partial = _deployments(installation_id, each, request.has_time)
+        deployments, is_partial = _deployments(each, request.has_time)
         if is_partial:
             truncated = True
             break
@@ -108,17 +115,14 @@ def figures(
     return checked({"since": begin, "until": end, "truncated": truncated, "items": items})
 
 
-def _deployments(
-    installation_id: int, environment: Mapping[str, Any], has_time: Callable[[], bool]
-) -> tuple[list[Deployed], bool]:
+def _deployments(environment: Mapping[str, Any], has_time: HasTime) -> tuple[list[Deployed], bool]:
     """All that are kept: earlier ones show which commits were deployed before the range."""
-    pages = releases().heads
     if not has_time():
         return [], True
-    repo = environment["repo_full_name"]
-    found, truncated = pages.every_deployment(installation_id, repo, environment["environment"], has_time=has_time)
+    table, key = releases().heads, EnvironmentKey(**{name: environment[name] for name in EnvironmentKey._fields})
+    found, truncated = _every(lambda start: table.deployments(key, limit=PAGE, start=start), has_time)
     shas = {each["head_sha"] for each in found if "head_sha" in each and "succeeded_at" in each}
-    committed_at = pages.commit_times(installation_id, repo, shas)
+    committed_at = table.commits(key.installation_id, key.repo_full_name, shas)
     deployed = [
         Deployed(
             deployment_id=each["deployment_id"],
@@ -130,11 +134,24 @@ def _deployments(
     return deployed, truncated
 
 
-def _is_production(environment: Mapping[str, Any]) -> bool:
-    return dora.is_production(environment["environment"], environment.get("is_production"))
+def _environments(installation_id: int, repo: str | None, start: Key | None) -> HeadPage:
+    return releases().heads.environments(installation_id, repo, limit=PAGE, start=start)
+
+
+def _every(read: Callable[[Key | None], HeadPage], has_time: HasTime) -> tuple[list[dict[str, Any]], bool]:
+    """The items of all pages, and whether time ended before."""
+    page = read(None)
+    found = page.items
+    while page.next_key is not None:
+        if not has_time():
+            return found, True
+        page = read(page.next_key)
+        found = found + page.items
+    return found, False
 
 
 def _body(environment: Mapping[str, Any]) -> Any:
     absent = dict.fromkeys(("current", "since", "previous", "latest"))
     unknown = {"is_active": False, "is_rollback": False, "rollback_targets": []}
-    return {**absent, **unknown, **environment, "is_production": _is_production(environment)}
+    marked = heads.is_production(environment["environment"], environment)
+    return {**absent, **unknown, **environment, "is_production": marked}

@@ -5,7 +5,10 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.tables.pages import Span
+from runledger.model.releases import HeadKey
+from runledger.tables import release_keys, schema
+from runledger.tables.heads import HeadPage
+from runledger.tables.pages import Key, Span
 
 from runledger_api import wiring
 from runledger_api.errors import InvalidParameter, NotFound
@@ -34,8 +37,8 @@ Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commi
     tags=["releases"],
     operation_id="listHeads",
     summary="What the workflows of default branches last did: green or red, and since when",
-    description="With `repo`, also those of one `branch` or of `all_branches`. A page may be short and still have a "
-    "`next_cursor`.",
+    description="With `repo`, also those of one `branch` or of `all_branches`. A page contains whole repositories, so "
+    "it may be longer than `limit`.",
 )
 def heads(
     *,
@@ -46,19 +49,20 @@ def heads(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Heads:
-    pages = releases().heads
+    table = releases().heads
     for name, given in (("branch", branch), ("all_branches", all_branches)):
         if given and not repo:
             raise InvalidParameter(name, "requires repo")
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    start, found, next_key = paginator.start, list[Mapping[str, Any]](), None
-    if not (repo and start and pages.is_of_branches(start, installation_id, repo)):
-        found, next_key = pages.heads(installation_id, repo, branch, limit=limit, start=start)
+    start, found = paginator.start, HeadPage(items=[], next_key=None)
+    if not (start and repo and _is_of_branches(start, installation_id, repo)):
+        found = table.default_heads(installation_id, repo, limit=limit, start=start)
         start = None
-    if repo and (branch or all_branches) and next_key is None and len(found) < limit:
-        others, next_key = pages.branch_heads(installation_id, repo, branch, limit=limit - len(found), start=start)
-        found = [*found, *others]
-    return paginator.page([_body(each) for each in found], next_key)
+    items, next_key = [each for each in found.items if branch in (None, each["branch"])], found.next_key
+    if repo and (branch or all_branches) and next_key is None:
+        others = table.branch_heads(installation_id, repo, branch, limit=max(1, limit - len(items)), start=start)
+        items, next_key = items + others.items, others.next_key
+    return paginator.page([_body(each) for each in items], next_key)
 
 
 @router.get(
@@ -75,17 +79,17 @@ def branch_heads(
     branch: Branch = None,
     limit: Commits = 20,
 ) -> BranchHeads:
-    pages, request, repo = releases().heads, current_request(router), f"{owner}/{repository}"
+    table, request, repo = releases().heads, current_request(router), f"{owner}/{repository}"
     found = _of_branch(installation_id, repo, branch)
     if not found:
         which = f"branch {branch} of {repo}" if branch else repo
-        raise NotFound(f"No run of {which} is known to installation {installation_id}")
+        raise NotFound(f"No run of {which} was found in installation {installation_id}")
     runs, truncated = list[dict[str, Any]](), False
     for head in found:
         if not request.has_time():
             truncated = True
             break
-        newest = pages.runs(installation_id, head, limit=limit * RUNS_FOR_EACH_COMMIT)
+        newest = table.runs(_key(head), limit=limit * RUNS_FOR_EACH_COMMIT).items
         runs += [{**each, "workflow_id": head["workflow_id"]} for each in newest if "head_sha" in each]
     return checked(
         {
@@ -106,15 +110,22 @@ def releases() -> Releases:
 
 
 def _of_branch(installation_id: int, repo: str, branch: str | None) -> list[Mapping[str, Any]]:
-    """Without a branch, the default one: if it was renamed, the one with the newest run."""
-    pages = releases().heads
-    found, _ = pages.heads(installation_id, repo, branch, limit=MOST_WORKFLOWS, start=None)
+    """Without a branch, the default one."""
+    table = releases().heads
+    found = table.default_heads(installation_id, repo, limit=MOST_WORKFLOWS).items
+    found = [each for each in found if branch in (None, each["branch"])]
     if branch and not found:
-        found, _ = pages.branch_heads(installation_id, repo, branch, limit=MOST_WORKFLOWS, start=None)
-    if not found:
-        return []
-    newest = max(found, key=lambda each: (each.get("last_run") or {}).get("run_id", 0))
-    return [each for each in found if each["branch"] == newest["branch"]]
+        found = table.branch_heads(installation_id, repo, branch, limit=MOST_WORKFLOWS).items
+    return list(found)
+
+
+def _key(head: Mapping[str, Any]) -> HeadKey:
+    return HeadKey(**{name: head[name] for name in HeadKey._fields})
+
+
+def _is_of_branches(start: Key, installation_id: int, repo: str) -> bool:
+    """Whether the page begins with branches that aren't the default one: they follow in a partition of their own."""
+    return start[schema.PARTITION] == release_keys.branch_heads_key(installation_id, repo)
 
 
 def _commits(installation_id: int, repo: str, runs: Iterable[Mapping[str, Any]], *, limit: int) -> list[dict[str, Any]]:
@@ -123,7 +134,7 @@ def _commits(installation_id: int, repo: str, runs: Iterable[Mapping[str, Any]],
     for run in sorted(runs, key=lambda each: -each["run_id"]):
         by_commit.setdefault(run["head_sha"], []).append(run)
     newest = list(by_commit)[:limit]
-    committed_at = releases().heads.commit_times(installation_id, repo, newest)
+    committed_at = releases().heads.commits(installation_id, repo, newest)
     return [{"head_sha": sha, "committed_at": committed_at.get(sha), "runs": by_commit[sha]} for sha in newest]
 
 

@@ -46,6 +46,8 @@ class Builds:
             at=at,
             about={"run_id": report.run_id, "head_sha": report.head_sha, "repo_full_name": report.repo_full_name},
         )
+        if item.get("created_at") == at:
+            self.table.register(build)
         return shown(self._completed(build, item) if _is_complete(item) else item)
 
     def _completed(self, build: BuildKey, item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,8 +16,6 @@ from runledger.model import times
 
 MS_PER_DAY = times.SECONDS_PER_DAY * times.MS_PER_SECOND
 SHARES = {"p50": 0.5, "p90": 0.9}
-# Environments that are production by their name, if GitHub doesn't mark them as such.
-PRODUCTION_NAMES = frozenset({"production", "prod", "live"})
 
 
 class Bucket(StrEnum):
@@ -46,10 +44,6 @@ class Deployed:
     @property
     def ended_at(self) -> str | None:
         return self.failed_at if self.has_failed else self.succeeded_at
-
-
-def is_production(environment: str, marked: bool | None) -> bool:
-    return bool(marked) or environment.lower() in PRODUCTION_NAMES
 
 
 def measure(deployments: Iterable[Deployed], *, since: str, until: str, bucket: Bucket) -> dict[str, Any]:

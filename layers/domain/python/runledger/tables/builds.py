@@ -140,6 +140,12 @@ class BuildsTable:
         partition = Partition(value=release_keys.package_heads_key(installation_id, name))
         return [from_attributes(item) for item in self._table.items(partition)]
 
+    def register(self, build: BuildKey) -> None:
+        """The environment is listed among the package's heads from the first report on. Its head has no version yet."""
+        scope, name, environment, _ = build
+        fill = {"installation_id": scope, "name": name, "environment": environment}
+        self._table.update(_head_key(scope, name, environment), fill=fill)
+
     def save_head(self, build: BuildKey, values: Mapping[str, Any], *, seen: int | None) -> bool:
         """False if another process has changed the head since revision `seen`. It doesn't expire."""
         scope, name, environment, _ = build

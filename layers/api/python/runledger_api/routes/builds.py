@@ -1,0 +1,135 @@
+"""Builds of packages: variants, progress, events and artifacts."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.releases import names
+from runledger.releases.build_reports import MOST_VARIANTS, BuildReport, build_report
+from runledger.releases.builds import Builds as ReportedBuilds
+from runledger.releases.builds import shown
+from runledger.tables.attributes import from_attributes
+from runledger.tables.builds import COMPLETED, FAILED, BuildKey
+from runledger.tables.pages import Span
+
+from runledger_api import wiring
+from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.models.builds import Build, BuildDetails, Builds, Files
+from runledger_api.models.builds import BuildReport as BuildReportBody
+from runledger_api.pagination import Paginator
+from runledger_api.parameters import Cursor, InstallationId, Limit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
+from runledger_api.routes.heads import releases
+from runledger_api.routes.packages import (
+    PackageName,
+    VersionName,
+    allow_report,
+    explained,
+    package_name,
+    required,
+    version_name,
+)
+
+router = APIGatewayHttpRouter()
+INSTALLATION = "/v1/installations/<installation_id>"
+BUILDS = f"{INSTALLATION}/builds/<package>"
+MOST_EVENTS = 200
+# Of all variants of a build, whose names are on one item of up to 400 KB.
+MOST_BYTES = 200_000
+# Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
+EnvironmentName = Annotated[str | None, Query(max_length=names.LONGEST_TEXT, description="its name; required")]
+Sha256 = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the artifact, in hexadecimal digits")]
+
+
+@router.put(
+    f"{BUILDS}/<version>",
+    tags=["releases"],
+    operation_id="putBuild",
+    summary="Report a variant of a build: started, completed or failed",
+    description="Requires the role publisher. Each variant is counted once, however often and in whichever order it is "
+    "reported; `completed` is final.",
+)
+def put_build(
+    installation_id: InstallationId,
+    package: PackageName,
+    version: VersionName,
+    body: Annotated[BuildReportBody | None, Body()] = None,
+) -> Build:
+    found, request = releases(), current_request(router)
+    with explained():
+        report = build_report(package_name(package), version_name(version), required(body))
+    _check_room(installation_id, report)
+    allow_report(installation_id)
+    builds = ReportedBuilds(table=found.builds, now=lambda: request.now)
+    return checked(builds.report(installation_id, report))
+
+
+@router.get(
+    BUILDS,
+    tags=["releases"],
+    operation_id="listBuilds",
+    summary="Builds of a package in an environment, by version",
+)
+def builds(
+    *,
+    installation_id: InstallationId,
+    package: PackageName,
+    environment: EnvironmentName = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Builds:
+    table, name = releases().builds, package_name(package)
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    found = table.page(installation_id, name, _environment(environment), limit=limit, start=paginator.start)
+    return paginator.page([shown(from_attributes(item)) for item in found.items], found.next_key)
+
+
+@router.get(
+    f"{BUILDS}/<version>",
+    tags=["releases"],
+    operation_id="getBuild",
+    summary="One build with its variants, artifacts and events",
+)
+def build(
+    installation_id: InstallationId, package: PackageName, version: VersionName, environment: EnvironmentName = None
+) -> BuildDetails:
+    table = releases().builds
+    key = BuildKey(installation_id, package_name(package), _environment(environment), version_name(version))
+    found = table.get(key)
+    if found is None:
+        raise NotFound(f"No build of {key.name} {key.version} for {key.environment} was found")
+    variants = [{"artifacts": [], **each} for each in table.variants(key, limit=MOST_VARIANTS)]
+    return checked({**shown(found), "variants": variants, "events": table.events(key, limit=MOST_EVENTS)})
+
+
+@router.get(
+    f"{INSTALLATION}/files/<sha256>",
+    tags=["releases"],
+    operation_id="listFiles",
+    summary="Artifacts with this fingerprint, and the builds that they belong to",
+)
+def files(installation_id: InstallationId, sha256: Sha256, limit: Limit = 50, cursor: Cursor = None) -> Files:
+    table = releases().builds
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    found = table.files(installation_id, sha256, limit=limit, start=paginator.start)
+    return paginator.page([from_attributes(item) for item in found.items], found.next_key)
+
+
+def _environment(given: str | None) -> str:
+    if not given:
+        raise InvalidParameter("environment", "is missing")
+    with explained():
+        return names.text(given, field="environment")
+
+
+def _check_room(installation_id: int, report: BuildReport) -> None:
+    """Publishers choose the names of variants, so a mistake could add any number of them."""
+    key = BuildKey(installation_id, report.name, report.environment, report.version)
+    stored: Mapping[str, Any] = releases().builds.get(key) or {}
+    known = {*stored.get(COMPLETED, ()), *stored.get(FAILED, ()), report.variant}
+    if len(known) > MOST_VARIANTS:
+        raise InvalidParameter("variant", f"should be one of at most {MOST_VARIANTS:,} in a build")
+    if sum(len(each.encode()) for each in known) > MOST_BYTES:
+        raise InvalidParameter("variant", f"should be shorter: all variants of a build have up to {MOST_BYTES:,} bytes")

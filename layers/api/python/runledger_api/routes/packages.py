@@ -1,0 +1,195 @@
+"""Packages: what they depend on, what depends on them, and their versions."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any
+from urllib.parse import unquote
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model.errors import Malformed
+from runledger.model.packages import Package as StoredPackage
+from runledger.model.packages import Publication
+from runledger.model.packages import PublishedBy as Source
+from runledger.releases import names, versions
+from runledger.releases.package_reports import LONGEST_RANGE, package_report, version_report
+from runledger.tables.attributes import from_attributes
+from runledger.tables.pages import Span
+
+from runledger_api import wiring
+from runledger_api.errors import InvalidParameter, NotFound, TooManyRequests
+from runledger_api.models.packages import (
+    AcceptedVersion,
+    Package,
+    PackageDetails,
+    PackageReport,
+    Packages,
+    VersionReport,
+    Versions,
+)
+from runledger_api.pagination import Paginator
+from runledger_api.parameters import Cursor, InstallationId, Limit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
+from runledger_api.routes.heads import releases
+
+router = APIGatewayHttpRouter()
+PACKAGES = "/v1/installations/<installation_id>/packages"
+ONE = f"{PACKAGES}/<package>"
+MOST_DEPENDENTS = 200
+# Of a report. An item of DynamoDB has up to 400 KB, and contains some names twice.
+MOST_BYTES = 250_000
+AFTER = "version"
+# Encoded, so longer than the name itself. What is accepted: see `names`.
+PackageName = Annotated[str, Path(max_length=3 * names.LONGEST_NAME, description="name of the package, URL-encoded")]
+VersionName = Annotated[str, Path(max_length=3 * names.LONGEST_VERSION, description="the version")]
+
+
+@router.get(PACKAGES, tags=["releases"], operation_id="listPackages", summary="Packages, by name")
+def packages(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> Packages:
+    table = releases().packages
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    found = table.page(installation_id, limit=limit, start=paginator.start)
+    return paginator.page([from_attributes(item) for item in found.items], found.next_key)
+
+
+@router.get(
+    ONE,
+    tags=["releases"],
+    operation_id="getPackage",
+    summary="A package, its dependencies and dependents, and its newest complete build in each environment",
+    description=f"At most {MOST_DEPENDENTS} dependents, by name.",
+)
+def package(installation_id: InstallationId, package: PackageName) -> PackageDetails:
+    name = package_name(package)
+    found = _found(installation_id, name)
+    heads = [{"rollback_versions": [], **each} for each in releases().builds.heads(installation_id, name)]
+    dependents = releases().packages.edges(installation_id, name, limit=MOST_DEPENDENTS)
+    return checked({**found, "dependents": dependents, "heads": heads})
+
+
+@router.put(
+    ONE,
+    tags=["releases"],
+    operation_id="putPackage",
+    summary="Create or replace a package's description and dependencies",
+    description="Requires the role publisher. What isn't given is removed; its versions stay.",
+)
+def put_package(
+    installation_id: InstallationId, package: PackageName, body: Annotated[PackageReport | None, Body()] = None
+) -> Package:
+    table, name = releases().packages, package_name(package)
+    with explained():
+        report = package_report(name, required(body))
+    allow_report(installation_id)
+    values = {each: getattr(report, each) for each in report.__slots__}
+    return checked(table.save(StoredPackage(installation_id=installation_id, **values), at=current_request(router).now))
+
+
+@router.get(
+    f"{ONE}/versions",
+    tags=["releases"],
+    operation_id="listVersions",
+    summary="Published versions of a package, the highest first",
+)
+def package_versions(
+    *,
+    installation_id: InstallationId,
+    package: PackageName,
+    range: Annotated[  # noqa: A002
+        str | None, Query(max_length=LONGEST_RANGE, description="only versions in this range of npm, such as ^1.2")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Versions:
+    """The table has them in the order of their text, in which 1.10 comes before 1.9: all are read and sorted."""
+    table, name = releases().packages, package_name(package)
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    found = table.versions(installation_id, name)
+    wanted = [each for each in found if range is None or versions.includes(range, each["version"])]
+    ordered = sorted(wanted, key=lambda each: versions.order(each["version"]), reverse=True)
+    if paginator.start:
+        after = versions.order(paginator.start[AFTER])
+        ordered = [each for each in ordered if versions.order(each["version"]) < after]
+    page, more = ordered[:limit], len(ordered) > limit
+    return paginator.page(page, {AFTER: page[-1]["version"]} if more else None)
+
+
+@router.put(
+    f"{ONE}/versions/<version>",
+    tags=["releases"],
+    operation_id="putVersion",
+    summary="Publish a version of a package",
+    description="Requires the role publisher. A version is published once, however often it is put, and its dependents "
+    "are rebuilt or planned: see `GET releases/{name}/{version}`.",
+    status_code=202,
+)
+def put_version(
+    installation_id: InstallationId,
+    package: PackageName,
+    version: VersionName,
+    body: Annotated[VersionReport | None, Body()] = None,
+) -> AcceptedVersion:
+    name = package_name(package)
+    with explained():
+        report = version_report(name, version_name(version), dict(body or {}))
+    found = _found(installation_id, name)
+    allow_report(installation_id)
+    releases().inputs.send(
+        Publication(
+            installation_id=installation_id,
+            repo_full_name=found["repo_full_name"],
+            published_by=Source.API,
+            published_at=current_request(router).now,
+            package_name=name,
+            package_version=report.version,
+            head_sha=report.head_sha,
+            run_id=report.run_id,
+            dependencies=report.dependencies,
+        )
+    )
+    return {"name": name, "version": report.version}
+
+
+def package_name(encoded: str) -> str:
+    with explained():
+        return names.package_name(unquote(encoded), field="package")
+
+
+def version_name(encoded: str) -> str:
+    with explained():
+        return names.version(unquote(encoded))
+
+
+def required(body: Any) -> dict[str, Any]:
+    """Optional for the router, so that an installation that the caller can't see is a 404 first."""
+    if body is None:
+        raise InvalidParameter("body", "is missing")
+    return dict(body)
+
+
+def allow_report(installation_id: int) -> None:
+    """After all checks: what is refused isn't counted."""
+    text = router.current_event.body or ""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise InvalidParameter("body", f"should have at most {MOST_BYTES:,} bytes")
+    reports = releases().reports
+    if not reports.count(installation_id, at=current_request(router).now):
+        most = reports.most_per_minute
+        raise TooManyRequests(f"This installation has had its {most} reports of this minute: try again in the next one")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    try:
+        yield
+    except Malformed as malformed:
+        problem = str(malformed).removeprefix(f"{malformed.field} ")
+        raise InvalidParameter(malformed.field, problem) from None
+
+
+def _found(installation_id: int, name: str) -> Mapping[str, Any]:
+    found = releases().packages.get(installation_id, name)
+    if found is None:
+        raise NotFound(f"Package {name} was not found in installation {installation_id}")
+    return found

@@ -1,0 +1,77 @@
+"""Release lines: published versions, and the rebuilds of their dependents."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model.packages import LineKey
+from runledger.releases.builds import shown
+from runledger.tables.attributes import from_attributes
+from runledger.tables.builds import BuildKey
+from runledger.tables.pages import Span
+
+from runledger_api import wiring
+from runledger_api.errors import NotFound
+from runledger_api.models.packages import ReleaseDetails, ReleaseLines
+from runledger_api.pagination import Paginator
+from runledger_api.parameters import Cursor, InstallationId, Limit
+from runledger_api.request import current_request
+from runledger_api.responses import checked
+from runledger_api.routes.heads import releases
+from runledger_api.routes.packages import PackageName, VersionName, package_name, version_name
+
+router = APIGatewayHttpRouter()
+RELEASES = "/v1/installations/<installation_id>/releases"
+MOST_ENVIRONMENTS = 100
+
+
+@router.get(
+    RELEASES,
+    tags=["releases"],
+    operation_id="listReleases",
+    summary="Published versions, newest first, and how far the rebuilds of their dependents are",
+)
+def lines(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> ReleaseLines:
+    table = releases().lines
+    paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
+    found = table.page(installation_id, limit=limit, start=paginator.start)
+    return paginator.page([_body(from_attributes(item)) for item in found.items], found.next_key)
+
+
+@router.get(
+    f"{RELEASES}/<package>/<version>",
+    tags=["releases"],
+    operation_id="getRelease",
+    summary="A published version: the rebuilds of its dependents, in their order, and its builds",
+    description=f"With its builds in up to {MOST_ENVIRONMENTS} environments.",
+)
+def line(installation_id: InstallationId, package: PackageName, version: VersionName) -> ReleaseDetails:
+    key = LineKey(installation_id, package_name(package), version_name(version))
+    table = releases().lines
+    found = table.get(key)
+    if found is None:
+        raise NotFound(_reason(key))
+    dependents = sorted(table.dependents(key), key=lambda each: each.get("position", 0))
+    return checked({**_body(found), "dependents": dependents, "builds": _builds(key)})
+
+
+def _builds(line: LineKey) -> list[dict[str, Any]]:
+    table = releases().builds
+    environments = [each["environment"] for each in table.heads(line.installation_id, line.name)][:MOST_ENVIRONMENTS]
+    found = (table.get(BuildKey(line.installation_id, line.name, each, line.version)) for each in environments)
+    return [shown(item) for item in found if item]
+
+
+def _reason(line: LineKey) -> str:
+    """A version that a rebuild published belongs to the line of the package for which it was rebuilt."""
+    stored = releases().packages.version(*line)
+    if stored is None:
+        return f"{line.name} {line.version} was not found in installation {line.installation_id}"
+    if joined := stored.get("joined"):
+        return f"{line.name} {line.version} was published by a rebuild: see the release {' '.join(joined[:2])}"
+    return f"The release of {line.name} {line.version} is not ready yet: try again"
+
+
+def _body(line: Mapping[str, Any]) -> dict[str, Any]:
+    total = line["total_dependents"]
+    return {**line, "progress": round(line["finished_dependents"] / total, 4) if total else None}
