@@ -18,6 +18,7 @@ from stacks.constructs.api_function import ApiFunction
 from stacks.constructs.function import DEFAULT_BATCH, LedgerFunction, access_log_name, log_group
 from stacks.constructs.layer import domain_layer
 from stacks.constructs.parts import export, queue_with_dead_letters, secret
+from stacks.constructs.releases import Releases
 from stacks.constructs.storage import WebhookArchive, allow_copies, copy_environment
 from stacks.constructs.tree import dead_letter_queues, resource_of
 from stacks.events import EventsStack
@@ -72,7 +73,7 @@ class ApiStack(cdk.Stack):
             ),
         )
         self._webhook_retry()
-        intake = self._webhook_intake()
+        intake = self._webhook_intake(events.releases)
         api = ApiFunction(
             self,
             settings=settings,
@@ -91,7 +92,7 @@ class ApiStack(cdk.Stack):
             WebhookArchive(self, settings=settings, layer=self._layer)
         watch(self, settings=settings)
 
-    def _webhook_intake(self) -> LedgerFunction:
+    def _webhook_intake(self, releases: Releases | None) -> LedgerFunction:
         intake = self._recorder.function(
             self,
             "webhook_intake",
@@ -105,9 +106,12 @@ class ApiStack(cdk.Stack):
                 "WEBHOOK_RETRIES_QUEUE": self._retries.queue_url,
                 "GITHUB_HOST": hosts.host_of(self._settings.github_api_url),
                 **copy_environment(self._settings),
+                **(releases.intake_environment() if releases else {}),
             },
         )
         allow_copies(intake, self._settings)
+        if releases:
+            releases.allow_intake(intake)
         intake.allow(self._webhook_secrets, "secretsmanager:GetSecretValue")
         intake.allow(self._retries.queue_arn, "sqs:SendMessage")
         return intake

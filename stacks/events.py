@@ -92,7 +92,13 @@ class EventsStack(cdk.Stack):
             else None
         )
         self.releases = (
-            Releases(self, settings=settings, tables=tables, layers=[self._domain, self._github])
+            Releases(
+                self,
+                settings=settings,
+                tables=tables,
+                layers=[self._domain, self._github],
+                github_app=self.github_app,
+            )
             if settings.releases
             else None
         )

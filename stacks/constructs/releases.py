@@ -4,6 +4,7 @@ They come and go with a setting, so references to their parts in other stacks ar
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
@@ -13,6 +14,7 @@ from runledger.tables import schema
 
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import fixed_table_name
+from stacks.constructs.rebuilds import Rebuilds
 from stacks.constructs.recorder import TABLES
 from stacks.constructs.streams import CHANGED, StreamReader, discarded_records
 from stacks.settings import Settings
@@ -24,11 +26,14 @@ GATHER = cdk.Duration.seconds(5)
 # Of pull requests, whose runs don't concern a branch.
 OTHER_EVENTS = ["pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"]
 # Other changes concern runs and deployments that GitHub hasn't reported itself.
-FILTERS = {
+FILTERS: Mapping[str, Mapping[str, Any]] = {
     "RUNS": CHANGED | {"dynamodb": {"NewImage": {"event": {"S": [{"anything-but": OTHER_EVENTS}]}}}},
     "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"head_sha": {"S": [{"exists": True}]}}}},
 }
 RECORDS_HEADS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem")
+# The kinds of items that the API writes: the second part of a partition key.
+REPORTED = ("build", "file")
+UPDATED = ("packages", "repository", "dependents", "builds", "package_heads")
 API_READS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
 
 
@@ -42,21 +47,42 @@ class Releases(Construct):
         settings: Settings,
         tables: Mapping[str, dynamodb.Table],
         layers: Sequence[lambda_.ILayerVersion],
+        github_app: str,
     ) -> None:
         super().__init__(scope, "Releases")
         self._settings, self._tables = settings, tables
-        self._domain, self._github = layers
+        self._domain = layers[0]
         self._table_name = fixed_table_name(schema.RELEASES, settings)
         self._table_arn = cdk.Stack.of(self).format_arn(
             service="dynamodb", resource="table", resource_name=self._table_name
         )
+        self._rebuilds = Rebuilds(
+            self,
+            settings=settings,
+            layers=layers,
+            environment=self._environment(),
+            table_arn=self._table_arn,
+            github_app=github_app,
+        )
         self._stream()
 
+    def intake_environment(self) -> dict[str, str]:
+        return self._rebuilds.inputs_environment()
+
+    def allow_intake(self, function: LedgerFunction) -> None:
+        """One message for each publication."""
+        self._rebuilds.allow_inputs(function)
+
     def api_environment(self) -> dict[str, str]:
-        return self._environment()
+        return self._environment() | self._rebuilds.inputs_environment()
 
     def allow_api(self, function: LedgerFunction) -> None:
+        """Reads; and what publishers report: builds, packages, and publications as messages. No heads, no lines."""
         function.allow(self._table_arn, *API_READS)
+        function.allow(self._table_arn, "dynamodb:PutItem", conditions=_of(*REPORTED))
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=_of(*REPORTED, *UPDATED))
+        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=_of("dependents", "repository"))
+        self._rebuilds.allow_inputs(function)
 
     def _stream(self) -> None:
         discarded = discarded_records(self, "ReleaseStreamDeadLetters", settings=self._settings)
@@ -68,11 +94,13 @@ class Releases(Construct):
             timeout=STREAM_TIMEOUT,
             environment={
                 **self._environment(),
+                **self._rebuilds.lines_environment(),
                 **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
                 "RELEASE_STREAM_DEAD_LETTERS": discarded.queue_url,
             },
         )
         function.allow(self._table_arn, *RECORDS_HEADS)
+        self._rebuilds.allow_lines(function)
         reader = StreamReader(function, settings=self._settings, discarded=discarded)
         for name, pattern in FILTERS.items():
             reader.read(TABLES[name], pattern, batch_size=RECORDS_IN_A_BATCH, gather=GATHER)
@@ -82,3 +110,9 @@ class Releases(Construct):
             "RELEASES_TABLE": self._table_name,
             "RELEASES_RETENTION_DAYS": str(self._settings.retention_days[schema.RELEASES.name]),
         }
+
+
+def _of(*kinds: str) -> dict[str, object]:
+    """Items of these kinds, of every installation."""
+    patterns = [pattern for kind in kinds for pattern in (f"*#{kind}", f"*#{kind}#*")]
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": patterns}}

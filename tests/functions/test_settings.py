@@ -23,10 +23,13 @@ from tests.support.synthesis import Templates, synthesise
 READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}
 SET_BY_LAMBDA = {"AWS_REGION"}
 NOTIFICATIONS = "notifications"  # with a feed, which they need
-PHASES = (None, "dynamodb_first", "cleanup", NOTIFICATIONS)
+RELEASES = "releases"
+WITH_SETTINGS = {NOTIFICATIONS: {"feeds": True, "notifications": True}, RELEASES: {"releases": True}}
+PHASES = (None, "dynamodb_first", "cleanup", *WITH_SETTINGS)
 STORAGE = {"webhook_bucket": "acme-runners", "runner_config_bucket": "create", "runner_role_ids": ROLE}
 OF_NOTIFICATIONS = {"notification_router", "notification_sender", "notification_schedules"}
-ONLY_WITH_A_SETTING = {"webhook_archive", "feed_stream", "feed_writer", *OF_NOTIFICATIONS}
+OF_RELEASES = {"release_stream", "release_publications", "release_rebuilds"}
+ONLY_WITH_A_SETTING = {"webhook_archive", "feed_stream", "feed_writer", *OF_NOTIFICATIONS, *OF_RELEASES}
 
 
 class RecordingEnvironment(dict[str, str]):
@@ -47,8 +50,8 @@ def given(templates: Templates, request: pytest.FixtureRequest) -> Mapping[str, 
     deployed = templates
     if request.param:
         deployed = (
-            synthesise(feeds=True, notifications=True)
-            if request.param == NOTIFICATIONS
+            synthesise(**WITH_SETTINGS[request.param])
+            if request.param in WITH_SETTINGS
             else synthesise(**STORAGE, storage_phase=request.param)
         )
     return {
@@ -85,6 +88,9 @@ def test_a_function_reads_all_that_the_stacks_give_it_and_needs_no_more(
         "NOTIFICATION_EVENT_BUSES": "{}",
         "NOTIFICATION_SLACK_HOSTS": "a.example",
     }
+    values |= {"RELEASES_TABLE": "releases", "RELEASES_RETENTION_DAYS": "90", "REBUILD_DEPENDENTS": "dry_run"}
+    queues = ("RELEASE_INPUTS_QUEUE", "REBUILDS_QUEUE", "RELEASE_STREAM_DEAD_LETTERS")
+    values |= dict.fromkeys(queues, "https://sqs.invalid/releases")
     if function not in given:
         assert function in ONLY_WITH_A_SETTING
         return

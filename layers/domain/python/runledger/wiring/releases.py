@@ -10,6 +10,7 @@ from runledger.releases.recorder import HeadRecorder
 from runledger.releases.stream import ReleaseStream
 from runledger.tables import schema
 from runledger.tables.heads import HeadsTable
+from runledger.wiring import release_lines
 from runledger.wiring.settings import Settings, TableSettings
 
 
@@ -40,6 +41,7 @@ def stream() -> ReleaseStream:
         recorder=HeadRecorder(table=heads()),
         tables=_streamed_tables(settings),
         discard=DiscardedRecords(sqs=lazy_client("sqs"), url=settings.release_stream_dead_letters).send,
+        run_changed=release_lines.lines().run_changed,
     )
 
 

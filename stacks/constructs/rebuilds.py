@@ -1,0 +1,111 @@
+"""Publications and rebuilds of dependents: their queues and functions. Part of `stacks.constructs.releases`."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from stacks.constructs.environment import github_app
+from stacks.constructs.function import LedgerFunction
+from stacks.constructs.parts import queue_with_dead_letters
+from stacks.settings import Settings
+
+PUBLICATIONS_TIMEOUT = cdk.Duration.minutes(1)
+# A claim of twice this age belongs to a process that died: see `runledger.releases.lines`.
+REBUILDS_TIMEOUT = cdk.Duration.minutes(2)
+GITHUB_PATIENCE_SECONDS = 10
+PUBLISHES = (
+    *("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"),
+    *("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+)
+REBUILDS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem")
+
+
+class Rebuilds(Construct):
+    """Only `release_rebuilds` can read the App's key."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        settings: Settings,
+        layers: Sequence[lambda_.ILayerVersion],
+        environment: Mapping[str, str],
+        table_arn: str,
+        github_app: str,
+    ) -> None:
+        super().__init__(scope, "Rebuilds")
+        self._settings, self._environment, self._table_arn = settings, environment, table_arn
+        self.inputs = self._queue(
+            "ReleaseInputs",
+            PUBLICATIONS_TIMEOUT,
+            fifo=True,
+            deduplication_scope=sqs.DeduplicationScope.MESSAGE_GROUP,
+            fifo_throughput_limit=sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+        )
+        self._rebuilds = self._queue("Rebuilds", REBUILDS_TIMEOUT)
+        self._publications(layers[0])
+        self._dispatches(layers, github_app)
+
+    def inputs_environment(self) -> dict[str, str]:
+        """Of functions that report publications."""
+        return {"RELEASE_INPUTS_QUEUE": self.inputs.queue_url}
+
+    def allow_inputs(self, function: LedgerFunction) -> None:
+        function.allow(self.inputs.queue_arn, "sqs:SendMessage")
+
+    def lines_environment(self) -> dict[str, str]:
+        """Of functions that continue release lines."""
+        return {"REBUILDS_QUEUE": self._rebuilds.queue_url}
+
+    def allow_lines(self, function: LedgerFunction) -> None:
+        function.allow(self._rebuilds.queue_arn, "sqs:SendMessage")
+
+    def _queue(self, name: str, timeout: cdk.Duration, **options: object) -> sqs.Queue:
+        return queue_with_dead_letters(
+            self,
+            name,
+            settings=self._settings,
+            function_timeout=timeout,
+            weak=True,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+            **options,
+        )
+
+    def _publications(self, layer: lambda_.ILayerVersion) -> None:
+        function = LedgerFunction(
+            self,
+            "release_publications",
+            settings=self._settings,
+            layers=[layer],
+            timeout=PUBLICATIONS_TIMEOUT,
+            environment={
+                **self._environment,
+                **self.lines_environment(),
+                "REBUILD_DEPENDENTS": self._settings.rebuild_dependents,
+            },
+        )
+        function.allow(self._table_arn, *PUBLISHES)
+        self.allow_lines(function)
+        function.feed(self.inputs, batch_size=1)
+
+    def _dispatches(self, layers: Sequence[lambda_.ILayerVersion], app: str) -> None:
+        function = LedgerFunction(
+            self,
+            "release_rebuilds",
+            settings=self._settings,
+            layers=layers,
+            timeout=REBUILDS_TIMEOUT,
+            environment={
+                **self._environment,
+                **self.lines_environment(),
+                **github_app(self._settings, app),
+                "GITHUB_PATIENCE_SECONDS": str(GITHUB_PATIENCE_SECONDS),
+            },
+        )
+        function.allow(self._table_arn, *REBUILDS)
+        function.allow(app, "secretsmanager:GetSecretValue")
+        self.allow_lines(function)
+        function.feed(self._rebuilds, batch_size=1)
