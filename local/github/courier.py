@@ -5,7 +5,7 @@ import hmac
 import json
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import timedelta
@@ -36,7 +36,7 @@ class Courier:
     def __init__(self, state: State) -> None:
         self._state = state
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="courier")
-        self._pending: list[Future[Delivery]] = []
+        self._pending: list[Future[Any]] = []
 
     def send(self, event: str, payload: Mapping[str, Any], guid: str | None = None) -> Delivery:
         body = json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode()
@@ -48,9 +48,9 @@ class Courier:
             self._threads.submit(self._deliver, delivery.event, delivery.body, delivery.guid, redelivery=True)
         )
 
-    def send_later(self, event: str, payload: Mapping[str, Any]) -> None:
-        """For webhooks that follow a call, which GitHub sends after its response."""
-        self._pending.append(self._threads.submit(self.send, event, payload))
+    def send_later(self, event: str, *payloads: Mapping[str, Any]) -> None:
+        """For webhooks that follow a call, which GitHub sends after its response, one after the other."""
+        self._pending.append(self._threads.submit(self._send_all, event, payloads))
 
     def settle(self) -> None:
         wait(self._pending)
@@ -63,6 +63,10 @@ class Courier:
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
+
+    def _send_all(self, event: str, payloads: Sequence[Mapping[str, Any]]) -> None:
+        for payload in payloads:
+            self.send(event, payload)
 
     def _deliver(self, event: str, body: bytes, guid: str, *, redelivery: bool) -> Delivery:
         with self._state.lock:

@@ -29,6 +29,7 @@ class Run:
     event: str = "push"
     head_branch: str = "main"
     head_sha: str = "0" * 40
+    committed_at: str | None = None
     actor: str = "octocat"
     status: str | None = None
     conclusion: str | None = None
@@ -90,13 +91,14 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
-    """A workflow that can be dispatched."""
+    """A workflow that can be dispatched. Its runs end with its `conclusion` at once; without one they stay queued."""
 
     id: int
     repository: str
     path: str = ".github/workflows/ci.yml"
     name: str = "CI"
     state: str = "active"
+    conclusion: str | None = None
     created_at: str
 
 

@@ -18,7 +18,7 @@ from local.github.records import COLLECTIONS, Delivery, Deployment, Installation
 
 Clock = Callable[[], datetime]
 
-FIRST_GENERATED_ID = 90_000_000_000
+FIRST_GENERATED_ID = 900_000_000_000
 """Above all ids that tests and the demo choose."""
 
 

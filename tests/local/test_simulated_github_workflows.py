@@ -69,6 +69,25 @@ def test_a_dispatch_is_followed_by_the_webhook_of_its_run(
 
 
 @pytest.mark.usefixtures("workflow")
+def test_a_run_ends_as_its_workflow_does_and_has_the_newest_commit_of_the_branch(
+    acme: Client, github: SimulatedGitHub, receiver: WebhookReceiver
+) -> None:
+    commit = {"head_sha": "a" * 40, "committed_at": "2025-01-14T10:00:00Z"}
+    github.state.put("runs", 1, repository="acme/web", **commit)
+    github.state.put("runs", 2, repository="acme/web", head_branch="other", head_sha="b" * 40)
+    github.state.put("workflows", 5, conclusion="failure")
+    run_id = acme.post(f"{WORKFLOW}/dispatches", ref="main", return_run_details=True).document["workflow_run_id"]
+    assert Client(github).get("/_simulation/deliveries").status == 200
+    sent = [json.loads(each.body) for each in receiver.received]
+    assert [(each["action"], each["workflow_run"]["conclusion"]) for each in sent] == [
+        ("requested", None),
+        ("completed", "failure"),
+    ]
+    run = acme.get(f"/repos/acme/web/actions/runs/{run_id}").document
+    assert (run["status"], run["head_sha"], run["head_commit"]["timestamp"]) == ("completed", *commit.values())
+
+
+@pytest.mark.usefixtures("workflow")
 @pytest.mark.parametrize(("details", "is_named"), [("returned", True), ("ignored", False), ("rejected", False)])
 def test_the_client_dispatches_once_on_servers_of_any_age(
     github: SimulatedGitHub, installation: Installation, details: str, is_named: bool
