@@ -11,8 +11,7 @@ Item = Mapping[str, Any]
 
 RELEASES = "releases"
 HEAD_FIELDS = (
-    *("installation_id", "repo_full_name", "branch", "is_default_branch", "workflow_id", "workflow_name"),
-    *("state", "since"),
+    *("installation_id", "repo_full_name", "is_default_branch", "workflow_id", "workflow_name", "state", "since"),
 )
 RUN_FIELDS = ("run_id", "run_attempt", "head_sha", "event", "actor", "conclusion", "run_html_url")
 ENVIRONMENT_FIELDS = (
@@ -58,7 +57,8 @@ def _head(before: Item, after: Item) -> Iterator[FeedEvent]:
         occurred_at=after["since"],
         subject=f"heads/{repo}",
         origin=RELEASES,
-        payload=present(after, HEAD_FIELDS) | present(_coloured_run(after), RUN_FIELDS),
+        # As in events of jobs and runs, so that subscriptions filter all of them by branch.
+        payload={**present(after, HEAD_FIELDS), "head_branch": branch, **present(_coloured_run(after), RUN_FIELDS)},
     )
 
 

@@ -11,7 +11,7 @@ SHORT_SHA = 7
 
 def head_lines(data: Data, _at: str) -> Iterator[str]:
     yield joined(
-        named("branch", data.get("branch")),
+        named("branch", data.get("head_branch")),
         named("commit", _short(data.get("head_sha"))),
         named("by", data.get("actor")),
     )
