@@ -9,6 +9,7 @@ from runledger.feeds import envelope
 from runledger.feeds.events import FeedEvent
 from runledger.feeds.translation import translate
 from runledger.model.packages import LineKey
+from runledger.notifications.filters import EventFilter
 from runledger.tables.release_lines import LinesTable
 
 from tests.feeds.schemas import problems
@@ -58,8 +59,16 @@ def test_a_head_turns_red_and_green_again() -> None:
     assert types(found) == ["head.turned_red", "head.turned_green"]
     red, green = found
     assert (red.occurred_at, red.subject) == ("2026-11-17T10:02:50.000Z", "heads/acme/shop")
-    assert (red.payload["run_id"], red.payload["conclusion"], red.payload["branch"]) == (2, "failure", "main")
+    assert (red.payload["run_id"], red.payload["conclusion"], red.payload["head_branch"]) == (2, "failure", "main")
     assert (green.payload["run_id"], green.payload["state"]) == (4, "green")
+
+
+def test_subscriptions_can_be_for_branches_that_turn_red() -> None:
+    (red,) = events_after([run(1, GREEN), run(2, RED)])
+    found = {"type": red.event_type, "data": red.payload}
+    assert EventFilter(types=("head.turned_*",), branches=("main",), repositories=("acme/*",)).matches(found)
+    assert not EventFilter(types=("head.turned_*",), branches=("release/*",)).matches(found)
+    assert not EventFilter(types=("head.turned_green",)).matches(found)
 
 
 def test_the_first_colour_is_news_only_if_it_is_red() -> None:

@@ -84,7 +84,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
         {
             "workflow_name": "CI",
             "repo_full_name": "acme/web",
-            "branch": "main",
+            "head_branch": "main",
             "head_sha": "0123456789abcdef",
             "actor": "octocat",
             "conclusion": "failure",

@@ -7,7 +7,7 @@ from typing import Any
 from runledger_cli.rendering.formatting import printable
 from runledger_cli.rendering.style import Style, Tone, tone_of
 
-SHOWN = ("repo_full_name", "branch", "workflow_name", "job_name", "environment", "runner_id", "conclusion")
+SHOWN = ("repo_full_name", "workflow_name", "job_name", "environment", "runner_id", "conclusion")
 INCIDENTS = {"job.interrupted", "job.stuck", "approval.refused", "approval.forgotten", "runner.orphaned"}
 POSTED = "api"  # the origin of events that teams post, whose data is their own
 TONES = {
