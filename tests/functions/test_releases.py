@@ -16,7 +16,7 @@ from local.github.examples import payloads
 from tests.functions.conftest import World
 from tests.functions.reconciling import ORG, Scene
 from tests.support.memory import engine
-from tests.support.webhooks import INSTALLATION, http_event
+from tests.support.webhooks import INSTALLATION, QUEUED, http_event, payload
 
 TABLE = schema.RELEASES.name
 GOOD: dict[str, list[Any]] = {"batchItemFailures": []}
@@ -111,6 +111,12 @@ def test_the_example_of_the_registry_follows_githubs_schema() -> None:
     # The repository is that of the older example, and the version has fields of both generations.
     accepted = ("$.repository", "$.registry_package.package_version")
     assert [each for each in problems if not each.startswith(accepted)] == []
+
+
+def test_a_job_and_a_run_are_recorded_as_without_the_setting(releases: World) -> None:
+    assert deliver(releases, "workflow_job", payload(QUEUED)) == "202 recorded"
+    assert deliver(releases, "workflow_run", payloads("workflow_run")[0]) == "202 recorded"
+    assert sent(releases) == []
 
 
 @pytest.mark.parametrize("event", ["release", "registry_package", "package", "push"])
