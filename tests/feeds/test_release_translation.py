@@ -19,7 +19,7 @@ from tests.releases.scenes import RELEASES, deployment, empty_engine, ended, run
 
 GREEN, RED = "success", "failure"
 LINE = LineKey(7, "@acme/ui", "1.2.3")
-PUBLISHED = {
+PUBLISHED: dict[str, Any] = {
     "status": "rebuilding",
     "mode": "enforce",
     "previous_version": "1.2.2",

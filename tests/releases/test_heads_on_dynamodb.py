@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
+from runledger.releases.recorder import HeadRecorder
 from runledger.tables import schema
 
 from local import ROOT
@@ -65,10 +66,19 @@ def _given(properties: dict[str, Any]) -> Any:
     return {name: properties[name] for name in CREATED_WITH if name in properties}
 
 
-def cost(client: "DynamoDBClient", work: Callable[[Any], object]) -> tuple[float, float]:
+def cost(client: "DynamoDBClient", *batches: Callable[[HeadRecorder], None]) -> list[float]:
     meter = Meter(client)
-    work(meter)
-    return meter.written, meter.read
+    for record in batches:
+        record(recorder(meter))
+    return [meter.written, meter.read]
+
+
+def runs(*changes: dict[str, Any]) -> Callable[[HeadRecorder], None]:
+    return lambda heads: heads.record_runs(changes)
+
+
+def deployments(*changes: dict[str, Any]) -> Callable[[HeadRecorder], None]:
+    return lambda heads: heads.record_deployments(changes)
 
 
 def stated(name: str) -> list[float]:
@@ -98,25 +108,20 @@ def test_the_losing_side_of_a_head_is_refused(table: "DynamoDBClient") -> None:
 
 
 def test_a_run_takes_the_units_of_the_document(table: "DynamoDBClient") -> None:
-    heads = recorder(table)
-    heads.record_runs([run(number, "success") for number in range(1, 30)])
+    recorder(table).record_runs([run(number, "success") for number in range(1, 30)])
     reports = [run(30), run(30, status="in_progress"), run(30, "success")]
-    assert list(cost(table, lambda meter: [recorder(meter).record_runs([each]) for each in reports])) == stated(
-        "a run, three reports in three batches"
-    )
+    assert cost(table, *map(runs, reports)) == stated("a run, three reports in three batches")
     reports = [run(31), run(31, status="in_progress"), run(31, "success")]
-    together = list(cost(table, lambda meter: recorder(meter).record_runs(reports)))
-    assert together == stated("a run, all reports in one batch")
+    assert cost(table, runs(*reports)) == stated("a run, all reports in one batch")
 
 
 def test_a_deployment_takes_the_units_of_the_document(table: "DynamoDBClient") -> None:
-    heads = recorder(table)
-    heads.record_deployments([deployment(number, chr(96 + number), succeeded_at=number) for number in range(1, 11)])
+    deployed = [deployment(number, chr(96 + number), succeeded_at=number) for number in range(1, 11)]
+    recorder(table).record_deployments(deployed)
     life = [
         deployment(11, "k"),
         deployment(11, "k", succeeded_at=11),
         deployment(10, "j", succeeded_at=10, inactive_at=11),
     ]
-    assert list(cost(table, lambda meter: [recorder(meter).record_deployments([each]) for each in life])) == stated(
-        "a deployment that succeeds and replaces another, in three batches"
-    )
+    expected = stated("a deployment that succeeds and replaces another, in three batches")
+    assert cost(table, *map(deployments, life)) == expected
