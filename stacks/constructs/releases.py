@@ -33,7 +33,7 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
 RECORDS_HEADS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem")
 # The kinds of items that the API writes: the second part of a partition key.
 REPORTED = ("build", "file")
-UPDATED = ("packages", "repository", "dependents", "builds", "package_heads")
+UPDATED = ("packages", "repository", "dependents", "builds", "package_heads", schema.POSTS)
 API_READS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
 
 

@@ -32,7 +32,7 @@ def feed(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
         "FEED_TABLE": "feed",
         "FEED_RETENTION_DAYS": "30",
         "FEED_QUEUE": url,
-        "FEED_TYPES": "job.*,release.*,run.failed",
+        "FEED_TYPES": "job.*,audit.*,run.failed",
         "FEED_BUCKET": "feed-bucket",
         "FEED_POSTS_PER_MINUTE": "20",
     }.items():

@@ -110,6 +110,7 @@ def test_no_error_of_any_parameter_or_body_contains_a_regular_expression(api: Cl
         ids = {each["name"]: "1" for each in parameters if each["in"] == "path"} | {
             "installation_id": str(INSTALLATION),
             **dict.fromkeys(("event_id", "subscription_id", "message_id"), "0" * 32),
+            "sha256": "0" * 64,
         }
         for parameter, value in product(parameters, BAD_VALUES):
             name, needed = parameter["name"], {"status": "completed"} if path.endswith("/jobs") else {}

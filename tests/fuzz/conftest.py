@@ -44,9 +44,14 @@ def bed(world: World, monkeypatch: pytest.MonkeyPatch) -> Bed:
 
 
 @pytest.fixture
-def fuzzed_api(bed: Bed, api: Client) -> Client:
-    """The API over the filled ledger."""
+def fuzzed_api(bed: Bed, world: World, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Client:
+    """The API over the filled ledger, with heads and releases."""
     assert bed
+    queue = world.sqs.create_queue(QueueName="releases.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    monkeypatch.setenv("RELEASES_TABLE", "releases")
+    monkeypatch.setenv("RELEASES_RETENTION_DAYS", "90")
+    monkeypatch.setenv("RELEASE_INPUTS_QUEUE", queue)
+    api: Client = request.getfixturevalue("api")
     return api
 
 

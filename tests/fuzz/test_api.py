@@ -1,5 +1,6 @@
 """Requests to the API: from its own description, and with any header, path, body and cursor. None ends in a 5xx."""
 
+import base64
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -108,7 +109,9 @@ def explore(strategy: Any, check: Callable[[Any], None], seed: int) -> None:
 def _event(case: Any) -> dict[str, Any]:
     query = {str(name): _query(value) for name, value in (case.query or {}).items()}
     event: dict[str, Any] = {"rawQueryString": urlencode(query), "query": query}
-    if case.body not in (None, schemathesis.core.NOT_SET):
+    if isinstance(case.body, bytes):
+        event |= {"body": base64.b64encode(case.body).decode(), "isBase64Encoded": True}
+    elif case.body not in (None, schemathesis.core.NOT_SET):
         event["body"] = json.dumps(case.body)
     return event
 

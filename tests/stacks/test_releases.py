@@ -8,7 +8,7 @@ import pytest
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_feed import actions, mappings
-from tests.stacks.test_functions import ALLOWED, LOGS, functions
+from tests.stacks.test_functions import ALLOWED, LOGS, as_list, functions, statements
 from tests.stacks.test_references import exports
 from tests.support.synthesis import Templates, of_type, synthesise
 
@@ -17,6 +17,7 @@ READS_STREAMS = {
     *("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"),
     *("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
 }
+WRITES = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"}
 OF_HEADS = {
     *LOGS,
     *READS_STREAMS,
@@ -68,6 +69,18 @@ def test_heads_are_computed_with_exactly_these_permissions(with_releases: Templa
     assert actions(with_releases, "ReleaseStream") == OF_HEADS
     for name in ALLOWED.keys() - {"Api", "WebhookIntake", "WebhookRetry", "Reconciler", "GithubRequests"}:
         assert actions(with_releases, name) == ALLOWED[name]
+
+
+def test_the_api_writes_what_publishers_report_and_nothing_else(with_releases: Templates) -> None:
+    template, function = functions(with_releases)["Api"]
+    granted = statements(template, function["Role"]["Fn::GetAtt"][0])
+    kinds = set()
+    for each in granted:
+        if WRITES & set(as_list(each["Action"])):
+            (condition,) = each["Condition"].values()
+            kinds |= {key.partition("#")[2].partition("#")[0] for key in condition["dynamodb:LeadingKeys"]}
+    reported = {"packages", "repository", "dependents", "builds", "build", "file", "package_heads", "posts"}
+    assert kinds == {"", *reported}  # and requests for passes, whose key has one part
 
 
 def test_the_streams_are_split_on_errors_retried_and_not_dropped_silently(with_releases: Templates) -> None:

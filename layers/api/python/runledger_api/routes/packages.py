@@ -61,10 +61,10 @@ def packages(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor 
     description=f"At most {MOST_DEPENDENTS} dependents, by name.",
 )
 def package(installation_id: InstallationId, package: PackageName) -> PackageDetails:
-    name = package_name(package)
+    tables, name = releases(), package_name(package)
     found = _found(installation_id, name)
-    heads = [{"rollback_versions": [], **each} for each in releases().builds.heads(installation_id, name)]
-    dependents = releases().packages.edges(installation_id, name, limit=MOST_DEPENDENTS)
+    heads = [{"rollback_versions": [], **each} for each in tables.builds.heads(installation_id, name)]
+    dependents = tables.packages.edges(installation_id, name, limit=MOST_DEPENDENTS)
     return checked({**found, "dependents": dependents, "heads": heads})
 
 
@@ -130,12 +130,12 @@ def put_version(
     version: VersionName,
     body: Annotated[VersionReport | None, Body()] = None,
 ) -> AcceptedVersion:
-    name = package_name(package)
+    inputs, name = releases().inputs, package_name(package)
     with explained():
         report = version_report(name, version_name(version), dict(body or {}))
     found = _found(installation_id, name)
     allow_report(installation_id)
-    releases().inputs.send(
+    inputs.send(
         Publication(
             installation_id=installation_id,
             repo_full_name=found["repo_full_name"],

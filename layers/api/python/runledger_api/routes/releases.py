@@ -46,8 +46,8 @@ def lines(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = N
     description=f"With its builds in up to {MOST_ENVIRONMENTS} environments.",
 )
 def line(installation_id: InstallationId, package: PackageName, version: VersionName) -> ReleaseDetails:
-    key = LineKey(installation_id, package_name(package), version_name(version))
     table = releases().lines
+    key = LineKey(installation_id, package_name(package), version_name(version))
     found = table.get(key)
     if found is None:
         raise NotFound(_reason(key))

@@ -7,8 +7,8 @@ from runledger.model.errors import Malformed
 from runledger.model.payload import LARGEST_ID, REPOSITORY_NAME
 
 LONGEST_NAME, LONGEST_VERSION, LONGEST_TEXT, LONGEST_REPOSITORY = 214, 100, 100, 200
-NAME_FORMAT = f"should be a name of letters, digits, @, /, ., _ and -, at most {LONGEST_NAME} of them"
-VERSION_FORMAT = f"should be a version of letters, digits, ., +, _ and -, at most {LONGEST_VERSION} of them"
+NAME_FORMAT = f"should have letters, digits, dots, @, /, _ and - only, at most {LONGEST_NAME} of them"
+VERSION_FORMAT = f"should have letters, digits, dots, plus signs, _ and - only, at most {LONGEST_VERSION} of them"
 # No part consists of dots only: clients and proxies resolve such parts of a path.
 _PART = r"(?:\.*[A-Za-z0-9_-][A-Za-z0-9._-]*)"
 _is_name = re.compile(rf"@?{_PART}(?:/{_PART})*").fullmatch

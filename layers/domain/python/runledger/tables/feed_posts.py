@@ -1,7 +1,8 @@
 """How many events teams post to the feed of an installation, counted by the minute.
 
 All installations share one FIFO queue, and SQS looks for groups among its first 120,000 messages only: behind a backlog
-of that size, the messages of all other installations would wait.
+of that size, the messages of all other installations would wait. Reports of publishers are counted in the same way, in
+the table of releases.
 """
 
 from typing import TYPE_CHECKING
