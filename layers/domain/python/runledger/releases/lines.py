@@ -23,6 +23,9 @@ MOST_OPEN = 100  # rebuilds of a repository among which the one of a run is look
 STALE_SECONDS = 300
 # GitHub's times have whole seconds, and its clock may differ from ours.
 TOLERANCE_SECONDS = 5
+# Rebuilds that may have a run which isn't known yet, in the order in which a run is assigned: an unknown dispatch may
+# never have reached GitHub.
+EXPECTING = (RebuildStatus.DISPATCHED, RebuildStatus.DISPATCHING, RebuildStatus.UNKNOWN)
 PASSED = frozenset({RebuildStatus.SUCCEEDED, RebuildStatus.SKIPPED})
 LOST_RESPONSE = "No response from GitHub: it may have started a run, so the dispatch isn't repeated"
 
@@ -39,10 +42,9 @@ class Lines:
         """A new or changed item of workflow_runs. Only those of dispatched workflows are looked up."""
         if run.get("event") != DISPATCH_EVENT or "repo_full_name" not in run or "workflow_id" not in run:
             return
-        found = self._rebuild_of(run)
-        if found is None or run.get("status") != RunStatus.COMPLETED:
+        found = self._rebuilds_of(run)
+        if not found or run.get("status") != RunStatus.COMPLETED:
             return
-        line, name = found
         succeeded = run.get("conclusion") == Conclusion.SUCCESS
         ended = {
             **_about(run),
@@ -50,24 +52,29 @@ class Lines:
             "completed_at": run.get("updated_at") or self.now(),
             "message": None if succeeded else f"The run ended with {run.get('conclusion')}",
         }
-        self.table.end_run(line, name, RebuildStatus.SUCCEEDED if succeeded else RebuildStatus.FAILED, run=ended)
-        # Also if this result was stored before: that process may have died before it sent the line.
-        self.send(line)
+        status = RebuildStatus.SUCCEEDED if succeeded else RebuildStatus.FAILED
+        for line, name in found:
+            self.table.end_run(line, name, status, run=ended)
+            # Also if this result was stored before: that process may have died before it sent the line.
+            self.send(line)
 
-    def _rebuild_of(self, run: Mapping[str, Any]) -> tuple[LineKey, str] | None:
-        """The rebuild with this run, or else the longest open one of this workflow that has none."""
+    def _rebuilds_of(self, run: Mapping[str, Any]) -> list[tuple[LineKey, str]]:
+        """The rebuilds with this run, or else the longest open one of this workflow that has none.
+
+        Two have the same run if it was first taken for that of an older claim, and the response named it later.
+        """
         rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"])[-MOST_OPEN:]
         items = [(line, name, self.table.dependent(line, name) or {}) for line, name in rebuilds]
-        for line, name, item in items:
-            if item.get("run_id") == run["run_id"]:
-                return line, name
-        for line, name, item in items:
-            if is_expected(item, run) and self.table.assign_run(line, name, run=_about(run)):
-                return line, name
-        return None
+        if found := [(line, name) for line, name, item in items if item.get("run_id") == run["run_id"]]:
+            return found
+        expecting = [each for each in items if is_expected(each[2], run)]
+        for line, name, _ in sorted(expecting, key=lambda each: EXPECTING.index(each[2]["status"])):
+            if self.table.assign_run(line, name, run=_about(run)):
+                return [(line, name)]
+        return []
 
     def settle(self, line: LineKey) -> list[dict[str, Any]]:
-        """Brings the line up to date. The dependents that can be dispatched now."""
+        """Brings the line up to date. Its dependents; none if they aren't rebuilt."""
         for _ in range(TRIES):
             stored = self.table.get(line)
             if stored is None or stored["mode"] != RebuildMode.ENFORCE or stored["status"] == LineStatus.REFUSED:
@@ -76,7 +83,7 @@ class Lines:
             values = summary(dependents, now=self.now(), completed_at=stored.get("completed_at"))
             is_current = all(stored.get(name) == value for name, value in values.items())
             if is_current or self.table.save(line, values, seen=stored["revision"]):
-                return [each for each in dependents if is_ready(each, dependents)]
+                return dependents
         raise ContendedError(f"the release line {line.name} {line.version} is being changed by others")
 
     def _derived(self, line: LineKey, dependents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -102,7 +109,7 @@ class Lines:
 def is_expected(item: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
     """Whether the run can be that of a dispatch whose response didn't name it."""
     return (
-        item.get("status") in (RebuildStatus.DISPATCHING, RebuildStatus.DISPATCHED, RebuildStatus.UNKNOWN)
+        item.get("status") in EXPECTING
         and "run_id" not in item
         and item.get("workflow_id") == run["workflow_id"]
         and run.get("created_at", times.BEFORE_ALL) >= times.earlier(item["dispatched_at"], seconds=TOLERANCE_SECONDS)

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from runledger.model.errors import UnavailableError
 from runledger.model.packages import LineKey, RebuildStatus
 from runledger.platform.clock import SystemClock
-from runledger.releases.lines import LOST_RESPONSE, Lines
+from runledger.releases.lines import LOST_RESPONSE, STALE_SECONDS, Lines, is_ready
 from runledger.tables.release_lines import LinesTable
 
 LONGEST_MESSAGE = 500
@@ -59,7 +59,11 @@ class Rebuilds:
 
     def advance(self, line: LineKey, *, has_time: Callable[[], bool] = lambda: True) -> None:
         """Dispatches every dependent that waits for nothing."""
-        ready = self.lines.settle(line)
+        dependents = self.lines.settle(line)
+        if any(each["status"] == RebuildStatus.DISPATCHING for each in dependents):
+            # Its process may be dead: then nothing else would ever look at this claim again.
+            self.send(line, delay_seconds=STALE_SECONDS + 1)
+        ready = [each for each in dependents if is_ready(each, dependents)]
         if not ready:
             return
         try:

@@ -27,7 +27,10 @@ OPEN_DAYS = 35
 CLAIMABLE = "#status = :is_waiting OR (#status = :status AND #claimed_by = :claimed_by)"
 SAME_OR_NO_RUN = "(attribute_not_exists(#run_id) OR #run_id = :run_id)"
 NEWER_ATTEMPT = "(attribute_not_exists(#run_attempt) OR #run_attempt < :run_attempt)"
-NO_OTHER_VERSION = "(attribute_not_exists(#dependent_version) OR #dependent_version = :dependent_version)"
+NO_OTHER_VERSION = (
+    "attribute_exists(#status) "
+    "AND (attribute_not_exists(#dependent_version) OR #dependent_version = :dependent_version)"
+)
 UNCHANGED = "#revision = :seen"
 
 
@@ -183,9 +186,9 @@ class LinesTable:
         return ended is not None
 
     def join(self, line: LineKey, name: str, version: str) -> bool:
-        """The version that the rebuild has published. False if there is another."""
+        """The version that the rebuild has published. False if there is another, or the line has expired."""
         key, put = _dependent_key(line, name), {"dependent_version": version}
-        return self._table.update_if(key, put=put, condition=NO_OTHER_VERSION) is not None
+        return self._table.update_if(key, put=put, names=["status"], condition=NO_OTHER_VERSION) is not None
 
     def open_rebuild(self, line: LineKey, name: str, *, repo_full_name: str, at: str) -> None:
         """With it, the runs and publications of the repository find the line."""
