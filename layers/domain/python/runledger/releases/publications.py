@@ -1,6 +1,6 @@
 """Publications: each version of a package is published once, and gets a release line with its dependents.
 
-    version (once) ── latest version ── plan (once) ── dependents ── line and pointer ── queue of rebuilds
+    version (once) ── latest version ── plan (once) ── dependents ── line and pointer ── queue of rebuilds ── noted
 
 A publication that is repeated goes through the same steps, and each of them does nothing the second time. So a process
 that died in between is continued, with the plan that it had stored.
@@ -113,12 +113,17 @@ class Publications:
             return
         line = LineKey(scope, name, version)
         at = self.now()
-        plan = self.lines.plan(line) or self.lines.put_plan(line, self._plan(line), at=at)
+        plan = self.lines.plan(line)
+        if plan is None and stored.get("has_line"):
+            return  # expired
+        plan = plan or self.lines.put_plan(line, self._plan(line), at=at)
         for dependent in plan["dependents"]:
             self.lines.put_dependent(line, dependent, at=at)
         self.lines.put_line(line, _line(stored, plan), at=at)
         if plan["mode"] == RebuildMode.ENFORCE and plan["dependents"]:
             self.send(line)
+        if "has_line" not in stored:
+            self.packages.note_line(scope, name, version)
 
     def _joined(self, package: Mapping[str, Any], version: str, publication: Publication) -> LineKey | None:
         """The line whose rebuild published this version: what depends on it is in that line's plan already."""
@@ -157,12 +162,17 @@ class Publications:
 
     def _set_dependencies(self, version: Mapping[str, Any], publication: Publication) -> None:
         """Those of the latest version, if the publication has them."""
-        package = self.packages.get(version["installation_id"], version["name"])
-        if publication.dependencies is None or package is None or package.get("version") != version["version"]:
+        if publication.dependencies is None:
             return
         wanted = _dependencies(version["name"], publication)
-        if wanted != package["dependencies"] or sorted(wanted) != package["edges"]:
-            self.packages.save(_package(package, wanted), at=self.now())
+        for _ in range(TRIES):
+            package = self.packages.get(version["installation_id"], version["name"])
+            if package is None or package.get("version") != version["version"]:
+                return
+            is_current = wanted == package["dependencies"] and sorted(wanted) == package["edges"]
+            if is_current or self.packages.replace(_package(package, wanted), package, at=self.now()):
+                return
+        raise ContendedError(f"package {version['name']} is being changed by others")
 
     def _plan(self, line: LineKey) -> dict[str, Any]:
         scope = line.installation_id

@@ -39,7 +39,8 @@ class PackagesTable:
     def many(self, installation_id: int, names: Iterable[str]) -> dict[str, dict[str, Any]]:
         """By name. Missing packages are omitted."""
         partition = release_keys.packages_key(installation_id)
-        found = self._table.by_key((partition, release_keys.key_part(name)) for name in names)
+        keys = ((partition, release_keys.key_part(name)) for name in names)
+        found = self._table.by_key(keys, consistent=True)
         return {item["name"]["S"]: from_attributes(item) for item in found.values()}
 
     def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page:
@@ -50,7 +51,7 @@ class PackagesTable:
         """Replaces metadata and dependencies, and keeps the latest version. Safe to repeat after a crash."""
         for _ in range(TRIES):
             stored = self.get(package.installation_id, package.name) or {}
-            saved = self._save(package, stored, at)
+            saved = self.replace(package, stored, at=at)
             if saved is not None:
                 return saved
         raise ContendedError(f"package {package.name} is being changed by others")
@@ -58,10 +59,10 @@ class PackagesTable:
     def create(self, package: Package, *, at: str) -> None:
         """Does nothing if the package exists."""
         if self.get(package.installation_id, package.name) is None:
-            self._save(package, {}, at)
+            self.replace(package, {}, at=at)
 
-    def _save(self, package: Package, stored: Mapping[str, Any], at: str) -> dict[str, Any] | None:
-        """None if another process has changed the package."""
+    def replace(self, package: Package, stored: Mapping[str, Any], *, at: str) -> dict[str, Any] | None:
+        """None if another process has changed the package since it was `stored`."""
         scope, name, seen = package.installation_id, package.name, stored.get("revision")
         revision, wanted = (seen or 0) + 1, package.dependencies
         known = stored.get("dependencies", {})
@@ -147,6 +148,11 @@ class PackagesTable:
                 raise
             return False, self._table.read(key) or dict(version)
         return True, dict(version)
+
+    def note_line(self, installation_id: int, name: str, version: str) -> None:
+        """The version has had its release line, which expires."""
+        key = _version_key(installation_id, name, version)
+        self._table.update_if(key, put={"has_line": True}, names=["version"], condition="attribute_exists(#version)")
 
     def version(self, installation_id: int, name: str, version: str) -> dict[str, Any] | None:
         return self._table.read(_version_key(installation_id, name, version))

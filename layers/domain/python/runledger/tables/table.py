@@ -165,13 +165,17 @@ class Table:
         return [found[key] for key in keys if key in found]
 
     def by_key(
-        self, keys: Iterable[tuple[str, str]], *, pause: Callable[[float], None] = time.sleep
+        self,
+        keys: Iterable[tuple[str, str]],
+        *,
+        consistent: bool = False,
+        pause: Callable[[float], None] = time.sleep,
     ) -> Mapping[tuple[str, str], Attributes]:
         """Missing items are omitted. UnavailableError if DynamoDB leaves keys unprocessed after all pauses."""
         found: dict[tuple[str, str], Attributes] = {}
         left = iter(dict.fromkeys(keys))
         while batch := tuple(islice(left, MOST_IN_A_BATCH)):
-            found |= {_key_of(item): item for item in self._batch(batch, pause)}
+            found |= {_key_of(item): item for item in self._batch(batch, consistent, pause)}
         return found
 
     def _results(self, arguments: dict[str, Any]) -> Iterator[Any]:
@@ -184,11 +188,14 @@ class Table:
                 return
             arguments = {**arguments, "ExclusiveStartKey": result["LastEvaluatedKey"]}
 
-    def _batch(self, keys: Sequence[tuple[str, str]], pause: Callable[[float], None]) -> Iterator[Attributes]:
+    def _batch(
+        self, keys: Sequence[tuple[str, str]], consistent: bool, pause: Callable[[float], None]
+    ) -> Iterator[Attributes]:
         wanted: list[Attributes] = [{schema.PARTITION: {"S": pk}, schema.SORT: {"S": sk}} for pk, sk in keys]
         for seconds in (*PAUSES, None):
+            request: Any = {"Keys": wanted} | ({"ConsistentRead": True} if consistent else {})
             with translate_errors(self.label):
-                result = self.client.batch_get_item(RequestItems={self.name: {"Keys": wanted}})
+                result = self.client.batch_get_item(RequestItems={self.name: request})
             yield from result["Responses"][self.name]
             left = result["UnprocessedKeys"].get(self.name)
             if not left:
