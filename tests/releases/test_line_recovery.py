@@ -55,7 +55,7 @@ def unknown(world: ReleaseWorld) -> None:
     assert scene.statuses() == {"ui": "unknown", "app": "waiting"}
 
 
-def test_a_run_belongs_to_the_dispatch_that_was_answered_rather_than_to_an_unknown_one(world: ReleaseWorld) -> None:
+def test_a_run_belongs_to_a_known_dispatch_rather_than_to_an_unknown_one(world: ReleaseWorld) -> None:
     unknown(world)
     scene = world.scene(names_runs=False)
     scene.publish(version="1.2.0")
