@@ -98,6 +98,7 @@ class Rebuilds(Construct):
             settings=self._settings,
             layers=layers,
             timeout=REBUILDS_TIMEOUT,
+            sends_to_itself=True,  # a line, while GitHub is unavailable or its rate limit is used up
             environment={
                 **self._environment,
                 **self.lines_environment(),

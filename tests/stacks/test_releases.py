@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from runledger.releases.queue import LONGEST_DELAY_SECONDS
 
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
@@ -132,3 +133,16 @@ def test_nothing_that_goes_with_the_setting_is_exported(templates: Templates, wi
 def test_an_unknown_mode_of_rebuilds_is_rejected(value: object) -> None:
     with pytest.raises(BadSetting, match="rebuild_dependents"):
         Settings.read({"rebuild_dependents": value}.get)
+
+
+def test_lambda_does_not_take_the_retries_of_rebuilds_for_an_endless_loop(with_releases: Templates) -> None:
+    """While GitHub is unavailable, a line is put on its own queue each minute: see `sends_to_itself`."""
+    for name, (_, function) in functions(with_releases).items():
+        assert function.get("RecursiveLoop") == ("Allow" if name == "ReleaseRebuilds" else None), name
+
+
+def test_lines_that_wait_for_a_rate_limit_trigger_no_alarm(with_releases: Templates) -> None:
+    """They are delayed on purpose, and the age of a message includes its delay."""
+    alarms = of_type(with_releases["events"], "AWS::CloudWatch::Alarm").values()
+    (age,) = [each for each in alarms if each["AlarmName"].endswith("QueueAge-Rebuilds")]
+    assert age["Threshold"] >= 2 * LONGEST_DELAY_SECONDS
