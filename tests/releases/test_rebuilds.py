@@ -3,9 +3,10 @@
 import pytest
 from runledger.model.packages import LineKey
 from runledger.model.releases import RebuildMode
+from runledger.releases.lines import MOST_OPEN
 from runledger_github.errors import NoResponseError, RateLimited
 
-from tests.releases.rebuild_scenes import BASE, REBUILDS, ReleaseWorld, advance_all, refused, released
+from tests.releases.rebuild_scenes import BASE, REBUILDS, ReleaseWorld, advance_all, refused, released, run_item
 from tests.simulation.explore import play
 
 LATER_SECONDS = 600
@@ -153,6 +154,18 @@ def test_runs_are_found_without_their_ids_in_the_order_of_the_dispatches(world: 
     scene.run("ui", run_id=60, conclusion="success")
     assert scene.statuses()["ui"] == "succeeded"
     assert scene.statuses(second)["ui"] == "failed"
+
+
+def test_the_run_of_an_early_rebuild_is_found_among_many_later_ones(world: ReleaseWorld) -> None:
+    """Several packages of a repository are published at once, and each has its dependents there."""
+    scene = released(world)
+    began = world.clock.text()
+    world.clock.advance(60)
+    for number in range(MOST_OPEN + 1):
+        line = LineKey(*BASE[:2], f"1.2.{number}")
+        scene.table.open_rebuild(line, "ui", repo_full_name="acme/ui", at=world.clock.text())
+    scene.lines.run_changed(run_item("ui", began, run_id=1002, conclusion="success"))
+    assert scene.statuses()["ui"] == "succeeded"
 
 
 def test_an_older_run_is_not_taken_for_that_of_the_dispatch(world: ReleaseWorld) -> None:

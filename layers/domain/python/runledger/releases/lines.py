@@ -18,7 +18,8 @@ from runledger.tables.release_lines import LinesTable
 
 DISPATCH_EVENT = "workflow_dispatch"
 TRIES = 20
-MOST_OPEN = 100  # rebuilds of a repository among which the one of a run is looked up
+# Rebuilds of a repository among which the one of a run is looked up: those that were opened last before the run began.
+MOST_OPEN = 100
 # Longer than the function that calls GitHub can run: a claim of this age belongs to a process that died.
 STALE_SECONDS = 300
 # GitHub's times have whole seconds, and its clock may differ from ours.
@@ -63,7 +64,8 @@ class Lines:
 
         Two have the same run if it was first taken for that of an older claim, and the response named it later.
         """
-        rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"])[-MOST_OPEN:]
+        began_by = times.earlier(run.get("created_at") or self.now(), seconds=-TOLERANCE_SECONDS)
+        rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"], until=began_by)[-MOST_OPEN:]
         items = [(line, name, self.table.dependent(line, name) or {}) for line, name in rebuilds]
         if found := [(line, name) for line, name, item in items if item.get("run_id") == run["run_id"]]:
             return found

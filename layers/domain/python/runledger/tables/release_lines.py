@@ -197,12 +197,15 @@ class LinesTable:
         entry = {"name": line.name, "version": line.version, "dependent": name, "opened_at": at}
         self._table.put(to_attributes({**key, **entry, schema.EXPIRY: times.expiry(at, OPEN_DAYS)}))
 
-    def rebuilds(self, installation_id: int, repo_full_name: str) -> list[tuple[LineKey, str]]:
-        """Lines and names of dependents, the longest open ones first."""
+    def rebuilds(
+        self, installation_id: int, repo_full_name: str, *, until: str = times.NEVER
+    ) -> list[tuple[LineKey, str]]:
+        """Lines and names of dependents, the longest open ones first; only those that were opened by `until`."""
         partition = Partition(value=release_keys.rebuilds_key(installation_id, repo_full_name))
         found = [from_attributes(item) for item in self._table.items(partition, consistent=True)]
-        found.sort(key=lambda entry: (entry["opened_at"], entry["name"], entry["version"]))
-        return [(LineKey(installation_id, each["name"], each["version"]), each["dependent"]) for each in found]
+        opened = [entry for entry in found if entry["opened_at"] <= until]
+        opened.sort(key=lambda entry: (entry["opened_at"], entry["name"], entry["version"]))
+        return [(LineKey(installation_id, each["name"], each["version"]), each["dependent"]) for each in opened]
 
     def _put_if_absent(self, item: Mapping[str, Any]) -> bool:
         try:
