@@ -12,6 +12,8 @@ from stacks.settings_reader import BadSetting
 LARGEST_ENVIRONMENT = 4096
 # On average. A name begins with that of its stack, and only few of the values are URLs or ARNs.
 BYTES_OF_A_NAME_BESIDE_ITS_STACK = 60
+# SQS accepts no more, so CloudFormation shortens the names that it generates.
+LONGEST_QUEUE_NAME = 80
 
 
 def stuck_thresholds(settings: Settings) -> dict[str, str]:
@@ -69,4 +71,4 @@ def _size(value: Any, reference: int) -> int:
     if "Fn::Join" in value:
         separator, parts = value["Fn::Join"]
         return sum(_size(part, reference) for part in parts) + len(separator) * (len(parts) - 1)
-    return reference
+    return min(reference, LONGEST_QUEUE_NAME) if "QueueName" in str(value) else reference

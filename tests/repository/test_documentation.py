@@ -127,7 +127,12 @@ def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:
 def test_the_cost_of_optional_alarms_is_documented(templates: Templates) -> None:
     before = len(alarms(templates))
     feed, everything = (len(alarms(synthesise(feeds=True, **more))) for more in ({}, {"notifications": True}))
-    for name, number in (("The event feed", feed - before), ("Notifications", everything - feed)):
+    releases = len(alarms(synthesise(releases=True)))
+    for name, number in (
+        ("The event feed", feed - before),
+        ("Notifications", everything - feed),
+        ("Packages and rebuilds", releases - before),
+    ):
         text = section("cost.md", name).replace("\n", " ")
         assert f"{number} alarms ${number / 10:.2f}" in text
 

@@ -25,6 +25,8 @@ def largest() -> Templates:
     return synthesise(
         feeds=True,
         notifications=True,
+        releases=True,
+        rebuild_dependents="enforce",
         stage=LONGEST_STAGE,
         jwt_issuer="https://issuer.example.com/realms/engineering",
         jwt_audience="https://runledger.example.com",
