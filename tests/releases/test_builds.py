@@ -176,3 +176,11 @@ def test_two_builds_that_complete_at_once_are_both_in_the_head(world: BuildWorld
 
     for outcome in interleavings(world, completes("1.0.0"), completes("1.1.0"), preemptions=2):
         assert (world.head()["version"], world.head()["previous_version"]) == ("1.1.0", "1.0.0"), outcome.story()
+
+
+def test_the_total_of_a_late_failure_counts(world: BuildWorld) -> None:
+    """A variant is completed by its second try, and the report of its first one arrives last."""
+    world.report(variant="de")
+    world.report(variant="en")
+    late = world.report(variant="en", variants=2, status="failed")
+    assert (late["status"], late["completed_variants"], late["failed_variants"]) == ("completed", 2, 0)

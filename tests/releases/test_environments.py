@@ -4,7 +4,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from runledger.releases.environments import computed, deployment_values, is_counted, state_of
+from runledger.releases.environments import MOST_DEPLOYMENTS, computed, deployment_values, is_counted, state_of
 
 from tests.releases.scenes import PRODUCTION, deployment, empty_engine, ended, heads_table, recorder, snapshot
 
@@ -166,3 +166,22 @@ def test_only_inactive_environments_that_are_no_production_ones_expire() -> None
 )
 def test_the_state_of_a_deployment_is_its_latest(times: dict[str, str], state: str) -> None:
     assert state_of(times) == state
+
+
+def test_an_old_deployment_ends_and_returns_although_many_are_newer() -> None:
+    engine = empty_engine()
+    heads, newer = recorder(engine), range(2, MOST_DEPLOYMENTS + 10)
+    heads.record_deployments([deployment(1, "a", succeeded_at=1)])
+    heads.record_deployments(deployment(each, "b", created_at=9) for each in newer)
+    heads.record_deployments([deployment(1, "a", succeeded_at=1, inactive_at=2)])
+    assert (heads_table(engine).environment(PRODUCTION) or {})["is_active"] is False
+    heads.record_deployments([deployment(1, "a", succeeded_at=3, inactive_at=2)])
+    assert (heads_table(engine).environment(PRODUCTION) or {})["is_active"] is True
+
+
+def test_a_success_that_is_recorded_after_many_newer_deployments_is_current() -> None:
+    engine = empty_engine()
+    heads = recorder(engine)
+    heads.record_deployments(deployment(each, "b", created_at=9) for each in range(2, MOST_DEPLOYMENTS + 10))
+    heads.record_deployments([deployment(1, "a", succeeded_at=1)])
+    assert (heads_table(engine).environment(PRODUCTION) or {})["current"]["deployment_id"] == 1

@@ -7,7 +7,7 @@ from runledger.model.packages import LineKey, Package, Publication, PublishedBy
 from runledger.releases import tags
 
 from tests.releases.rebuild_scenes import SCOPE, ReleaseWorld, Scene, scene_of
-from tests.simulation.explore import Flow, crash_points, interleavings
+from tests.simulation.explore import Flow, crash_points, interleavings, killed
 from tests.simulation.world import Process
 
 
@@ -152,3 +152,18 @@ def test_names_and_versions_that_are_not_valid_publish_nothing(world: ReleaseWor
 
 def test_a_version_of_another_ecosystem_needs_a_registered_package(world: ReleaseWorld) -> None:
     assert of_npm(world.scene(), "api", "sha256-1", ecosystem="container") == []
+
+
+def test_an_edge_of_a_process_that_died_is_not_shown(world: ReleaseWorld) -> None:
+    shown = {"api": [], "ui": [{"name": "app", "range": "^3.0.0"}]}
+    start, left_over = world.save(), 0
+    for call in range(1, 20):
+        world.restore(start)
+        died, _ = killed(world, saving(api="*", ui="^4.0.0"), call, 1)
+        if not died:
+            break
+        packages = world.scene().packages
+        if (packages.get(SCOPE, "app") or {})["dependencies"] == {"ui": "^3.0.0"}:
+            left_over += bool(packages.dependents(SCOPE, "api"))
+            assert {name: packages.edges(SCOPE, name, limit=10) for name in shown} == shown, f"after call {call}"
+    assert left_over

@@ -39,13 +39,13 @@ class HeadRecorder:
 
     def record_deployments(self, deployments: Iterable[Item]) -> None:
         """Items of deployments, in any order."""
-        changed: dict[EnvironmentKey, None] = {}
+        changed: dict[EnvironmentKey, set[int]] = {}
         for deployment in filter(environments.is_counted, deployments):
             key = environments.key_of(deployment)
             self.table.put_deployment(key, environments.deployment_values(deployment))
-            changed[key] = None
-        for key in changed:
-            self._update_environment(key)
+            changed.setdefault(key, set()).add(deployment["deployment_id"])
+        for key, numbers in changed.items():
+            self._update_environment(key, numbers)
 
     def _put_run(self, key: HeadKey, run: Item) -> Item | None:
         values, at = heads.run_values(run), heads.ended_at(run)
@@ -72,11 +72,13 @@ class HeadRecorder:
                 return
         raise _contended(f"head {key.repo_full_name} {key.branch}")
 
-    def _update_environment(self, key: EnvironmentKey) -> None:
+    def _update_environment(self, key: EnvironmentKey, changed: Iterable[int]) -> None:
         for _ in range(TRIES):
             stored = self.table.environment(key)
             rows = self.table.newest_deployments(key, limit=environments.MOST_DEPLOYMENTS)
-            head = environments.computed(rows, stored)
+            # An old deployment can become active or inactive when many newer ones exist.
+            older = [number for number in changed if rows and number < rows[-1]["deployment_id"]]
+            head = environments.computed([*rows, *self.table.some_deployments(key, older)], stored)
             if head is None or (stored and _content(head) == _content(stored)):
                 return
             is_kept = head["is_active"] or environments.is_production(key.environment, head)

@@ -76,6 +76,9 @@ class BuildsTable:
         if condition:
             changes["condition"] = condition[0]
         recorded = self._table.update_if(_build_key(build), **changes)
+        if recorded is None and total is not None:
+            # The variant is completed already, but the total counts.
+            return self.record(build, variant, VariantStatus.STARTED, total=total, at=at, about={})
         return recorded if recorded is not None else self.get(build) or {}
 
     def complete(self, build: BuildKey, *, at: str, previous_version: str | None) -> None:

@@ -91,6 +91,11 @@ class HeadsTable:
         partition = Partition(value=release_keys.environment_deployments_key(*environment))
         return [from_attributes(each) for each in self._table.page(partition, limit=limit, consistent=True).items]
 
+    def some_deployments(self, environment: EnvironmentKey, deployment_ids: Iterable[int]) -> list[Item]:
+        partition = release_keys.environment_deployments_key(*environment)
+        found = (self._table.read(_key(partition, release_keys.numbered(each))) for each in deployment_ids)
+        return [each for each in found if each]
+
     def head(self, head: HeadKey) -> Item | None:
         found = self._table.read(_head_key(head))
         return _whole(found) if found else None

@@ -122,10 +122,15 @@ class PackagesTable:
         return [item["name"]["S"] for item in self._table.items(partition, consistent=True)]
 
     def edges(self, installation_id: int, name: str, *, limit: int) -> list[dict[str, str]]:
-        """Name and range of dependents, for display."""
+        """Name and range of dependents. A process that died may have left an edge that isn't one."""
         partition = Partition(value=release_keys.dependents_key(installation_id, name))
-        found = self._table.page(partition, newest_first=False, limit=limit).items
-        return [{"name": item["name"]["S"], "range": item["range"]["S"]} for item in found]
+        listed = [item["name"]["S"] for item in self._table.page(partition, newest_first=False, limit=limit).items]
+        packages = self.many(installation_id, listed)
+        return [
+            {"name": each, "range": packages[each]["dependencies"][name]}
+            for each in listed
+            if each in packages and name in packages[each]["dependencies"]
+        ]
 
     def of_repository(self, installation_id: int, repo_full_name: str) -> list[str]:
         """Names of its packages, and of some that moved to another repository."""
