@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from local import ROOT
 from local.aws import deployment, emulator
 from local.browser import running as running_browser
 from local.demo import workload as demo
 from local.demo.generator import STOREFRONT
+from local.demo.releases import PACKAGE, VERSION
+from local.demo.scenarios.releases import UI
 from local.demo.steps import bus_events, deliveries
 from local.github import simulator
 from local.processes import LocalError
@@ -52,6 +55,11 @@ def pictures(steps: list[Step]) -> Iterator[Picture]:
     yield Picture(name="approval", address=f"#/{at}/job/{approved.id}")
     yield Picture(name="run", address=f"#/{at}/run/{matrix.id}")
     yield Picture(name="phone", address=f"#/{at}/overview", options=PHONE)
+    yield Picture(name="heads", address=f"#/{at}/branch/{quote(UI.full_name, safe='')}")
+    yield Picture(name="environments", address=f"#/{at}/environments")
+    yield Picture(
+        name="release", address=f"#/{at}/release/{quote(PACKAGE, safe='')}?version={VERSION}", options=DESK | DARK
+    )
 
 
 def shoot(browser: Browser, outputs: Outputs, picture: Picture) -> None:

@@ -38,6 +38,8 @@ CONTEXT = {
     "orphans": "enforce",
     "runner_tags": ",".join(f"{name}={value}" for name, value in RUNNER_TAGS.items()),
     "orphan_grace_minutes": "0",  # the second of two passes cleans up what the first one suspects
+    "releases": "true",
+    "rebuild_dependents": "enforce",
 }
 _ACCOUNT = "000000000000"
 _DEPLOYED = "\N{WHITE HEAVY CHECK MARK}  "

@@ -20,10 +20,12 @@ ON_DEMAND = ("self-hosted", "linux", "arm64")
 
 
 class Generator:
-    def __init__(self, now: datetime, seed: int) -> None:
+    """`after` is added to all ids, so that two generators of the same moment have different ones."""
+
+    def __init__(self, now: datetime, seed: int, *, after: int = 0) -> None:
         self.now = now.replace(microsecond=0)
         self._random = Random(f"{seed} {self.now.isoformat()}")  # noqa: S311
-        self._last_id = int(self.now.timestamp()) * 100
+        self._last_id = int(self.now.timestamp()) * 100 + after
 
     def ago(self, **since: int) -> datetime:
         return self.now - timedelta(**since)
@@ -45,32 +47,35 @@ class Generator:
         """A job in a new run."""
         created_at = self.ago(minutes=minutes_ago, seconds=self._random.randint(0, 59))
         run = Run(
-            id=self._new_id(),
+            id=self.new_id(),
             attempt=1,
             workflow_name=workflow_name,
             repository=repository,
-            head_sha=f"{self._random.getrandbits(160):040x}",
+            head_sha=self.sha(),
             head_branch=self._random.choice(["main", "main", "feature/checkout", "fix/timeouts"]),
             created_at=created_at,
             started_at=created_at,
         )
         return Job(
-            id=self._new_id(),
+            id=self.new_id(),
             run=run,
             name=name,
             labels=labels,
             created_at=created_at,
-            deployment=Deployment(id=self._new_id(), environment=environment) if environment else None,
+            deployment=Deployment(id=self.new_id(), environment=environment) if environment else None,
         )
 
     def sibling(self, job: Job, name: str) -> Job:
         """Another job of the same run."""
-        return replace(job, id=self._new_id(), name=name)
+        return replace(job, id=self.new_id(), name=name)
 
     def rerun(self, job: Job, at: datetime) -> Job:
         """The same job in the next attempt of its run, with a new id."""
         attempt = replace(job.run, attempt=job.run.attempt + 1, started_at=at)
-        return replace(job, id=self._new_id(), run=attempt, created_at=at)
+        return replace(job, id=self.new_id(), run=attempt, created_at=at)
+
+    def sha(self) -> str:
+        return f"{self._random.getrandbits(160):040x}"
 
     def instance_id(self) -> str:
         return f"i-{self._random.getrandbits(68):017x}"
@@ -102,6 +107,6 @@ class Generator:
             job_delivery(job, "completed", completed, runner=runner, started_at=started, conclusion=conclusion),
         ]
 
-    def _new_id(self) -> int:
+    def new_id(self) -> int:
         self._last_id += 1
         return self._last_id

@@ -59,7 +59,12 @@ class _State:
     def _run(self, payload: Payload, repository: str) -> None:
         """Sets the status of a finished run only; that of an open run follows its jobs."""
         status = payload["status"] if payload["status"] == "completed" else None
-        values = {"repository": repository, "actor": payload["actor"]["login"], "status": status}
+        values = {
+            "repository": repository,
+            "actor": payload["actor"]["login"],
+            "status": status,
+            "committed_at": payload["head_commit"]["timestamp"],
+        }
         self.runs[payload["id"]] = Run(**_shared(Run, payload) | values)
 
     def _deployment(self, payload: Payload) -> None:

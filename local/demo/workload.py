@@ -8,11 +8,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from local.demo import machines, passes, relay, summary
+from local.demo import machines, passes, relay, release_summary, releases, summary
+from local.demo.api import Api
 from local.demo.github_records import records
 from local.demo.payloads.subjects import Installation, Job
 from local.demo.player import Player
 from local.demo.scenarios.catalogue import all_steps
+from local.demo.scenarios.releases import INSTALLATION, history
 from local.demo.steps import Awaited, bus_events, deliveries
 from local.github.control import Control
 
@@ -46,6 +48,8 @@ def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> Played:
     jobs = {step.subject for step in steps if isinstance(step.subject, Job)}
     sent, published = len(deliveries(steps)), len(bus_events(steps))
     print(f"Playing {len(jobs)} jobs: {sent} GitHub deliveries, {published} runner events")
+    has_releases = "release_stream" in outputs.functions
+    before = history(now, seed) if has_releases else []
     github = Control(outputs.github_api_url)
     github.configure(webhook_secret=outputs.webhook_secret, give_up_seconds=_TIMEOUT_SECONDS)
     installations = [each for each in deliveries(steps) if isinstance(each.subject, Installation)]
@@ -53,11 +57,17 @@ def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> Played:
         github.put(record)
     with relay.running(outputs) as dated, closing(Player(outputs, github, dated)) as player:
         github.configure(webhook_url=dated.url)
-        _play(player, steps)
+        _play(player, [*steps, *before])
     github.configure(webhook_url=outputs.webhook_url)
+    api = Api(outputs, INSTALLATION)
+    if has_releases:
+        releases.publish_version_before(api)
     reconciled = [_reconcile(outputs, github, which) for which in PASSES]
+    if has_releases:
+        print(f"Releasing {releases.PACKAGE} {releases.VERSION}, on which {len(releases.DEPENDENTS)} packages depend")
+        releases.release(api, github)
     print("Summary of the ledger")
-    for line in summary.lines(outputs, steps, reconciled):
+    for line in (*summary.lines(outputs, steps, reconciled), *(release_summary.lines(api) if has_releases else ())):
         print(f"  {line}")
     return Played(steps=steps, machines=started, passes=reconciled)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def test_outputs_are_complete(outputs: Outputs) -> None:
-    assert outputs.tables.keys() == {table.name for table in schema.TABLES}
+    assert outputs.tables.keys() == {table.name for table in (*schema.TABLES, schema.RELEASES)}
     # in the storage phase `cleanup`, with `feeds`, and with `notifications`
     opt_in = {"webhook_archive", "feed_stream", "feed_writer"}
     opt_in |= {"notification_router", "notification_sender", "notification_schedules"}

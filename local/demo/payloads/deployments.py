@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from local.demo.payloads.parts import example, placed, renamed, timestamp
+from local.demo.payloads.parts import example, placed, renamed, section, timestamp
 from local.demo.payloads.runs import run_section, workflow_section
 from local.demo.payloads.subjects import Delivery, Deployment, Job, Payload, delivery
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-State = Literal["waiting", "in_progress", "success", "failure"]
+State = Literal["waiting", "in_progress", "success", "failure", "inactive"]
 Review = Literal["requested", "approved", "rejected"]
 
 _ENDS = ("success", "failure")
@@ -33,6 +34,12 @@ def deployment_status(job: Job, deployment: Deployment, state: State, at: dateti
     payload["check_run"] = _check_run(payload["check_run"], job, at, status=status, conclusion=conclusion)
     payload["workflow_run"] = run_section(job.run, at, status=status, conclusion=conclusion)
     return delivery("deployment_status", job, at, payload)
+
+
+def deployment_state(job: Job, deployment: Deployment, state: State, at: datetime) -> Delivery:
+    """As a tool that deploys reports it through GitHub's API: it belongs to no check run."""
+    reported = deployment_status(job, deployment, state, at)
+    return replace(reported, payload=reported.payload | {"check_run": None, "workflow_run": None})
 
 
 def deployment_review(job: Job, deployment: Deployment, action: Review, at: datetime) -> Delivery:
@@ -72,6 +79,9 @@ def deployment_section(job: Job, deployment: Deployment, at: datetime) -> Payloa
         "node_id": f"DE_{deployment.id}",
         "environment": deployment.environment,
         "original_environment": deployment.environment,
+        "production_environment": deployment.environment == "production",
+        "payload": {"version": deployment.version} if deployment.version else {},
+        "creator": section("workflow_run", "workflow_run")["actor"],
         "sha": job.run.head_sha,
         "ref": job.run.head_branch,
         "created_at": timestamp(job.created_at),

@@ -49,6 +49,7 @@ def placed(payload: Payload, place: Repository) -> Payload:
     organization = section("workflow_job", "organization")
     payload["repository"] = moved({"repository": example_repository}, place)["repository"] | {
         "visibility": "private" if place.private else "public",
+        "default_branch": "main",
         "custom_properties": {"team": place.owner},
     }
     payload["organization"] = renamed(organization, {organization["login"]: place.owner}) | {"id": place.owner_id}

@@ -26,6 +26,7 @@ def run_section(run: Run, at: datetime, *, status: str, conclusion: str | None =
     part = section("workflow_run", "workflow_run")
     part = renamed(part, {str(part["id"]): str(run.id), str(part["workflow_id"]): str(run.workflow_id)})
     part = moved(part, run.repository)
+    commit = {"id": run.head_sha, "timestamp": timestamp(run.committed_at or run.created_at)}
     return part | {
         "node_id": f"WFR_{run.id}",
         "run_attempt": run.attempt,
@@ -36,7 +37,8 @@ def run_section(run: Run, at: datetime, *, status: str, conclusion: str | None =
         "event": "push",
         "head_sha": run.head_sha,
         "head_branch": run.head_branch,
-        "head_commit": part["head_commit"] | {"id": run.head_sha, "timestamp": timestamp(run.created_at)},
+        "head_commit": part["head_commit"] | commit,
+        "head_repository": part["head_repository"] | {"id": run.repository.id},
         "status": status,
         "conclusion": conclusion,
         "created_at": timestamp(run.created_at),

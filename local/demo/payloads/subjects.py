@@ -73,6 +73,7 @@ class Run:
     head_branch: str
     created_at: datetime
     started_at: datetime
+    committed_at: datetime | None = None  # by default, when the run was created
 
     @property
     def number(self) -> int:
@@ -80,7 +81,7 @@ class Run:
 
     @property
     def workflow_id(self) -> int:
-        return zlib.crc32(f"{self.repository.full_name} {self.workflow_name}".encode())
+        return workflow_id(self.repository, self.workflow_name)
 
     @property
     def url(self) -> str:
@@ -95,10 +96,15 @@ class Run:
         return f"{self.repository.installation_id}#{self.id}#{self.attempt}"
 
 
+def workflow_id(repository: Repository, name: str) -> int:
+    return zlib.crc32(f"{repository.full_name} {name}".encode())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     id: int
     environment: str
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
