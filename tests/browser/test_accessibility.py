@@ -9,15 +9,17 @@ from playwright.sync_api import expect
 from local import ROOT
 from local.demo.generator import PAYMENTS, STOREFRONT
 from local.demo.payloads.subjects import Job
+from local.demo.releases import PACKAGE, VERSION
+from local.demo.scenarios.releases import CHECKOUT, PRODUCTION, UI
 from local.demo.steps import Step, bus_events
 from local.demo.workload import Played
 from tests.browser.conftest import Open
 from tests.browser.tab import PHONE
 
 ACME, NO_INSTALLATION = STOREFRONT.installation_id, 999
-VIEWS = ("overview", "jobs", "repositories", "pools", "reconciler")
+VIEWS = ("overview", "jobs", "repositories", "pools", "heads", "environments", "releases", "reconciler")
 APPEARANCES: dict[str, dict[str, Any]] = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
-ONLY = {"dark": ("cat.color",)}  # the dark theme changes nothing but colours
+ONLY = {"dark": ("wcag141", "wcag143")}  # the dark theme changes nothing but colours
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,10 @@ def test_axe_finds_no_violation_in_any_view(open_tab: Open, interrupted: Job, pl
         (ACME, "notifications", {}),
         (ACME, "subscription", {"part": "new"}),
         (ACME, "message", {"part": "0" * 32}),
+        (ACME, "branch", {"part": UI.full_name}),
+        (ACME, "branch", {"part": "acme/unknown"}),
+        (ACME, "environment", {"part": CHECKOUT.full_name, "environment": PRODUCTION}),
+        (ACME, "release", {"part": PACKAGE, "version": VERSION}),
         (ACME, "nowhere", {}),
         (NO_INSTALLATION, "overview", {}),
     ]

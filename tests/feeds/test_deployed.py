@@ -3,7 +3,6 @@ readable over the API, and receivers of webhooks get their messages.
 """
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,31 +12,27 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import expect
 from runledger.feeds.events import FeedType
-from runledger.feeds.translation import JOB_TIMES, TRANSLATIONS
-from runledger.model import times
-from runledger.model.reports import REDELIVERY_DAYS
+from runledger.feeds.translation import TRANSLATIONS
 from standardwebhooks.webhooks import Webhook
 
 from local import browser
 from local.aws import deployment, emulator
 from local.aws.outputs import Outputs
 from local.demo import workload as demo
-from local.demo.generator import PAYMENTS, PLATFORM, WEBSITE
+from local.demo.releases import PACKAGE, VERSION, VERSION_BEFORE
+from local.demo.scenarios.releases import INSTALLATION, UI
 from local.github import simulator
 from tests.browser.tab import PATIENCE_MS, Tab
 from tests.e2e.api import ask
 from tests.feeds import cloud_events
+from tests.feeds.deployed_feed import INSTALLATIONS, expected, feed, until_quiet
 from tests.feeds.schemas import problems
 from tests.notifications import deployed
 from tests.notifications.channels.receivers import Receiver, receiving, responds
 from tests.support.deployed import pause_schedules
-from tests.upgrade.deployment import Deployment
 
 pytestmark = pytest.mark.server
 
-INSTALLATIONS = sorted({each.installation_id for each in (PAYMENTS, PLATFORM, WEBSITE)})
-PATIENCE_SECONDS = 120
-QUIET_SECONDS = 4
 SETTINGS = {"feeds": "true", "notifications": "true", "notification_allow_loopback": "true"}
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -71,60 +66,6 @@ def subscribed(played: Outputs) -> Iterator[Subscribed]:
         yield Subscribed(receiver, made["subscription_id"], made["secret"])
 
 
-def feed(outputs: Outputs, installation_id: int) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    cursor = None
-    while True:
-        path = f"/v1/installations/{installation_id}/feed"
-        answer = ask(outputs, path, order="oldest", limit=200, cursor=cursor)
-        assert answer.status == 200, answer.body
-        found += answer.body["items"]
-        cursor = answer.body["next_cursor"]
-        if not cursor:
-            return found
-
-
-def until_quiet(outputs: Outputs) -> None:
-    """Until the queue is empty, and nothing is added for some seconds."""
-    deployed, ends_at = Deployment(outputs=outputs), time.monotonic() + PATIENCE_SECONDS
-    before, since = -1, time.monotonic()
-    while time.monotonic() < ends_at:
-        number = sum(len(feed(outputs, each)) for each in INSTALLATIONS)
-        if number != before or deployed.waiting("FeedEvents"):
-            before, since = number, time.monotonic()
-        elif time.monotonic() - since > QUIET_SECONDS:
-            return
-        time.sleep(0.5)
-    raise AssertionError("the feed is still growing")
-
-
-def expected(outputs: Outputs) -> Counter[tuple[str, str]]:
-    """Subject and type of events that follow from the final state of the jobs and runs, whatever came between."""
-    tables = Deployment(outputs=outputs).tables()
-    found: Counter[tuple[str, str]] = Counter()
-    oldest = times.earlier(datetime.now(UTC).isoformat(), seconds=REDELIVERY_DAYS * times.SECONDS_PER_DAY)
-    for job in (each for each in tables["workflow_jobs"].values() if "job_id" in each):
-        if max(job[name] for name in JOB_TIMES if name in job) < oldest:
-            continue  # the demo's forgotten approval: no news
-        subject = f"jobs/{job['job_id']}"
-        if job["status"] == "completed":
-            failed = job.get("conclusion") in ("failure", "timed_out", "startup_failure")
-            found[subject, "job.failed" if failed else "job.completed"] += 1
-        for name, kind in (
-            ("approval_requested_at", "approval.requested"),
-            ("approved_at", "approval.given"),
-            ("rejected_at", "approval.refused"),
-        ):
-            found[subject, kind] += int(name in job)
-        is_certain = job["status"] == "completed" or "interrupted_at" in job
-        found[subject, "job.interrupted"] += int("was_interrupted" in job and is_certain)
-        found[subject, "runner.requested"] += job.get("runner_requests", 0)
-    for run in (each for each in tables["workflow_runs"].values() if each.get("status") == "completed"):
-        kind = "run.failed" if run.get("conclusion") == "failure" else "run.completed"
-        found[f"runs/{run['run_id']}/attempts/{run['run_attempt']}", kind] += 1
-    return +found
-
-
 def test_a_test_message_reaches_the_receiver_of_a_new_subscription(played: Outputs, subscribed: Subscribed) -> None:
     path = f"/v1/installations/{INSTALLATIONS[0]}/subscriptions/{subscribed.subscription_id}"
     sent = deployed.post(played, f"{path}/test")
@@ -141,6 +82,23 @@ def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_
     found = Counter((each["subject"], each["type"]) for each in events if each["type"] in compared)
     assert found == wanted
     assert len({each["id"] for each in events}) == len(events)
+
+
+def test_what_turned_red_and_what_was_released_is_in_the_feed_exactly_once(played: Outputs) -> None:
+    events = [each for each in feed(played, INSTALLATION) if each["type"].startswith(("head.", "release."))]
+    found = Counter(
+        (each["type"], each["data"].get("version") or each["data"]["workflow_name"])
+        for each in events
+        if UI.full_name in each["data"].values() or PACKAGE in each["data"].values()
+    )
+    # Runs that arrive together are one change of their head, so a colour in between may not show.
+    assert found.pop(("head.turned_red", "CI"), 0) == found.pop(("head.turned_green", "CI"), 0) <= 1
+    assert found == {
+        ("head.turned_red", "Docs"): 1,
+        ("release.published", VERSION_BEFORE): 1,
+        ("release.published", VERSION): 1,
+        ("release.failed", VERSION): 1,
+    }
 
 
 def test_events_of_a_job_are_in_the_order_of_its_life(played: Outputs) -> None:

@@ -90,6 +90,13 @@ export function age(moment) {
   return ticking(node, () => ago(moment));
 }
 
+/** How long something has lasted, such as "3 h"; it ticks while the page is open. */
+export function lasting(since) {
+  if (!since) return NOTHING;
+  const passed = () => coarse((Date.now() - Date.parse(since)) / 1000);
+  return ticking(el("time", { datetime: since, title: `since ${local(since)} (${utc(since)})` }, passed()), passed);
+}
+
 /** A duration that ends now, or another figure; it ticks while the page is open. `compute` returns a number. */
 export function running(compute, format = duration) {
   return ticking(el("span", {}, format(compute())), () => format(compute()));

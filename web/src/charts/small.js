@@ -4,6 +4,7 @@ import { el, svg } from "../dom.js";
 
 const WIDTH = 120;
 const HEIGHT = 24;
+const METER = 64;
 
 export function sparkline(values, label) {
   const highest = Math.max(1e-9, ...values.filter(Number.isFinite));
@@ -28,17 +29,19 @@ export function sparkline(values, label) {
   );
 }
 
-/** A horizontal bar for a share between 0 and 1, with a label. */
-export function meter(share, text, kind = "accent") {
-  const part = Math.max(0, Math.min(1, share || 0)) * 64;
+/** A horizontal bar for a share between 0 and 1, with a label. `failed` is the part of the share that has failed. */
+export function meter(share, text, kind = "accent", failed = 0) {
+  const part = Math.max(0, Math.min(1, share || 0)) * METER;
+  const bad = Math.min(part, (failed || 0) * METER);
   return el(
     "span",
     { class: "meter" },
     svg(
       "svg",
-      { width: 64, height: 6, "aria-hidden": "true" },
-      svg("rect", { class: "meter-whole", width: 64, height: 6, rx: 3 }),
+      { width: METER, height: 6, "aria-hidden": "true" },
+      svg("rect", { class: "meter-whole", width: METER, height: 6, rx: 3 }),
       part > 0 && svg("rect", { class: `fill-${kind}`, width: Math.max(part, 3), height: 6, rx: 3 }),
+      bad > 0 && svg("rect", { class: "fill-failure", x: part - bad, width: bad, height: 6, rx: 3 }),
     ),
     el("span", {}, text),
   );

@@ -6,7 +6,7 @@ import { el } from "../dom.js";
 export function table(caption, columns, rows, rowClass = () => "") {
   const style = (column) =>
     [column.numeric && "numeric", column.wide && "wide", column.grow && "grow"].filter(Boolean).join(" ");
-  return el(
+  const scroll = el(
     "div",
     { class: "scroll" },
     el(
@@ -35,4 +35,7 @@ export function table(caption, columns, rows, rowClass = () => "") {
       ),
     ),
   );
+  // On a narrow screen it scrolls, and the keyboard must reach it.
+  if (!scroll.querySelector("td:not(.wide) :is(a, button)")) scroll.tabIndex = 0;
+  return scroll;
 }

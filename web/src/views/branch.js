@@ -3,7 +3,7 @@
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { el, userText } from "../dom.js";
-import { age } from "../format.js";
+import { age, lasting } from "../format.js";
 import { live } from "../live.js";
 import { badge } from "../parts/badge.js";
 import { panel } from "../parts/panel.js";
@@ -48,7 +48,7 @@ function drawBranch(found, context) {
 }
 
 function workflow({ workflow_name: name, state, since }) {
-  return el("li", {}, headBadge(state), userText(name), since && el("small", {}, "since ", age(since)));
+  return el("li", {}, headBadge(state), userText(name), since && el("small", {}, "for ", lasting(since)));
 }
 
 function grid({ commits, workflows }, { installation }) {

@@ -12,6 +12,7 @@ import { table } from "../parts/table.js";
 
 const REFRESH_MS = 300_000;
 const MS = 1000;
+const DAYS_PER_WEEK = 7;
 const RANGES = { "30d": "30 days", "90d": "90 days", "7d": "7 days" };
 const RANGE = "30d";
 
@@ -27,15 +28,15 @@ export function dora(context, { repo, environment }) {
   return panel(
     environment ? "Delivery figures" : "Delivery figures of production",
     choices("Range", options, since),
-    live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, RANGES[since]) }),
+    live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, RANGES[since], placeIn(installation, !environment)) }),
   );
 }
 
-function figures({ items, truncated }, range) {
+function figures({ items, truncated }, range, place) {
   if (!items.length) return empty("No deployments in this range", `No deployment ended in the last ${range}.`);
   const columns = [
-    { title: "Environment", grow: true, cell: (row) => [userText(row.repo_full_name), el("small", {}, userText(row.environment))] },
-    { title: "Deployments", cell: (row) => [count(row.deployments), el("small", {}, perDay(row.deployments_per_day))] },
+    { title: "Environment", grow: true, cell: place },
+    { title: "Deployments", cell: (row) => [count(row.deployments), frequency(row.deployments_per_day)] },
     { title: "Over time", wide: true, cell: series },
     { title: "Lead time p50", numeric: true, cell: (row) => sampled(row.lead_time_in_ms, "deployment") },
     { title: "Change failure rate", numeric: true, cell: failures },
@@ -47,8 +48,19 @@ function figures({ items, truncated }, range) {
   ];
 }
 
-function perDay(rate) {
-  return Number.isFinite(rate) ? `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a day` : "–";
+function placeIn(installation, isList) {
+  return (row) => {
+    const name = userText(row.repo_full_name);
+    const href = link(installation, "environment", row.repo_full_name, { environment: row.environment });
+    return [isList ? el("a", { class: "cut", href }, name) : name, el("small", {}, userText(row.environment))];
+  };
+}
+
+/** Rare deployments are counted by the week, because most of them would be 0.0 a day. */
+function frequency(perDay) {
+  if (!perDay) return null;
+  const [rate, unit] = perDay < 1 ? [perDay * DAYS_PER_WEEK, "week"] : [perDay, "day"];
+  return el("small", {}, `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a ${unit}`);
 }
 
 function series(row) {

@@ -51,7 +51,7 @@ function drawEnvironment(found, context) {
 function current({ current: now, since, previous, is_rollback: rollback, is_active: active }, { installation }) {
   if (!now) return empty("Nothing is deployed", "No deployment to this environment has succeeded yet.");
   return facts([
-    ["Version", [deployed(now), rollback && tag("rollback", "bad"), !active && tag("inactive")]],
+    ["Version", [deployed(now), " ", rollback && tag("rollback", "bad"), !active && tag("inactive")]],
     ["Commit", now.head_sha && el("code", {}, userText(now.head_sha))],
     ["Since", [time(since), " · ", age(since)]],
     ["By", now.creator],

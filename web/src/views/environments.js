@@ -14,6 +14,8 @@ import { table } from "../parts/table.js";
 import { dora } from "./dora.js";
 
 const REFRESH_MS = 15_000;
+// Names that need no tag.
+const PRODUCTION = /^(production|prod|live)$/i;
 
 export const environments = {
   title: ({ query }) => (query.repo ? `Environments of ${query.repo}` : "Environments"),
@@ -21,8 +23,9 @@ export const environments = {
     if (!context.me.releases) return releasesAreOff(context);
     const { installation, query } = context;
     const load = (signal) => api.get(api.of(installation, "environments"), { repo: query.repo, cursor: query.cursor }, signal);
+    const next = () => ways([link(installation, "environments", undefined, { repo: query.repo }), "View the first page"]);
     return [
-      panel("What is where", live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => board(found, context) })),
+      panel("What is where", live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => board(found, context), next })),
       dora(context, { repo: query.repo }),
     ];
   },
@@ -53,7 +56,7 @@ function place(row, installation) {
   const href = link(installation, "environment", row.repo_full_name, { environment: row.environment });
   return [
     el("a", { class: "row-link cut", href }, userText(row.repo_full_name)),
-    el("small", {}, userText(row.environment), row.is_production && tag("production")),
+    el("small", {}, userText(row.environment), row.is_production && !PRODUCTION.test(row.environment) && tag("production")),
   ];
 }
 

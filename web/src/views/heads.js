@@ -3,7 +3,7 @@
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { el, userText } from "../dom.js";
-import { age, count } from "../format.js";
+import { age, count, lasting } from "../format.js";
 import { live } from "../live.js";
 import { pages } from "../parts/pages.js";
 import { choices, panel, tile } from "../parts/panel.js";
@@ -22,7 +22,8 @@ export const heads = {
     if (!context.me.releases) return releasesAreOff(context);
     const { installation, query } = context;
     const load = (signal) => api.get(api.of(installation, "heads"), { limit: PAGE, cursor: query.cursor }, signal);
-    return live(el("div", { class: "stack" }), { context, every: REFRESH_MS, load, draw: (found) => drawHeads(found, context) });
+    const next = () => ways([link(installation, "heads"), "View the first page"]);
+    return live(el("div", { class: "stack" }), { context, every: REFRESH_MS, load, draw: (found) => drawHeads(found, context), next });
   },
 };
 
@@ -93,7 +94,7 @@ function headsTable(items, { installation }) {
       ],
     },
     { title: "Workflow", grow: true, cell: (head) => userText(head.workflow_name) },
-    { title: "State", cell: (head) => [headBadge(head.state), head.since && el("small", {}, "since ", age(head.since))] },
+    { title: "State", cell: (head) => [headBadge(head.state), head.since && el("small", {}, "for ", lasting(head.since))] },
     { title: "Last run", wide: true, cell: (head) => ran(head.last_run, installation) },
     { title: "Last green run", wide: true, cell: (head) => ran(head.last_green_run, installation) },
   ];

@@ -1,6 +1,6 @@
 /* A release: the version of a package, its builds, and the rebuilds of the packages that depend on it. */
 
-import { link } from "../address.js";
+import { link, redirect } from "../address.js";
 import * as api from "../api.js";
 import { graph } from "../charts/graph.js";
 import { meter } from "../charts/small.js";
@@ -15,6 +15,7 @@ import { progress } from "./releases.js";
 
 const OPEN_MS = 5000;
 const ENDED_MS = 60_000;
+const MOST_VERSIONS = 200;
 const DRY_RUN = "Nothing was rebuilt: rebuild_dependents is dry_run. With enforce, these workflows would have been started.";
 
 export const release = {
@@ -22,16 +23,30 @@ export const release = {
   isComplete: ({ id, query }) => Boolean(id && query.version),
   draw(context) {
     if (!context.me.releases) return releasesAreOff(context);
-    const { installation, id, query } = context;
+    const { installation } = context;
     return live(el("div", { class: "stack" }), {
       context,
       every: ({ status }) => (status === "rebuilding" ? OPEN_MS : ENDED_MS),
-      load: (signal) => api.get(api.of(installation, "releases", id, query.version), {}, signal),
+      load: (signal) => loadRelease(context, signal),
       draw: (found) => drawRelease(found, context),
       next: () => ways([link(installation, "releases"), "View all releases"]),
     });
   },
 };
+
+/** A version that a rebuild published is part of the release for which it was rebuilt. */
+async function loadRelease({ installation, id, query }, signal) {
+  try {
+    return await api.get(api.of(installation, "releases", id, query.version), {}, signal);
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    const { items } = await api.get(api.of(installation, "packages", id, "versions"), { limit: MOST_VERSIONS }, signal);
+    const joined = items.find(({ version }) => version === query.version)?.released_with;
+    if (!joined) throw error;
+    redirect(link(installation, "release", joined.name, { version: joined.version }));
+    return null;
+  }
+}
 
 function drawRelease(found, context) {
   return [
@@ -72,13 +87,13 @@ function dependents(found, { installation }) {
   ];
   return [
     found.mode === "dry_run" && el("p", { class: "notice" }, DRY_RUN),
-    el("div", { class: "scroll" }, graph([root, ...nodes], `Dependents of ${found.name} in the order of their rebuilds`)),
+    el("div", { class: "graph-frame", tabindex: "0" }, graph([root, ...nodes], `Dependents of ${found.name} in the order of their rebuilds`)),
     table("Dependents and their rebuilds", columns, found.dependents),
   ];
 }
 
 function runOf(row, installation) {
-  if (row.run_id) return runLink(installation, row, `Run ${row.run_id}`);
+  if (row.run_id) return runLink(installation, row, "View run");
   return outward(row.run_html_url, "GitHub") ?? "–";
 }
 

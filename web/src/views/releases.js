@@ -9,7 +9,7 @@ import { live } from "../live.js";
 import { pages } from "../parts/pages.js";
 import { panel } from "../parts/panel.js";
 import { lineBadge, releasesAreOff } from "../parts/releases.js";
-import { empty } from "../parts/states.js";
+import { empty, ways } from "../parts/states.js";
 import { table } from "../parts/table.js";
 
 const REFRESH_MS = 15_000;
@@ -23,10 +23,11 @@ export const releases = {
     const { installation, query } = context;
     const lines = (signal) => api.get(api.of(installation, "releases"), { cursor: query.cursor }, signal);
     const packages = (signal) => api.get(api.of(installation, "packages"), { limit: MOST_PACKAGES }, signal);
+    const next = () => ways([link(installation, "releases"), "View the first page"]);
     return [
       panel(
         "Published versions",
-        live(el("div"), { context, every: query.cursor ? 0 : REFRESH_MS, load: lines, draw: (found) => drawLines(found, context) }),
+        live(el("div"), { context, every: query.cursor ? 0 : REFRESH_MS, load: lines, draw: (found) => drawLines(found, context), next }),
       ),
       panel("Packages", live(el("div"), { context, every: PACKAGES_MS, load: packages, draw: (found) => drawPackages(found, context) })),
     ];
@@ -62,10 +63,10 @@ function drawLines({ items, next_cursor: next }, { installation, query }) {
   ];
 }
 
-export function progress({ total_dependents: total, finished_dependents: finished, failed_dependents: failed, progress: share }) {
+export function progress({ total_dependents: total, finished_dependents: finished, failed_dependents: failed }) {
   if (!total) return "–";
   const text = `${count(finished)} of ${count(total)}`;
-  return [meter(share, text, failed ? "failure" : "success"), failed > 0 && el("small", {}, `${count(failed)} failed`)];
+  return [meter(finished / total, text, "success", failed / total), failed > 0 && el("small", {}, `${count(failed)} failed`)];
 }
 
 function drawPackages({ items, next_cursor: next }, { installation }) {

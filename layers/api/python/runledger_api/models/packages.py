@@ -82,8 +82,16 @@ class AcceptedVersion(TypedDict):
     version: str
 
 
-class Version(TypedDict):
+class ReleasedWith(TypedDict):
+    name: str
     version: str
+
+
+class Version(TypedDict):
+    """`released_with` is the release for which a rebuild published this version."""
+
+    version: str
+    released_with: NotRequired[ReleasedWith]
     published_at: str
     published_by: NotRequired[str]
     previous_version: NotRequired[str]

@@ -112,7 +112,7 @@ def package_versions(
         after = versions.order(paginator.start[AFTER])
         ordered = [each for each in ordered if versions.order(each["version"]) < after]
     page, more = ordered[:limit], len(ordered) > limit
-    return paginator.page(page, {AFTER: page[-1]["version"]} if more else None)
+    return paginator.page([_version(each) for each in page], {AFTER: page[-1]["version"]} if more else None)
 
 
 @router.put(
@@ -149,6 +149,11 @@ def put_version(
         )
     )
     return {"name": name, "version": report.version}
+
+
+def _version(stored: Mapping[str, Any]) -> dict[str, Any]:
+    joined = stored.get("joined")
+    return {**stored, "released_with": {"name": joined[0], "version": joined[1]}} if joined else dict(stored)
 
 
 def package_name(encoded: str) -> str:
