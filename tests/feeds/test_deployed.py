@@ -3,6 +3,7 @@ readable over the API, and receivers of webhooks get their messages.
 """
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
