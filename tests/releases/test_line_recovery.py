@@ -84,3 +84,30 @@ def test_a_version_that_joins_an_expired_line_writes_nothing(world: ReleaseWorld
     assert not world.scene().table.join(BASE, "ui", "3.0.0")
     assert world.engine.snapshot().items == before
     assert world.scene().table.dependent(BASE._replace(installation_id=SCOPE), "ui") is None
+
+
+def test_a_response_that_arrives_after_its_claim_was_stale_is_stored(world: ReleaseWorld) -> None:
+    unknown(world)
+    scene = world.scene()
+    scene.table.confirm_run(BASE, "ui", owner="dead", run={"run_id": 1001})
+    found = scene.table.dependent(BASE, "ui") or {}
+    assert (found["status"], found["run_id"], "message" in found) == ("dispatched", 1001, False)
+
+
+def test_a_result_whose_process_died_before_it_sent_the_line_is_sent_by_the_repeated_batch(world: ReleaseWorld) -> None:
+    released(world)
+
+    def ended(process: Process) -> None:
+        scene_of(process).run("ui", run_id=1002, conclusion="success")
+
+    start, stored = world.save(), 0
+    for call in range(1, 20):
+        world.restore(start)
+        died, _ = killed(world, ended, call, 0)
+        if not died:
+            break
+        stored += world.scene().statuses()["ui"] == "succeeded"
+        play(world, {"repeated": ended})
+        play(world, {"rebuilds": advance_all})
+        assert world.scene().statuses()["app"] == "dispatched", f"before call {call}"
+    assert stored

@@ -4,7 +4,7 @@ import pytest
 from runledger.model.packages import LineKey, Package, Publication, PublishedBy
 from runledger.tables import schema
 
-from tests.releases.rebuild_scenes import BASE, SCOPE, TABLE, ReleaseWorld, advance_all, released, scene_of
+from tests.releases.rebuild_scenes import BASE, REBUILDS, SCOPE, TABLE, ReleaseWorld, advance_all, released, scene_of
 from tests.simulation.explore import interleavings, play
 from tests.simulation.world import Process
 
@@ -78,3 +78,24 @@ def test_a_package_that_is_saved_during_a_publication_keeps_its_workflow(world: 
         found = world.scene().packages.get(SCOPE, "lib") or {}
         assert found.get("workflow") == "release.yml", outcome.story()
     assert plays > 20
+
+
+def test_a_repeated_publication_sends_its_line_again(world: ReleaseWorld) -> None:
+    """A message that became a dead letter is replaced by publishing the version again."""
+    scene = world.scene()
+    scene.publish()
+    assert world.queues.take(REBUILDS)
+    scene.publish()
+    assert world.queues.take(REBUILDS)
+
+
+@pytest.mark.parametrize(("minutes", "joins"), [(14, True), (16, False)])
+def test_a_version_joins_the_line_of_its_rebuild_only_soon_after_it_has_ended(
+    world: ReleaseWorld, minutes: int, joins: bool
+) -> None:
+    scene = released(world)
+    scene.run("ui", run_id=1002, conclusion="success")
+    world.clock.advance(minutes * 60)
+    scene.publish("ui", "3.1.0")
+    joined = (scene.table.dependent(BASE, "ui") or {}).get("dependent_version")
+    assert (joined == "3.1.0", scene.table.get(LineKey(SCOPE, "ui", "3.1.0")) is None) == (joins, joins)
