@@ -27,7 +27,7 @@ def test_every_command_of_the_first_look_works(outputs: Outputs, played: Played,
     (tmp_path / ".local").mkdir()
     outputs.save(tmp_path / ".local" / "outputs.json")
     commands = shown()
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         page = f"https://github.com/acme/storefront/actions/runs/{job.run.id}/job/{job.id}"
         line = command.replace(ELLIPSIS, page).replace(".venv/bin/", f"{ROOT}/.venv/bin/").replace("curl", "curl -sSf")

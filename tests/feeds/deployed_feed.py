@@ -68,8 +68,6 @@ def expected(outputs: Outputs) -> Counter[tuple[str, str]]:
         found[subject, "job.interrupted"] += int("was_interrupted" in job and is_certain)
         found[subject, "runner.requested"] += job.get("runner_requests", 0)
     for run in (each for each in tables["workflow_runs"].values() if each.get("status") == "completed"):
-        if run["updated_at"] < oldest:
-            continue
         kind = "run.failed" if run.get("conclusion") == "failure" else "run.completed"
         found[f"runs/{run['run_id']}/attempts/{run['run_attempt']}", kind] += 1
     return +found
