@@ -26,7 +26,8 @@ __all__ = ["api", "client", "ledger", "world"]
 
 SHA256 = "a" * 64
 BUILD = {"environment": "production", "status": "completed"}
-PACKAGE = {"repo_full_name": "acme/ui", "workflow": "build.yml"}
+PACKAGE = {"repo_full_name": "acme/ui"}
+REBUILT = PACKAGE | {"workflow": "build.yml"}
 UI = quote("@acme/ui", safe="")
 ARTIFACT = {"name": "ui.tgz", "url": "https://cdn.example/ui.tgz", "sha256": SHA256, "size": 12}
 
@@ -208,7 +209,7 @@ def test_a_package_shows_its_dependencies_dependents_and_heads(client: Client) -
 
 def test_a_published_version_has_a_line_with_its_dependents_and_builds(client: Client, world: World) -> None:
     put(client, "packages/core", PACKAGE | {"repo_full_name": "acme/core"})
-    put(client, f"packages/{UI}", PACKAGE | {"dependencies": {"core": "^1"}})
+    put(client, f"packages/{UI}", REBUILT | {"dependencies": {"core": "^1"}}, token=TOKENS["operator"])
     publication = published(client, world, "core", "1.0.0", head_sha="c" * 40, run_id=9)
     assert (publication.repo_full_name, publication.published_at, publication.run_id) == ("acme/core", NOON, 9)
     reported(client, name="core", version="1.0.0", variant="en", variants=4)

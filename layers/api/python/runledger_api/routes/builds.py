@@ -61,7 +61,7 @@ def put_build(
     with explained():
         report = build_report(package_name(package), version_name(version), required(body))
     _check_room(installation_id, report)
-    allow_report(installation_id)
+    allow_report(installation_id, entries=len(report.artifacts))
     builds = ReportedBuilds(table=found.builds, now=lambda: request.now)
     return checked(builds.report(installation_id, report))
 

@@ -13,11 +13,13 @@ from runledger.model.packages import Publication
 from runledger.model.packages import PublishedBy as Source
 from runledger.releases import names, versions
 from runledger.releases.package_reports import LONGEST_RANGE, package_report, version_report
+from runledger.releases.package_reports import PackageReport as PackageInput
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
-from runledger_api.errors import InvalidParameter, NotFound, TooManyRequests
+from runledger_api.authentication import Role
+from runledger_api.errors import Forbidden, InvalidParameter, NotFound, TooManyRequests
 from runledger_api.models.packages import (
     AcceptedVersion,
     Package,
@@ -39,6 +41,10 @@ ONE = f"{PACKAGES}/<package>"
 MOST_DEPENDENTS = 200
 # Of a report. An item of DynamoDB has up to 400 KB, and contains some names twice.
 MOST_BYTES = 250_000
+# A larger report counts as several: it takes as many write units.
+BYTES_OF_A_REPORT, ENTRIES_OF_A_REPORT = 10_000, 10
+# Which workflow is dispatched when the dependencies of a package are published.
+TARGET = ("repo_full_name", "workflow", "ref")
 AFTER = "version"
 # Encoded, so longer than the name itself. What is accepted: see `names`.
 PackageName = Annotated[str, Path(max_length=3 * names.LONGEST_NAME, description="name of the package, URL-encoded")]
@@ -73,7 +79,8 @@ def package(installation_id: InstallationId, package: PackageName) -> PackageDet
     tags=["releases"],
     operation_id="putPackage",
     summary="Create or replace a package's description and dependencies",
-    description="Requires the role publisher. What isn't given is removed; its versions stay.",
+    description="Requires the role publisher; operator to change `workflow`, or `ref` and `repo_full_name` of a "
+    "package that has one. What isn't given is removed; its versions stay.",
 )
 def put_package(
     installation_id: InstallationId, package: PackageName, body: Annotated[PackageReport | None, Body()] = None
@@ -81,7 +88,8 @@ def put_package(
     table, name = releases().packages, package_name(package)
     with explained():
         report = package_report(name, required(body))
-    allow_report(installation_id)
+    _check_target(installation_id, report)
+    allow_report(installation_id, entries=len(report.dependencies))
     values = {each: getattr(report, each) for each in report.__slots__}
     return checked(table.save(StoredPackage(installation_id=installation_id, **values), at=current_request(router).now))
 
@@ -134,7 +142,7 @@ def put_version(
     with explained():
         report = version_report(name, version_name(version), dict(body or {}))
     found = _found(installation_id, name)
-    allow_report(installation_id)
+    allow_report(installation_id, entries=len(report.dependencies or ()))
     inputs.send(
         Publication(
             installation_id=installation_id,
@@ -173,13 +181,13 @@ def required(body: Any) -> dict[str, Any]:
     return dict(body)
 
 
-def allow_report(installation_id: int) -> None:
-    """After all checks: what is refused isn't counted."""
-    text = router.current_event.body or ""
-    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+def allow_report(installation_id: int, *, entries: int) -> None:
+    """After all checks: what is refused isn't counted. `entries` are dependencies or artifacts, each a write."""
+    size = len((router.current_event.body or "").encode("utf-8", "replace"))
+    if size > MOST_BYTES:
         raise InvalidParameter("body", f"should have at most {MOST_BYTES:,} bytes")
-    reports = releases().reports
-    if not reports.count(installation_id, at=current_request(router).now):
+    reports, posts = releases().reports, 1 + size // BYTES_OF_A_REPORT + entries // ENTRIES_OF_A_REPORT
+    if not reports.count(installation_id, at=current_request(router).now, posts=posts):
         most = reports.most_per_minute
         raise TooManyRequests(f"This installation has had its {most} reports of this minute: try again in the next one")
 
@@ -191,6 +199,17 @@ def explained() -> Iterator[None]:
     except Malformed as malformed:
         problem = str(malformed).removeprefix(f"{malformed.field} ")
         raise InvalidParameter(malformed.field, problem) from None
+
+
+def _check_target(installation_id: int, report: PackageInput) -> None:
+    """Jobs of any repository may have a publisher's token, which must not start the workflows of all others."""
+    stored = releases().packages.get(installation_id, report.name) or {}
+    has_workflow = "workflow" in stored or report.workflow is not None
+    if has_workflow and any(stored.get(each) != getattr(report, each) for each in TARGET):
+        try:
+            current_request(router).caller.require(Role.OPERATOR)
+        except Forbidden as forbidden:
+            raise Forbidden(f"{forbidden}, because it changes the workflow of a package") from None
 
 
 def _found(installation_id: int, name: str) -> Mapping[str, Any]:

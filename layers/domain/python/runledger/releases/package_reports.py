@@ -57,7 +57,7 @@ def dependencies(package: str, value: Any) -> dict[str, str]:
         raise Malformed("dependencies", f"should be an object of at most {MOST_DEPENDENCIES} names and ranges")
     for name, wanted in value.items():
         names.package_name(name, field="dependencies")
-        names.text(wanted, field=f"dependencies.{name}", longest=LONGEST_RANGE)
+        _short(wanted, field=f"dependencies.{name}", longest=LONGEST_RANGE)
     if package in value:
         raise Malformed("dependencies", "should not contain the package itself")
     return dict(value)
@@ -68,7 +68,7 @@ def _package_field(package: str, name: str, value: Any) -> Any:
         case "repo_full_name":
             return names.repository(value)
         case "workflow" | "ref":
-            return names.text(value, field=name, longest=LONGEST_REF)
+            return _short(value, field=name, longest=LONGEST_REF)
         case "description":
             return names.prose(value, field=name, longest=LONGEST_DESCRIPTION)
         case "published_by":
@@ -78,6 +78,14 @@ def _package_field(package: str, name: str, value: Any) -> Any:
         case "metadata":
             return _metadata(value)
     raise Malformed(name, "isn't a field of this request")
+
+
+def _short(value: Any, *, field: str, longest: int) -> str:
+    """In bytes: the plan of a release line has these texts of a hundred packages, in one item of up to 400 KB."""
+    text = names.text(value, field=field, longest=longest)
+    if len(text.encode()) > longest:
+        raise Malformed(field, f"should have at most {longest} bytes")
+    return text
 
 
 def _version_field(package: str, name: str, value: Any) -> Any:

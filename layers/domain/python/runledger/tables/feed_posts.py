@@ -24,11 +24,13 @@ class PostCounts:
         self._table = Table(client, name, label="feed")
         self.most_per_minute = most_per_minute
 
-    def count(self, installation_id: int, *, at: str) -> bool:
-        """False, without counting it, if the installation has had its posts of this minute."""
+    def count(self, installation_id: int, *, at: str, posts: int = 1) -> bool:
+        """False, without counting them, if the installation has had its posts of this minute. A post that costs as
+        much as several counts as that many.
+        """
         counted = self._table.update_if(
             {schema.PARTITION: schema.feed_posts_key(installation_id), schema.SORT: at[:MINUTE]},
-            add={"posts": 1},
+            add={"posts": posts},
             fill={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
             condition=BELOW_LIMIT,
             given={"most": self.most_per_minute},
