@@ -16,11 +16,8 @@ PUBLICATIONS_TIMEOUT = cdk.Duration.minutes(1)
 # A claim of twice this age belongs to a process that died: see `runledger.releases.lines`.
 REBUILDS_TIMEOUT = cdk.Duration.minutes(2)
 GITHUB_PATIENCE_SECONDS = 10
-PUBLISHES = (
-    *("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"),
-    *("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-)
-REBUILDS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem")
+# The kinds of items that each function writes: the second part of a partition key.
+PUBLISHED, CLAIMED = ("packages", "versions", "repository", "dependents", "line"), ("line", "dispatches")
 
 
 class Rebuilds(Construct):
@@ -87,7 +84,10 @@ class Rebuilds(Construct):
                 "REBUILD_DEPENDENTS": self._settings.rebuild_dependents,
             },
         )
-        function.allow(self._table_arn, *PUBLISHES)
+        function.allow(self._table_arn, "dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
+        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of("versions", "line", "lines"))
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*PUBLISHED))
+        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=items_of("dependents", "repository"))
         self.allow_lines(function)
         function.feed(self.inputs, batch_size=1)
 
@@ -106,7 +106,15 @@ class Rebuilds(Construct):
                 "GITHUB_PATIENCE_SECONDS": str(GITHUB_PATIENCE_SECONDS),
             },
         )
-        function.allow(self._table_arn, *REBUILDS)
+        function.allow(self._table_arn, "dynamodb:GetItem", "dynamodb:Query")
+        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of("rebuild"))
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*CLAIMED))
         function.allow(app, "secretsmanager:GetSecretValue")
         self.allow_lines(function)
         function.feed(self._rebuilds, batch_size=1)
+
+
+def items_of(*kinds: str) -> dict[str, object]:
+    """Items of these kinds, of every installation."""
+    patterns = [pattern for kind in kinds for pattern in (f"*#{kind}", f"*#{kind}#*")]
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": patterns}}

@@ -10,11 +10,12 @@ import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
+from runledger.releases.heads import BY_ANYONE
 from runledger.tables import schema
 
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import fixed_table_name
-from stacks.constructs.rebuilds import Rebuilds
+from stacks.constructs.rebuilds import Rebuilds, items_of
 from stacks.constructs.recorder import TABLES
 from stacks.constructs.streams import CHANGED, StreamReader, discarded_records
 from stacks.settings import Settings
@@ -23,14 +24,17 @@ STREAM_TIMEOUT = cdk.Duration.minutes(1)
 RECORDS_IN_A_BATCH = 100
 # The reports of a run follow each other within seconds, and those in one batch are one write.
 GATHER = cdk.Duration.seconds(5)
-# Of pull requests, whose runs don't concern a branch.
-OTHER_EVENTS = ["pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"]
+# Their runs don't concern a branch.
+PULL_REQUESTS = ["pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"]
+OTHER_EVENTS = [*PULL_REQUESTS, *sorted(BY_ANYONE)]
 # Other changes concern runs and deployments that GitHub hasn't reported itself.
 FILTERS: Mapping[str, Mapping[str, Any]] = {
     "RUNS": CHANGED | {"dynamodb": {"NewImage": {"event": {"S": [{"anything-but": OTHER_EVENTS}]}}}},
     "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"head_sha": {"S": [{"exists": True}]}}}},
 }
-RECORDS_HEADS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem")
+# What the streams change: heads, and the runs of rebuilds in release lines.
+SAVED_HEADS = ("heads", "branch_heads", "environments")
+RECORDED = ("runs", "branch_runs", "commits", "deployments", "line")
 # The kinds of items that the API writes: the second part of a partition key.
 REPORTED = ("build", "file")
 UPDATED = ("packages", "repository", "dependents", "builds", "package_heads", schema.POSTS)
@@ -79,9 +83,9 @@ class Releases(Construct):
     def allow_api(self, function: LedgerFunction) -> None:
         """Reads; and what publishers report: builds, packages, and publications as messages. No heads, no lines."""
         function.allow(self._table_arn, *API_READS)
-        function.allow(self._table_arn, "dynamodb:PutItem", conditions=_of(*REPORTED))
-        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=_of(*REPORTED, *UPDATED))
-        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=_of("dependents", "repository"))
+        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of(*REPORTED))
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*REPORTED, *UPDATED))
+        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=items_of("dependents", "repository"))
         self._rebuilds.allow_inputs(function)
 
     def _stream(self) -> None:
@@ -99,7 +103,9 @@ class Releases(Construct):
                 "RELEASE_STREAM_DEAD_LETTERS": discarded.queue_url,
             },
         )
-        function.allow(self._table_arn, *RECORDS_HEADS)
+        function.allow(self._table_arn, "dynamodb:GetItem", "dynamodb:Query")
+        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of(*SAVED_HEADS))
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*RECORDED))
         self._rebuilds.allow_lines(function)
         reader = StreamReader(function, settings=self._settings, discarded=discarded)
         for name, pattern in FILTERS.items():
@@ -110,9 +116,3 @@ class Releases(Construct):
             "RELEASES_TABLE": self._table_name,
             "RELEASES_RETENTION_DAYS": str(self._settings.retention_days[schema.RELEASES.name]),
         }
-
-
-def _of(*kinds: str) -> dict[str, object]:
-    """Items of these kinds, of every installation."""
-    patterns = [pattern for kind in kinds for pattern in (f"*#{kind}", f"*#{kind}#*")]
-    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": patterns}}

@@ -102,6 +102,9 @@ def test_batches_and_repetitions_end_in_the_same_items(life: str) -> None:
         {"event": "pull_request"},
         {"event": "pull_request_target"},
         {"event": "pull_request_review"},
+        {"event": "issues"},
+        {"event": "issue_comment"},
+        {"event": "watch"},
         {"from_fork": True},
         {"event": None},
         {"default_branch": None},
@@ -110,7 +113,7 @@ def test_batches_and_repetitions_end_in_the_same_items(life: str) -> None:
     ],
     ids=str,
 )
-def test_forks_pull_requests_and_unreported_runs_never_change_a_head(changes: dict[str, Any]) -> None:
+def test_forks_pull_requests_strangers_and_unreported_runs_never_change_a_head(changes: dict[str, Any]) -> None:
     other = run(9, RED, **changes)
     assert not is_counted(other)
     assert ended(empty_engine(), [run(1, GREEN), other]) == ended(empty_engine(), [run(1, GREEN)])

@@ -10,6 +10,7 @@ from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_feed import actions, mappings
 from tests.stacks.test_functions import ALLOWED, LOGS, as_list, functions, statements
+from tests.stacks.test_notifications import granted
 from tests.stacks.test_references import exports
 from tests.support.synthesis import Templates, of_type, synthesise
 
@@ -19,6 +20,7 @@ READS_STREAMS = {
     *("sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"),
 }
 WRITES = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"}
+API_UPDATES = "build file packages repository dependents builds package_heads posts"
 OF_HEADS = {
     *LOGS,
     *READS_STREAMS,
@@ -74,14 +76,48 @@ def test_heads_are_computed_with_exactly_these_permissions(with_releases: Templa
 
 def test_the_api_writes_what_publishers_report_and_nothing_else(with_releases: Templates) -> None:
     template, function = functions(with_releases)["Api"]
-    granted = statements(template, function["Role"]["Fn::GetAtt"][0])
+    allowed = statements(template, function["Role"]["Fn::GetAtt"][0])
     kinds = set()
-    for each in granted:
+    for each in allowed:
         if WRITES & set(as_list(each["Action"])):
             (condition,) = each["Condition"].values()
             kinds |= {key.partition("#")[2].partition("#")[0] for key in condition["dynamodb:LeadingKeys"]}
     reported = {"packages", "repository", "dependents", "builds", "build", "file", "package_heads", "posts"}
     assert kinds == {"", *reported}  # and requests for passes, whose key has one part
+
+
+@pytest.mark.parametrize(
+    ("function", "written"),
+    [
+        ("Api", {"PutItem": "build file", "UpdateItem": API_UPDATES, "DeleteItem": "dependents repository"}),
+        (
+            "ReleaseStream",
+            {"PutItem": "heads branch_heads environments", "UpdateItem": "runs branch_runs commits deployments line"},
+        ),
+        (
+            "ReleasePublications",
+            {
+                "PutItem": "versions line lines",
+                "UpdateItem": "packages versions repository dependents line",
+                "DeleteItem": "dependents repository",
+            },
+        ),
+        ("ReleaseRebuilds", {"PutItem": "rebuild", "UpdateItem": "line dispatches"}),
+    ],
+)
+def test_each_function_changes_only_its_own_kinds_of_items(
+    with_releases: Templates, function: str, written: dict[str, str]
+) -> None:
+    found = {
+        action.removeprefix("dynamodb:"): each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        for each in granted(with_releases, function)
+        for action in as_list(each["Action"])
+        if action in WRITES and "runledger-prod-releases" in json.dumps(each["Resource"])
+    }
+    assert found == {
+        action: [pattern for kind in kinds.split() for pattern in (f"*#{kind}", f"*#{kind}#*")]
+        for action, kinds in written.items()
+    }
 
 
 def test_the_streams_are_split_on_errors_retried_and_not_dropped_silently(with_releases: Templates) -> None:

@@ -19,6 +19,11 @@ Item = Mapping[str, Any]
 # How far back the first run of a streak and the last green run are looked for.
 MOST_RUNS = 500
 PULL_REQUEST = "pull_request"  # what the names of some events begin with: their runs don't concern a branch
+# Events that anyone with a GitHub account can cause in a public repository. Their runs have the default branch, but
+# don't concern its commits: a stranger who opens an issue must not turn it red.
+BY_ANYONE = frozenset(
+    {"discussion", "discussion_comment", "fork", "gollum", "issue_comment", "issues", "watch"},
+)
 # A run that only its jobs or GitHub's API have shown lacks some of these.
 NEEDED = {
     *("installation_id", "run_id", "run_attempt", "repo_full_name", "head_branch", "default_branch"),
@@ -37,7 +42,7 @@ def is_counted(run: Item) -> bool:
     """`run` is an item of workflow_runs."""
     if not run.keys() >= NEEDED or run.get("from_fork"):
         return False
-    return not str(run["event"]).startswith(PULL_REQUEST)
+    return run["event"] not in BY_ANYONE and not str(run["event"]).startswith(PULL_REQUEST)
 
 
 def is_changed(before: Item, after: Item) -> bool:
