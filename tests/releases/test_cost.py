@@ -46,7 +46,7 @@ def test_a_publication_and_a_rebuild_take_the_writes_of_the_document() -> None:
     scene.rebuilds.advance(BASE)
     scene.run("api", run_id=1001, conclusion="success")
     scene.rebuilds.advance(BASE)
-    ui_dispatch = 3
+    ui_dispatch = 4
     assert meter.since_last() - ui_dispatch == stated(r"(\d+) more for its rebuild")
 
 

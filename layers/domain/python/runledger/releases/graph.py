@@ -14,6 +14,10 @@ MOST_EDGES = 1000
 Dependents = Callable[[str], Mapping[str, str]]
 
 
+class TooManyDependents(Exception):
+    """Of a single package: they aren't read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """`wanted` is the range in which it depends on the first of its dependencies that is new."""
@@ -40,7 +44,11 @@ def plan(
     edges, pending = 0, [package]
     while pending:
         changed = pending.pop(0)
-        for name, accepted in sorted(dependents(changed).items()):
+        try:
+            found = dependents(changed)
+        except TooManyDependents:
+            return Plan(problem=_too_many(MOST_EDGES))
+        for name, accepted in sorted(found.items()):
             if changed == package and not includes(accepted):
                 continue
             edges += 1

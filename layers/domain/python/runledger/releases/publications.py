@@ -6,7 +6,7 @@ A publication that is repeated goes through the same steps, and each of them doe
 that died in between is continued, with the plan that it had stored.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from runledger.model.releases import RebuildMode
 from runledger.model.reports import NO_INSTALLATION
 from runledger.releases import graph, names, tags, versions
 from runledger.releases.graph import Plan
-from runledger.releases.lines import TOLERANCE_SECONDS
+from runledger.releases.lines import MOST_OPEN, TOLERANCE_SECONDS
 from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
 
@@ -26,6 +26,9 @@ TRIES = 10
 NPM = "npm"
 # A rebuild publishes before its run ends, but the webhook may be late, or another workflow publishes.
 JOIN_SECONDS = 15 * 60
+# Releases that follow from each other. A package may be published again while its dependents are rebuilt, but a chain
+# in which it occurs this often is an endless one.
+MOST_REPEATS, MOST_CAUSES = 3, 30
 JOINABLE = (
     RebuildStatus.DISPATCHING,
     RebuildStatus.DISPATCHED,
@@ -91,7 +94,8 @@ class Publications:
 
     def _publish(self, package: Mapping[str, Any], version: str, publication: Publication) -> None:
         scope, name = publication.installation_id, package["name"]
-        joined = self._joined(package, version, publication)
+        rebuilds = self._rebuilds_at(package, publication.published_at)
+        joined = _joined(rebuilds, name, version)
         _, stored = self.packages.claim_version(
             {
                 "installation_id": scope,
@@ -101,6 +105,7 @@ class Publications:
                 "published_by": publication.published_by,
                 "previous_version": self._previous(package, version),
                 "joined": list(joined[1:]) if joined else None,
+                "after": None if joined else self._after(rebuilds),
                 "repo_full_name": publication.repo_full_name,
                 "head_sha": publication.head_sha,
                 "run_id": publication.run_id,
@@ -112,11 +117,11 @@ class Publications:
             self.lines.join(LineKey(scope, *stored["joined"]), name, version)
             return
         line = LineKey(scope, name, version)
-        at = self.now()
         plan = self.lines.plan(line)
         if plan is None and stored.get("has_line"):
             return  # expired
-        plan = plan or self.lines.put_plan(line, self._plan(line), at=at)
+        at = self.now()
+        plan = plan or self.lines.put_plan(line, self._plan(line, stored.get("after") or []), at=at)
         for dependent in plan["dependents"]:
             self.lines.put_dependent(line, dependent, at=at)
         self.lines.put_line(line, _line(stored, plan), at=at)
@@ -125,20 +130,18 @@ class Publications:
         if "has_line" not in stored:
             self.packages.note_line(scope, name, version)
 
-    def _joined(self, package: Mapping[str, Any], version: str, publication: Publication) -> LineKey | None:
-        """The line whose rebuild published this version: what depends on it is in that line's plan already."""
-        scope, name, at = publication.installation_id, package["name"], publication.published_at
-        for line, dependent in self.lines.rebuilds(scope, package["repo_full_name"]):
-            if dependent != name:
-                continue
-            item = self.lines.dependent(line, name) or {}
-            if item.get("status") not in JOINABLE or item.get("dependent_version", version) != version:
-                continue
-            ended = item.get("completed_at")
-            latest = times.earlier(ended, seconds=-JOIN_SECONDS) if ended else times.NEVER
-            if times.earlier(item["dispatched_at"], seconds=TOLERANCE_SECONDS) <= at <= latest:
-                return line
-        return None
+    def _rebuilds_at(self, package: Mapping[str, Any], at: str) -> list[tuple[LineKey, dict[str, Any]]]:
+        """The rebuilds that the package's repository ran at this time, the longest open ones first."""
+        scope = package["installation_id"]
+        opened = self.lines.rebuilds(scope, package["repo_full_name"])[-MOST_OPEN:]
+        items = [(line, self.lines.dependent(line, name) or {}) for line, name in opened]
+        return [(line, item) for line, item in items if _ran_at(item, at)]
+
+    def _after(self, rebuilds: Sequence[tuple[LineKey, Mapping[str, Any]]]) -> list[str] | None:
+        """The packages whose releases have led to this one: a rebuild can publish others than its own package."""
+        causes = {line: self.packages.version(*line) or {} for line, _ in rebuilds}
+        chains = [[*cause.get("after", ()), line.name] for line, cause in causes.items()]
+        return max(chains, key=len, default=None)
 
     def _previous(self, package: Mapping[str, Any], version: str) -> str | None:
         """The highest version below this one."""
@@ -174,12 +177,14 @@ class Publications:
                 return
         raise ContendedError(f"package {version['name']} is being changed by others")
 
-    def _plan(self, line: LineKey) -> dict[str, Any]:
+    def _plan(self, line: LineKey, after: Sequence[str]) -> dict[str, Any]:
         scope = line.installation_id
         known: dict[str, dict[str, Any]] = {}
 
         def dependents(name: str) -> dict[str, str]:
-            listed = self.packages.dependents(scope, name)
+            listed = self.packages.dependents(scope, name, limit=graph.MOST_EDGES + 1)
+            if len(listed) > graph.MOST_EDGES:
+                raise graph.TooManyDependents
             known.update(self.packages.many(scope, [each for each in listed if each not in known]))
             return {
                 each: known[each]["dependencies"][name]
@@ -187,7 +192,7 @@ class Publications:
                 if each in known and name in known[each]["dependencies"]
             }
 
-        plan = graph.plan(
+        plan = _endless(line.name, after) or graph.plan(
             line.name,
             dependents=dependents,
             includes=partial(_includes, version=line.version),
@@ -196,6 +201,30 @@ class Publications:
         # Without an App there is nothing that could dispatch a workflow.
         mode = RebuildMode.DRY_RUN if scope == NO_INSTALLATION else self.mode
         return {"mode": mode, "problem": plan.problem, "dependents": [*_dependents(plan, known, mode)]}
+
+
+def _ran_at(item: Mapping[str, Any], at: str) -> bool:
+    if "dispatched_at" not in item:
+        return False
+    began, ended = item["dispatched_at"], item.get("completed_at")
+    latest = times.earlier(ended, seconds=-JOIN_SECONDS) if ended else times.NEVER
+    return times.earlier(began, seconds=TOLERANCE_SECONDS) <= at <= latest
+
+
+def _joined(rebuilds: Iterable[tuple[LineKey, Mapping[str, Any]]], name: str, version: str) -> LineKey | None:
+    """The line whose rebuild published this version: what depends on it is in that line's plan already."""
+    for line, item in rebuilds:
+        is_its_own = item["name"] == name and item.get("dependent_version", version) == version
+        if is_its_own and item["status"] in JOINABLE:
+            return line
+    return None
+
+
+def _endless(name: str, after: Sequence[str]) -> Plan | None:
+    """In a repository with several packages, the rebuild of one may publish others, which would rebuild it again."""
+    if after.count(name) < MOST_REPEATS and len(after) < MOST_CAUSES:
+        return None
+    return Plan(problem=f"It was published by rebuilds that follow from its own release: {' → '.join([*after, name])}")
 
 
 def _includes(wanted: str, version: str) -> bool:

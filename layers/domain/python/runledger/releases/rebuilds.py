@@ -22,6 +22,10 @@ from runledger.tables.release_lines import LinesTable
 
 LONGEST_MESSAGE = 500
 RETRY_SECONDS = 60.0
+# Of an installation. A dispatch takes up to three requests, and all functions share the 5,000 or more that GitHub
+# allows in an hour. What is beyond fails: if it waited, versions that are published in a loop would never end.
+MOST_PER_HOUR = 500
+TOO_MANY = f"Not dispatched: the installation has had its {MOST_PER_HOUR} rebuilds of this hour"
 NO_APP = "No GitHub App is configured, and only an App can dispatch a workflow"
 
 
@@ -90,6 +94,9 @@ class Rebuilds:
         except UnavailableError as error:
             raise self._not_dispatched(error) from error
         owner, at = self.new_owner(), self.time.text()
+        if not self.table.count_dispatch(line.installation_id, at=at, most=MOST_PER_HOUR):
+            self._fail(line, name, TOO_MANY, sources=[RebuildStatus.WAITING])
+            return
         self.table.open_rebuild(line, name, repo_full_name=repo, at=at)
         if not self.table.claim(line, name, owner=owner, at=at, workflow_id=workflow):
             return

@@ -70,5 +70,5 @@ def _spec(text: str) -> NpmSpec | None:
         wanted = ANY
     try:
         return NpmSpec(_build_metadata.sub("", _spaces_after_operator.sub(r"\1", wanted)))
-    except ValueError:
+    except (ValueError, AttributeError):  # the library has no ValueError for `a - b`
         return None

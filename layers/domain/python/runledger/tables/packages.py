@@ -6,6 +6,7 @@ dependency, and readers ignore it. A dependency never lacks its edge.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -116,10 +117,10 @@ class PackagesTable:
             if not is_condition_failure(error):
                 raise
 
-    def dependents(self, installation_id: int, name: str) -> list[str]:
+    def dependents(self, installation_id: int, name: str, *, limit: int | None = None) -> list[str]:
         """Names of packages that depend on it, or did: compare with their dependencies."""
         partition = Partition(value=release_keys.dependents_key(installation_id, name))
-        return [item["name"]["S"] for item in self._table.items(partition, consistent=True)]
+        return [item["name"]["S"] for item in islice(self._table.items(partition, consistent=True), limit)]
 
     def edges(self, installation_id: int, name: str, *, limit: int) -> list[dict[str, str]]:
         """Name and range of dependents. A process that died may have left an edge that isn't one."""

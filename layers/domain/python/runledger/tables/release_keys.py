@@ -141,6 +141,11 @@ def rebuild_sort(name: str, version: str, dependent: str) -> str:
     return _joined(name, version, dependent)
 
 
+def dispatches_key(installation_id: int) -> str:
+    """The partition of the numbers of dispatched workflows, by the hour."""
+    return f"{installation_id}#dispatches"
+
+
 def _joined(*parts: str) -> str:
     return "#".join(map(key_part, parts))
 

@@ -32,6 +32,8 @@ NO_OTHER_VERSION = (
     "AND (attribute_not_exists(#dependent_version) OR #dependent_version = :dependent_version)"
 )
 UNCHANGED = "#revision = :seen"
+HOUR, COUNTED_DAYS = len("2025-01-15T10"), 1
+BELOW_LIMIT = "attribute_not_exists(#dispatches) OR #dispatches < :most"
 
 
 class LinesTable:
@@ -109,6 +111,18 @@ class LinesTable:
             given={"is_waiting": RebuildStatus.WAITING},
         )
         return claimed is not None
+
+    def count_dispatch(self, installation_id: int, *, at: str, most: int) -> bool:
+        """False, without counting it, if the installation has had its dispatches of this hour."""
+        partition = release_keys.dispatches_key(installation_id)
+        counted = self._table.update_if(
+            {schema.PARTITION: partition, schema.SORT: at[:HOUR]},
+            add={"dispatches": 1},
+            fill={schema.EXPIRY: times.expiry(at, COUNTED_DAYS)},
+            condition=BELOW_LIMIT,
+            given={"most": most},
+        )
+        return counted is not None
 
     def release(self, line: LineKey, name: str, *, owner: str, message: str) -> bool:
         """For a call that GitHub can't have executed."""

@@ -99,16 +99,24 @@ def _manifest(version: Json) -> Json:
 
 
 def _dependencies(npm: Json) -> dict[str, str] | None:
-    """None without the metadata of npm: then the package keeps the ones that it has."""
+    """None without the metadata of npm: then the package keeps the ones that it has.
+
+    Names and ranges of npm are ASCII. Others, which a manifest can contain, are left out: lone surrogates can't be
+    stored, and escaped text can be larger than a message of the queue.
+    """
     found = npm.get("dependencies")
     if not isinstance(found, dict):
         return None
     kept = {
         name: wanted or "*"
         for name, wanted in found.items()
-        if isinstance(wanted, str) and len(wanted) <= LONGEST_RANGE and 0 < len(name) <= LONGEST_NAME
+        if isinstance(wanted, str) and _is_plain(name, LONGEST_NAME) and name and _is_plain(wanted, LONGEST_RANGE)
     }
     return dict(sorted(kept.items())[:MOST_DEPENDENCIES])
+
+
+def _is_plain(text: str, longest: int) -> bool:
+    return len(text) <= longest and text.isascii() and text.isprintable()
 
 
 def _publication(
