@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from local import browser
 from local.aws.outputs import Outputs
@@ -37,20 +37,38 @@ def warm(outputs: Outputs) -> None:
         assert set(threads.map(ask, range(AT_ONCE))) == {200}
 
 
-@pytest.fixture
-def open_tab(chromium: Browser, outputs: Outputs, warm: None) -> Iterator[Open]:
-    """Each tab is a visitor of its own; in the end none may have had any trouble that was not expected."""
+@pytest.fixture(scope="package")
+def first_page(chromium: Browser, outputs: Outputs, warm: None) -> Iterator[Page]:
+    """Stays open in the shared context: Chromium renders other pages in its process, and starting one takes long."""
     assert warm is None
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{outputs.api_url}/")
+    page.get_by_label("Access token").wait_for(timeout=PATIENCE_MS)
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def open_tab(chromium: Browser, outputs: Outputs, first_page: Page) -> Iterator[Open]:
+    """Each tab is a visitor of its own; in the end none may have had any trouble that was not expected.
+
+    Tabs with options are in contexts of their own. `alone` asks for one without: a clock applies to all of a context.
+    """
     opened: list[Tab] = []
 
-    def open_tab(**options: object) -> Tab:
-        opened.append(Tab(chromium, outputs, **options))
+    def open_tab(*, alone: bool = False, **options: object) -> Tab:
+        shared = None if alone or options else first_page.context
+        opened.append(Tab(chromium, outputs, shared=shared, **options))
         return opened[-1]
 
     yield open_tab
     for tab in opened:
         tab.close()
     assert [trouble for tab in opened for trouble in tab.troubles] == []
+    assert "[native code]" in first_page.evaluate("String(Date)"), "a clock was installed in the shared context"
+    left = first_page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
+    assert left == [0, 0, ""], "a tab has left something in the shared context"
 
 
 @pytest.fixture

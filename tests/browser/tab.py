@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Response, Route, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Response, Route, expect
 
 from local import ROOT
 from local.aws.outputs import Outputs
@@ -14,6 +14,8 @@ from local.aws.outputs import Outputs
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 CANNED = 1  # the installation of responses that tests make up
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+# Shown after signing in, because it loads nothing: the overview asks the API five times, and few tests look at it.
+NO_VIEW = "#//none"
 # A function that has not run yet takes seconds to start on a busy machine.
 PATIENCE_MS = 60_000
 # Pages that the demo's data or the tests' own refusals bring about are logged by the browser as well.
@@ -21,9 +23,14 @@ REFUSED = re.compile(r"Failed to load resource: the server responded with a stat
 
 
 class Tab:
-    def __init__(self, browser: Browser, outputs: Outputs, **options: Any) -> None:
+    """In a context of its own with these options, or in one that tabs share, with a session of its own."""
+
+    def __init__(
+        self, browser: Browser, outputs: Outputs, *, shared: BrowserContext | None = None, **options: Any
+    ) -> None:
         self._outputs = outputs
-        self._context = browser.new_context(**options)
+        self._is_alone = shared is None
+        self._context = shared or browser.new_context(**options)
         self._context.set_default_timeout(PATIENCE_MS)
         self.page = self._context.new_page()
         self.troubles: list[str] = []
@@ -44,8 +51,8 @@ class Tab:
     def token(self) -> str:
         return self._outputs.admin_token
 
-    def sign_in(self, token: str | None = None) -> "Tab":
-        self.page.goto(self.home)
+    def sign_in(self, token: str | None = None, *, view: str = NO_VIEW) -> "Tab":
+        self.page.goto(f"{self.home}{view}")
         self.page.get_by_label("Access token").fill(token or self.token)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.locator("main[data-view]").wait_for()
@@ -107,7 +114,10 @@ class Tab:
         return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
     def close(self) -> None:
-        self._context.close()
+        if self._is_alone:
+            self._context.close()
+        else:
+            self.page.close()
 
     def _on_response(self, response: Response) -> None:
         self.responses.append(response)

@@ -66,7 +66,7 @@ def test_the_time_of_an_approval_is_a_phase_and_no_waiting_for_a_runner(open_tab
 
 
 def test_a_job_that_awaits_an_approval_links_to_its_review(open_tab: Open) -> None:
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install(time=BEGIN + timedelta(seconds=65))
     page = open_job(tab.sign_in(), job(1, "waiting", environment="production", approval_requested_at=5))
     before = seconds(phases(page)["Awaiting approval so far"])
@@ -144,7 +144,7 @@ def test_unknown_cost_of_a_job_is_a_dash_with_its_unpriced_time(open_tab: Open) 
 
 def test_the_cost_of_a_running_job_is_that_so_far(open_tab: Open) -> None:
     """With EC2's minimum of one minute."""
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install(time=BEGIN + timedelta(seconds=20))
     page = open_job(tab.sign_in(), job(1, "in_progress", started_at=0, price_per_hour=3.6))
     assert fact(page, "Cost").split("\n") == ["$0.0600", "so far"]
@@ -181,7 +181,7 @@ def test_events_stand_where_they_happened_and_not_where_they_were_received(open_
 
 
 def test_the_duration_and_the_bar_of_a_running_job_grow_every_second(open_tab: Open) -> None:
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install(time=BEGIN + timedelta(seconds=100))
     page = open_job(tab.sign_in(), job(1, "in_progress", scheduled_at=2, started_at=50))
     bar = page.locator(".phase-bar .fill-in_progress")

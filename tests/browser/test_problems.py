@@ -147,7 +147,7 @@ def test_counters_of_zero_are_hidden(open_tab: Open) -> None:
 
 
 def test_stuck_for_is_what_the_api_measures_and_a_list_that_is_cut_off_is_marked(open_tab: Open) -> None:
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install()
     many = [stuck(each, seconds_stuck=7200) for each in range(1, 21)]
     tab.sign_in().fulfill(f"installations/{ACME}/stuck", {"items": many, "next_cursor": None, "truncated": True})

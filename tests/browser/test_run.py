@@ -85,7 +85,7 @@ def test_an_approval_is_a_bar_of_its_own_and_not_waiting_for_a_runner(open_tab: 
 
 
 def test_the_bar_of_a_running_job_grows_every_second(open_tab: Open) -> None:
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install(time=BEGIN + timedelta(seconds=100))
     running = canned_jobs.job(2, "in_progress", started_at=20)
     page = open_run(tab.sign_in(), job(1, "lint", created=0, started=5, completed=60), running, status="in_progress")
@@ -99,7 +99,7 @@ def test_the_bar_of_a_running_job_grows_every_second(open_tab: Open) -> None:
 
 
 def test_the_cost_of_a_run_includes_that_of_its_running_jobs_so_far(open_tab: Open) -> None:
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install(time=BEGIN + timedelta(seconds=120))
     done = job(1, "done", created=0, started=0, completed=60, usage_in_seconds=60, usage_in_dollars=0.25)
     running = canned_jobs.job(2, "in_progress", started_at=0, price_per_hour=36)

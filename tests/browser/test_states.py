@@ -14,7 +14,7 @@ LIVE_MS = 15_000  # after which the counts are loaded again
 
 def test_a_failed_refresh_is_shown_with_the_age_of_the_data(open_tab: Open, sent: list[Step]) -> None:
     assert sent
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install()
     page = tab.sign_in().show(ACME, "overview").page
     before = page.locator(".tiles.now").inner_text()
@@ -36,7 +36,7 @@ def _keep(route: Route, routes: list[Route]) -> None:
 def test_loads_that_overlap_leave_one_timer(open_tab: Open, sent: list[Step]) -> None:
     """A tab that is hidden and shown while it loads must not ask more often from then on."""
     assert sent
-    tab = open_tab()
+    tab = open_tab(alone=True)
     tab.page.clock.install()
     page = tab.sign_in().show(ACME, "overview").page
     held: list[Route] = []

@@ -99,7 +99,7 @@ def test_a_job_is_found_by_its_id_or_a_pasted_address(tab: Tab, finished: Job, p
 def test_a_link_shows_the_same_in_another_browser(tab: Tab, open_tab: Open, finished: Job) -> None:
     address = tab.show(ACME, "jobs", repo=PAYMENTS.full_name, conclusion="failure", since="7d").page.url
     seen = tab.page.locator(".row-link").all_inner_texts()
-    other = open_tab().sign_in()
+    other = open_tab(alone=True).sign_in()
     other.page.goto(address)
     other.settled()
     assert other.page.locator(".row-link").all_inner_texts() == seen != []

@@ -34,8 +34,8 @@ def weigh(tab: Tab) -> Weight:
     )
 
 
-def test_the_first_view_is_less_than_100_kilobytes_and_three_files(tab: Tab) -> None:
-    tab.settled()
+def test_the_first_view_is_less_than_100_kilobytes_and_three_files(open_tab: Open) -> None:
+    tab = open_tab(alone=True).sign_in(view="").settled()
     weight = weigh(tab)
     assert weight.bytes < FIRST_VIEW_BYTES
     files = [path for path in weight.requests if not path.startswith(("v1/", "admin/"))]
