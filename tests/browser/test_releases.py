@@ -175,7 +175,7 @@ def test_a_deployment_without_releases_explains_how_to_turn_them_on(tab: Tab, vi
     tab.page.route("**/v1/me", without)
     tab.page.reload()
     page = tab.show(INSTALLATION, view, **VIEWS[view]).page
-    expect(page.locator("main")).to_contain_text("cdk deploy --all -c releases=true")
+    expect(page.locator("main")).to_contain_text('"releases": true')
     for name in ("Heads", "Environments", "Releases"):
         expect(page.get_by_role("navigation", name="Views").get_by_role("link", name=name)).to_have_count(0)
     page.get_by_role("link", name="Go to the overview").click()

@@ -259,7 +259,7 @@ def test_without_the_setting_the_page_explains_it_and_the_navigation_has_no_entr
     tab = Dashboard(chromium, api, built)
     for view, part in (("notifications", ""), ("subscription", "new"), ("message", "0" * 32)):
         main = tab.view(view, part=part).page.locator("main")
-        expect(main).to_contain_text("cdk deploy --all -c feeds=true -c notifications=true")
+        expect(main).to_contain_text('"feeds": true, "notifications": true')
         assert main.get_by_role("button").count() == 0
     assert tab.page.get_by_role("link", name="Notifications").count() == 0
     tab.close()

@@ -6,7 +6,7 @@ import { mark } from "./badge.js";
 import { outward } from "./panel.js";
 import { empty, ways } from "./states.js";
 
-const COMMAND = "cdk deploy --all -c releases=true";
+const SETTING = '"releases": true';
 const SHORT_SHA = 7;
 const HEADS = { green: ["success", "Green"], red: ["failure", "Red"], none: ["other", "No result"] };
 const DEPLOYMENTS = { pending: "queued", success: "success", failure: "failure", inactive: "other" };
@@ -59,8 +59,8 @@ export function deployed(deployment) {
 export function releasesAreOff({ installation }) {
   return empty(
     "Heads and releases are off",
-    "This deployment records no heads, environments and releases. The person who deploys it turns them on with the setting releases:",
-    el("code", { class: "address" }, COMMAND),
+    "This deployment records no heads, environments and releases. The person who deploys it turns them on by adding this setting to context in cdk.json and running cdk deploy --all:",
+    el("code", { class: "address" }, SETTING),
     ways([link(installation, "overview"), "Go to the overview"]),
   );
 }

@@ -15,7 +15,7 @@ import { drawSubscriptions } from "./subscriptions.js";
 
 const REFRESH_MS = 15_000;
 const COUNTS_MS = 120_000; // reads an index entry of every message of the day
-const COMMAND = "cdk deploy --all -c feeds=true -c notifications=true";
+const SETTINGS = '"feeds": true, "notifications": true';
 
 export const notifications = {
   title: () => "Notifications",
@@ -60,8 +60,8 @@ export const notifications = {
 export function notificationsAreOff({ installation }) {
   return empty(
     "Notifications are off",
-    "This deployment sends no messages. The person who deploys it turns notifications on with the settings feeds and notifications:",
-    el("code", { class: "address" }, COMMAND),
+    "This deployment sends no messages. The person who deploys it turns notifications on by adding these settings to context in cdk.json and running cdk deploy --all:",
+    el("code", { class: "address" }, SETTINGS),
     ways([link(installation, "overview"), "Go to the overview"]),
   );
 }
