@@ -63,7 +63,7 @@ def played(outputs: Outputs) -> Outputs:
 @pytest.fixture(scope="module")
 def subscribed(played: Outputs) -> Iterator[Subscribed]:
     with receiving(responds(204)) as receiver:
-        made = deployed.subscribe(played, INSTALLATIONS[0], receiver.url, types=["release.*"])
+        made = deployed.subscribe(played, INSTALLATIONS[0], receiver.url, types=["audit.*"])
         yield Subscribed(receiver, made["subscription_id"], made["secret"])
 
 
