@@ -20,8 +20,8 @@ FROM_TOPICS = {
 @pytest.fixture
 def alarms(outputs: Outputs) -> list[dict[str, Any]]:
     with closing(aws.client(outputs, "cloudwatch")) as cloudwatch:
-        found: list[dict[str, Any]] = cloudwatch.describe_alarms(AlarmNamePrefix="runledger-local-")["MetricAlarms"]
-    return found
+        pages = cloudwatch.get_paginator("describe_alarms").paginate(AlarmNamePrefix="runledger-local-")
+        return [alarm for page in pages for alarm in page["MetricAlarms"]]
 
 
 @pytest.fixture
