@@ -20,6 +20,7 @@ from tests.releases.scenes import RELEASES, deployment, empty_engine, ended, run
 GREEN, RED = "success", "failure"
 LINE = LineKey(7, "@acme/ui", "1.2.3")
 PUBLISHED: dict[str, Any] = {
+    "repo_full_name": "acme/ui",
     "status": "rebuilding",
     "mode": "enforce",
     "previous_version": "1.2.2",
@@ -167,5 +168,7 @@ def test_a_release_is_published_and_ends(status: str, expected: str | None) -> N
     assert types(found) == ["release.published", *([expected] if expected else [])]
     assert found[0].subject == "releases/@acme/ui/1.2.3"
     assert found[0].payload["previous_version"] == "1.2.2"
+    envelope = {"type": found[0].event_type, "data": found[0].payload}
+    assert EventFilter(types=("release.*",), repositories=("acme/*",)).matches(envelope)
     if expected:
         assert (found[1].occurred_at, found[1].payload["finished_dependents"]) == (ENDED_AT, 2)

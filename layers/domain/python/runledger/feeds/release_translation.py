@@ -21,7 +21,7 @@ DEPLOYMENT_FIELDS = (
     *("deployment_id", "head_sha", "ref", "version", "run_id", "creator", "state", "created_at", "succeeded_at"),
 )
 LINE_FIELDS = (
-    *("installation_id", "name", "version", "previous_version", "status", "mode", "message"),
+    *("installation_id", "repo_full_name", "name", "version", "previous_version", "status", "mode", "message"),
     *("published_at", "completed_at", "total_dependents", "finished_dependents", "failed_dependents"),
 )
 ENDED = {LineStatus.COMPLETED: FeedType.RELEASE_COMPLETED, LineStatus.FAILED: FeedType.RELEASE_FAILED}
