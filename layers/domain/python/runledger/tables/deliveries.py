@@ -8,13 +8,9 @@ PK                                         SK
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from runledger.model import times
 from runledger.tables import schema
-from runledger.tables.attributes import is_condition_failure, to_attributes
 from runledger.tables.table import Table
-from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -46,14 +42,10 @@ class DeliveriesTable:
             "pending": pending,
             schema.EXPIRY: times.expiry(at, self._retention_days),
         }
-        try:
-            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
-        except ClientError as error:
-            if not is_condition_failure(error):
-                raise
-            stored = self._table.read(_key(installation_id, event_id)) or {}
-            return set(stored.get("pending", ()))
-        return pending
+        if self._table.put_if_absent(item):
+            return pending
+        stored = self._table.read(_key(installation_id, event_id)) or {}
+        return set(stored.get("pending", ()))
 
     def position(self, installation_id: int, event_id: str) -> str | None:
         """Of the event in the feed. None for a message that belongs to no event."""

@@ -11,15 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from runledger.model import times
 from runledger.model.errors import NotYours
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.pages import Key, Partition, Span
 from runledger.tables.table import Table
-from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -72,7 +69,7 @@ class FeedTable:
 
     def mark(self, installation_id: int, event_id: str, position: str) -> bool:
         """False if the event has a mark."""
-        return self._put_if_absent(self._mark(installation_id, event_id, position))
+        return self._table.put_if_absent(self._mark(installation_id, event_id, position))
 
     def mark_again(self, installation_id: int, event_id: str, position: str) -> None:
         self._table.put(to_attributes(self._mark(installation_id, event_id, position)))
@@ -87,7 +84,7 @@ class FeedTable:
     def put(self, event: Mapping[str, Any], position: str) -> None:
         """Does nothing if the event is there: the SDK repeats a write whose response was lost."""
         scope = event["installation_id"]
-        self._put_if_absent(
+        self._table.put_if_absent(
             {
                 **_key(scope, position),
                 **event,
@@ -199,15 +196,6 @@ class FeedTable:
         if found:
             self._table.delete(_consumer_key(installation_id, name))
         return found
-
-    def _put_if_absent(self, item: Mapping[str, Any]) -> bool:
-        try:
-            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
-        except ClientError as error:
-            if is_condition_failure(error):
-                return False
-            raise
-        return True
 
     def _mark(self, installation_id: int, event_id: str, position: str) -> dict[str, Any]:
         key = _mark_key(installation_id, event_id)

@@ -14,15 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from runledger.model import times
 from runledger.model.messages import UNENDED, MessageStatus
 from runledger.tables import schema
-from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Key, Partition, Span
 from runledger.tables.table import Table
-from runledger.tables.updates import ABSENT, OWN_CLAIM, new_owner
+from runledger.tables.updates import OWN_CLAIM, new_owner
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -79,7 +77,7 @@ class MessagesTable:
         expiry = times.expiry(at, self._retention_days)
         key = {schema.PARTITION: schema.message_key(scope, message["message_id"])}
         text = json.dumps(payload, separators=(",", ":"))
-        self._put_new(key | {schema.SORT: schema.PAYLOAD, "payload": text, schema.EXPIRY: expiry})
+        self._table.put_if_absent(key | {schema.SORT: schema.PAYLOAD, "payload": text, schema.EXPIRY: expiry})
         status = MessageStatus.CREATED
         state = {
             **key,
@@ -96,17 +94,7 @@ class MessagesTable:
             schema.MESSAGES_BY_CREATION.partition: schema.creation_key(scope),
             schema.EXPIRY: expiry,
         }
-        return self._put_new(state)
-
-    def _put_new(self, item: Mapping[str, Any]) -> bool:
-        """False if it exists."""
-        try:
-            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
-        except ClientError as error:
-            if is_condition_failure(error):
-                return False
-            raise
-        return True
+        return self._table.put_if_absent(state)
 
     def get(self, installation_id: int, message_id: str) -> dict[str, Any] | None:
         return self._table.read(_key(installation_id, message_id))

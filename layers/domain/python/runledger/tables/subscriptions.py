@@ -14,7 +14,6 @@ from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
 from runledger.tables.pages import Partition
 from runledger.tables.table import Table
-from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -38,12 +37,8 @@ class SubscriptionsTable:
         """The installation is registered first: without that, its schedules would be missed."""
         scope = subscription["installation_id"]
         self._table.put(to_attributes({schema.PARTITION: schema.SUBSCRIBERS, schema.SORT: str(scope)}))
-        item = to_attributes({**_key(scope, subscription["subscription_id"]), **subscription})
-        try:
-            self._table.put(item, ConditionExpression=ABSENT)
-        except ClientError as error:
-            if not is_condition_failure(error):
-                raise  # the SDK repeats a write whose response was lost: it exists then
+        # It may exist: the SDK repeats a write whose response was lost.
+        self._table.put_if_absent({**_key(scope, subscription["subscription_id"]), **subscription})
 
     def replace(self, subscription: Mapping[str, Any], *, read_version: int) -> bool:
         """False if another caller changed or deleted it since it was read."""

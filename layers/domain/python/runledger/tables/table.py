@@ -17,7 +17,7 @@ from runledger.platform.availability import translate_errors
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
 from runledger.tables.pages import ALWAYS, Key, Page, Partition, Span, query_arguments
-from runledger.tables.updates import Changes, advance_arguments, claim_arguments, update_arguments
+from runledger.tables.updates import ABSENT, Changes, advance_arguments, claim_arguments, update_arguments
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -52,6 +52,16 @@ class Table:
     def put(self, item: Attributes, **condition: Any) -> None:
         with translate_errors(self.label):
             self.client.put_item(TableName=self.name, Item=item, **condition)
+
+    def put_if_absent(self, item: Mapping[str, Any]) -> bool:
+        """False if an item with its key exists."""
+        try:
+            self.put(to_attributes(item), ConditionExpression=ABSENT)
+        except ClientError as error:
+            if not is_condition_failure(error):
+                raise
+            return False
+        return True
 
     def delete(self, key: ItemKey, **condition: Any) -> None:
         with translate_errors(self.label):
