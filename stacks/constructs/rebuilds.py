@@ -13,7 +13,7 @@ from stacks.constructs.parts import queue_with_dead_letters
 from stacks.settings import Settings
 
 PUBLICATIONS_TIMEOUT = cdk.Duration.minutes(1)
-# A claim of twice this age belongs to a process that died: see `runledger.releases.lines`.
+# Less than STALE_SECONDS of `runledger.releases.lines`: an older claim belongs to a process that died.
 REBUILDS_TIMEOUT = cdk.Duration.minutes(2)
 GITHUB_PATIENCE_SECONDS = 10
 # The kinds of items that each function writes: the second part of a partition key.

@@ -99,7 +99,7 @@ def test_a_package_that_moves_is_published_by_its_new_repository_only(world: Rel
     ],
 )
 def test_a_tag_publishes_the_packages_that_it_names(tag: str, names: list[str], expected: dict[str, str]) -> None:
-    assert tags.published_by(tag, names) == expected
+    assert tags.published_versions(tag, names) == expected
 
 
 def of_npm(scene: Scene, name: str, version: str, **values: Any) -> list[LineKey]:

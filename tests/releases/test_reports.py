@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from runledger.model.errors import Malformed
-from runledger.model.packages import PublishedBy, VariantStatus
+from runledger.model.packages import MOST_DEPENDENCIES, PublishedBy, VariantStatus
 from runledger.releases import names
 from runledger.releases.build_reports import MOST_ARTIFACTS, MOST_VARIANTS, build_report
-from runledger.releases.package_reports import MOST_DEPENDENCIES, package_report, version_report
+from runledger.releases.package_reports import package_report, version_report
 
 SHA256 = "a" * 64
 ARTIFACT = {"name": "ui.tgz", "url": "https://cdn.example/ui.tgz", "sha256": SHA256, "size": 12}

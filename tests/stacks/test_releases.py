@@ -4,8 +4,10 @@ import json
 import re
 
 import pytest
+from runledger.releases.lines import STALE_SECONDS
 from runledger.releases.queue import LONGEST_DELAY_SECONDS
 
+from stacks.constructs.rebuilds import REBUILDS_TIMEOUT
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_feed import actions, mappings
@@ -182,3 +184,7 @@ def test_lines_that_wait_for_a_rate_limit_trigger_no_alarm(with_releases: Templa
     alarms = of_type(with_releases["events"], "AWS::CloudWatch::Alarm").values()
     (age,) = [each for each in alarms if each["AlarmName"].endswith("QueueAge-Rebuilds")]
     assert age["Threshold"] >= 2 * LONGEST_DELAY_SECONDS
+
+
+def test_a_claim_is_never_stale_while_its_function_runs() -> None:
+    assert REBUILDS_TIMEOUT.to_seconds() < STALE_SECONDS

@@ -35,7 +35,7 @@ from runledger.wiring import feeds
 from runledger.wiring import notifications as notifications_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
-from runledger.wiring.settings import MissingSetting, Settings, TableSettings, parsed
+from runledger.wiring.settings import MissingSetting, ReleaseInputSettings, Settings, TableSettings, parsed
 from runledger.wiring.stuck import patience
 from runledger.wiring.tables import deployments, jobs, runs
 from runledger.wiring.tables import installations as registry
@@ -154,13 +154,6 @@ def notifications() -> Notifications | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleasesSettings(Settings):
-    """Without a queue, releases are off."""
-
-    release_inputs_queue: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Releases:
     heads: HeadsTable
     packages: PackagesTable
@@ -174,7 +167,7 @@ class Releases:
 @cache
 def releases() -> Releases | None:
     """None if this deployment has none."""
-    inputs = ReleasesSettings.from_environment().release_inputs_queue
+    inputs = ReleaseInputSettings.from_environment().release_inputs_queue
     if not inputs:
         return None
     table, dynamodb = TableSettings.of("RELEASES"), client("dynamodb")

@@ -8,11 +8,11 @@ from urllib.parse import unquote
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.errors import Malformed
+from runledger.model.packages import LONGEST_NAME, LONGEST_RANGE, Publication
 from runledger.model.packages import Package as StoredPackage
-from runledger.model.packages import Publication
 from runledger.model.packages import PublishedBy as Source
 from runledger.releases import names, versions
-from runledger.releases.package_reports import LONGEST_RANGE, package_report, version_report
+from runledger.releases.package_reports import package_report, version_report
 from runledger.releases.package_reports import PackageReport as PackageInput
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Span
@@ -47,7 +47,7 @@ BYTES_OF_A_REPORT, ENTRIES_OF_A_REPORT = 10_000, 10
 TARGET = ("repo_full_name", "workflow", "ref")
 AFTER = "version"
 # Encoded, so longer than the name itself. What is accepted: see `names`.
-PackageName = Annotated[str, Path(max_length=3 * names.LONGEST_NAME, description="name of the package, URL-encoded")]
+PackageName = Annotated[str, Path(max_length=3 * LONGEST_NAME, description="name of the package, URL-encoded")]
 VersionName = Annotated[str, Path(max_length=3 * names.LONGEST_VERSION, description="the version")]
 
 
@@ -182,14 +182,17 @@ def required(body: Any) -> dict[str, Any]:
 
 
 def allow_report(installation_id: int, *, entries: int) -> None:
-    """After all checks: what is refused isn't counted. `entries` are dependencies or artifacts, each a write."""
+    """Call it after all other checks, so that a refused report doesn't count towards the limit.
+
+    `entries` are dependencies or artifacts, each a write.
+    """
     size = len((router.current_event.body or "").encode("utf-8", "replace"))
     if size > MOST_BYTES:
         raise InvalidParameter("body", f"should have at most {MOST_BYTES:,} bytes")
     reports, posts = releases().reports, 1 + size // BYTES_OF_A_REPORT + entries // ENTRIES_OF_A_REPORT
     if not reports.count(installation_id, at=current_request(router).now, posts=posts):
         most = reports.most_per_minute
-        raise TooManyRequests(f"This installation has had its {most} reports of this minute: try again in the next one")
+        raise TooManyRequests(f"This installation has reached its limit of {most} reports a minute: try again later")
 
 
 @contextmanager

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+# npm's limit of a name; the others are ours.
+LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES = 214, 200, 200
+
 
 class PublishedBy(StrEnum):
     """Which event publishes the versions of a package."""
@@ -52,10 +55,13 @@ class RebuildStatus(StrEnum):
     UNKNOWN = "unknown"  # GitHub may have received the call: it is never repeated
 
 
-ENDED = frozenset(
+ENDED_REBUILDS = frozenset(
     {RebuildStatus.SUCCEEDED, RebuildStatus.FAILED, RebuildStatus.BLOCKED, RebuildStatus.SKIPPED},
 )
-FAILURES = frozenset({RebuildStatus.FAILED, RebuildStatus.BLOCKED})
+FAILED_REBUILDS = frozenset({RebuildStatus.FAILED, RebuildStatus.BLOCKED})
+# Rebuilds whose run may not be known yet, in the order in which a run is assigned: an unknown dispatch may never have
+# reached GitHub.
+AWAITING_RUN = (RebuildStatus.DISPATCHED, RebuildStatus.DISPATCHING, RebuildStatus.UNKNOWN)
 
 
 class LineKey(NamedTuple):
@@ -79,7 +85,10 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """A release or tag has a `tag`, from which name and version follow. Others have them."""
+    """Of a release or tag, `tag` determines which packages are published, and as which version.
+
+    Others have `package_name` and `package_version`.
+    """
 
     installation_id: int
     repo_full_name: str

@@ -1,4 +1,4 @@
-"""Settings and states of releases. Pure."""
+"""States and keys of heads, and what follows a publication. Pure."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class DeploymentState(StrEnum):
 
 
 class HeadKey(NamedTuple):
-    """A workflow on a branch. A branch that becomes the default one has a new head then."""
+    """A workflow on a branch. When a branch becomes the default one, it gets a new head."""
 
     installation_id: int
     repo_full_name: str

@@ -1,7 +1,7 @@
-"""Release lines: how far the rebuilds of a publication's dependents are, and what can go on.
+"""Release lines: how far the rebuilds of a publication's dependents are, and which can be dispatched next.
 
 A dependent's own item has its state, and each change of it is one conditional write. Everything else follows from these
-items: which dependents are blocked, and the status of the line. So a process that died is repaired by the next one.
+items: which dependents are blocked, and the status of the line. So if a process dies, the next one completes its work.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,14 @@ from typing import Any
 from runledger.model import times
 from runledger.model.errors import ContendedError
 from runledger.model.inputs import Conclusion
-from runledger.model.packages import ENDED, FAILURES, LineKey, LineStatus, RebuildStatus
+from runledger.model.packages import (
+    AWAITING_RUN,
+    ENDED_REBUILDS,
+    FAILED_REBUILDS,
+    LineKey,
+    LineStatus,
+    RebuildStatus,
+)
 from runledger.model.releases import RebuildMode
 from runledger.model.reports import RunStatus
 from runledger.tables.release_lines import LinesTable
@@ -24,9 +31,6 @@ MOST_OPEN = 100
 STALE_SECONDS = 300
 # GitHub's times have whole seconds, and its clock may differ from ours.
 TOLERANCE_SECONDS = 5
-# Rebuilds that may have a run which isn't known yet, in the order in which a run is assigned: an unknown dispatch may
-# never have reached GitHub.
-EXPECTING = (RebuildStatus.DISPATCHED, RebuildStatus.DISPATCHING, RebuildStatus.UNKNOWN)
 PASSED = frozenset({RebuildStatus.SUCCEEDED, RebuildStatus.SKIPPED})
 LOST_RESPONSE = "No response from GitHub: it may have started a run, so the dispatch isn't repeated"
 
@@ -70,7 +74,7 @@ class Lines:
         if found := [(line, name) for line, name, item in items if item.get("run_id") == run["run_id"]]:
             return found
         expecting = [each for each in items if is_expected(each[2], run)]
-        for line, name, _ in sorted(expecting, key=lambda each: EXPECTING.index(each[2]["status"])):
+        for line, name, _ in sorted(expecting, key=lambda each: AWAITING_RUN.index(each[2]["status"])):
             if self.table.assign_run(line, name, run=_about(run)):
                 return [(line, name)]
         return []
@@ -111,7 +115,7 @@ class Lines:
 def is_expected(item: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
     """Whether the run can be that of a dispatch whose response didn't name it."""
     return (
-        item.get("status") in EXPECTING
+        item.get("status") in AWAITING_RUN
         and "run_id" not in item
         and item.get("workflow_id") == run["workflow_id"]
         and run.get("created_at", times.BEFORE_ALL) >= times.earlier(item["dispatched_at"], seconds=TOLERANCE_SECONDS)
@@ -156,8 +160,8 @@ def is_ready(item: Mapping[str, Any], dependents: Iterable[Mapping[str, Any]]) -
 
 def summary(dependents: Sequence[Mapping[str, Any]], *, now: str, completed_at: str | None) -> dict[str, Any]:
     """Of a line whose dependents are rebuilt."""
-    finished = sum(each["status"] in ENDED for each in dependents)
-    failed = sum(each["status"] in FAILURES for each in dependents)
+    finished = sum(each["status"] in ENDED_REBUILDS for each in dependents)
+    failed = sum(each["status"] in FAILED_REBUILDS for each in dependents)
     is_ended = finished == len(dependents)
     status = LineStatus.FAILED if failed else LineStatus.COMPLETED
     return {

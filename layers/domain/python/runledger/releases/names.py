@@ -1,12 +1,13 @@
-"""Names of packages, versions, environments and variants: what is accepted. Pure."""
+"""Checks of the values that publishers report: names of packages, versions, texts and numbers. Pure."""
 
 import re
 from typing import Any
 
 from runledger.model.errors import Malformed
+from runledger.model.packages import LONGEST_NAME
 from runledger.model.payload import LARGEST_ID, REPOSITORY_NAME
 
-LONGEST_NAME, LONGEST_VERSION, LONGEST_TEXT, LONGEST_REPOSITORY = 214, 100, 100, 200
+LONGEST_VERSION, LONGEST_TEXT, LONGEST_REPOSITORY = 100, 100, 200
 NAME_FORMAT = f"should have letters, digits, dots, @, /, _ and - only, at most {LONGEST_NAME} of them"
 VERSION_FORMAT = f"should have letters, digits, dots, plus signs, _ and - only, at most {LONGEST_VERSION} of them"
 # No part consists of dots only: clients and proxies resolve such parts of a path.
@@ -38,7 +39,7 @@ def version(value: Any, *, field: str = "version") -> str:
 
 
 def text(value: Any, *, field: str, longest: int = LONGEST_TEXT) -> str:
-    """One line."""
+    """Text without line breaks."""
     if not (isinstance(value, str) and 0 < len(value) <= longest and value.isprintable()):
         raise Malformed(field, f"should be printable text of 1 to {longest} characters")
     return value

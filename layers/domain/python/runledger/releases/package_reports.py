@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runledger.model.errors import Malformed
-from runledger.model.packages import PublishedBy
+from runledger.model.packages import LONGEST_RANGE, MOST_DEPENDENCIES, PublishedBy
 from runledger.releases import names
 
-MOST_DEPENDENCIES, MOST_METADATA = 200, 50
-LONGEST_RANGE, LONGEST_DESCRIPTION, LONGEST_METADATA, LONGEST_REF = 200, 1000, 1000, 250
+MOST_METADATA = 50
+LONGEST_DESCRIPTION, LONGEST_METADATA, LONGEST_REF = 1000, 1000, 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

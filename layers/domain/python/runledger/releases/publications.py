@@ -2,18 +2,25 @@
 
     version (once) ── latest version ── plan (once) ── dependents ── line and pointer ── queue of rebuilds ── noted
 
-A publication that is repeated goes through the same steps, and each of them does nothing the second time. So a process
-that died in between is continued, with the plan that it had stored.
+A repeated publication goes through the same steps, and each of them does nothing the second time. So if a process dies
+in between, the repetition continues with the plan that was stored.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from runledger.model import times
 from runledger.model.errors import ContendedError
-from runledger.model.packages import LineKey, LineStatus, Package, Publication, PublishedBy, RebuildStatus
+from runledger.model.packages import (
+    AWAITING_RUN,
+    LineKey,
+    LineStatus,
+    Package,
+    Publication,
+    PublishedBy,
+    RebuildStatus,
+)
 from runledger.model.releases import RebuildMode
 from runledger.model.reports import NO_INSTALLATION
 from runledger.releases import graph, names, tags, versions
@@ -29,12 +36,7 @@ JOIN_SECONDS = 15 * 60
 # Releases that follow from each other. A package may be published again while its dependents are rebuilt, but a chain
 # in which it occurs this often is an endless one.
 MOST_REPEATS, MOST_CAUSES = 3, 30
-JOINABLE = (
-    RebuildStatus.DISPATCHING,
-    RebuildStatus.DISPATCHED,
-    RebuildStatus.UNKNOWN,
-    RebuildStatus.SUCCEEDED,
-)
+JOINABLE = (*AWAITING_RUN, RebuildStatus.SUCCEEDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class Publications:
             if item["published_by"] == source and item["repo_full_name"] == publication.repo_full_name
         }
         if publication.tag:
-            for each, tagged in sorted(tags.published_by(publication.tag, bound).items()):
+            for each, tagged in sorted(tags.published_versions(publication.tag, bound).items()):
                 yield bound[each], tagged
         elif name and version:
             for each, item in bound.items():
@@ -80,7 +82,9 @@ class Publications:
                     yield item, version
 
     def _create(self, publication: Publication, name: str) -> None:
-        """A package of npm needs no registration: its payload has its dependencies. It has no workflow yet."""
+        """An npm package needs no registration: its payload has its dependencies. It isn't rebuilt until a request
+        gives it a workflow.
+        """
         self.packages.create(
             Package(
                 installation_id=publication.installation_id,
@@ -195,7 +199,7 @@ class Publications:
         plan = _endless(line.name, after) or graph.plan(
             line.name,
             dependents=dependents,
-            includes=partial(_includes, version=line.version),
+            includes=lambda wanted: versions.includes(wanted, line.version),
             is_rebuilt=lambda name: "workflow" in known[name],
         )
         # Without an App there is nothing that could dispatch a workflow.
@@ -227,10 +231,6 @@ def _endless(name: str, after: Sequence[str]) -> Plan | None:
     return Plan(problem=f"It was published by rebuilds that follow from its own release: {' → '.join([*after, name])}")
 
 
-def _includes(wanted: str, version: str) -> bool:
-    return versions.includes(wanted, version)
-
-
 def _dependents(plan: Plan, known: Mapping[str, Mapping[str, Any]], mode: RebuildMode) -> Iterator[dict[str, Any]]:
     for position, step in enumerate(plan.steps):
         package = known[step.name]
@@ -250,7 +250,7 @@ def _dependents(plan: Plan, known: Mapping[str, Mapping[str, Any]], mode: Rebuil
 
 
 def _dependencies(name: str, publication: Publication) -> dict[str, str]:
-    """Names that no package of the ledger can have are left out: registries accept more of them."""
+    """Names that no package of the ledger can have are omitted: registries accept more characters."""
     found = publication.dependencies or {}
     return {each: wanted for each, wanted in found.items() if names.is_name(each) and each != name}
 

@@ -1,4 +1,4 @@
-"""The queues of releases: publications in the order of each installation, and lines whose rebuilds can go on."""
+"""The queues of releases: publications in order for each installation, and release lines that may have work to do."""
 
 import dataclasses
 import hashlib

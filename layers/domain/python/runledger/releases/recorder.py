@@ -50,7 +50,7 @@ class HeadRecorder:
     def _put_run(self, key: HeadKey, run: Item) -> Item | None:
         values, at = heads.run_values(run), heads.ended_at(run)
         if "completed_at" in values and "head_committed_at" in run and "head_sha" in run:
-            # Once for each run: a deployment of the commit follows its first completed run.
+            # Only of completed runs, which saves a write for each earlier report: a commit is deployed after its run.
             self.table.put_commit(
                 key.installation_id,
                 key.repo_full_name,

@@ -28,8 +28,8 @@ class ReleaseStream:
     def process(self, records: Sequence[Record]) -> dict[str, Any]:
         """The response for Lambda, which repeats the batch from the first failed record on.
 
-        A batch fails as a whole if a service is unavailable: what it has recorded is recognised. A record that fails
-        for another reason would fail each time, so it is discarded, and the others go on.
+        If a service is unavailable, the whole batch is repeated: recording is safe to repeat. A record that fails for
+        another reason would fail each time, so it is discarded, and the others go on.
         """
         try:
             self._record(records)

@@ -7,14 +7,14 @@ tag can name one: `@acme/ui@1.2.3`, `ui@1.2.3`, `ui-v1.2.3` or `ui/v1.2.3`.
 import re
 from collections.abc import Iterable
 
-from runledger.releases.names import LONGEST_VERSION
+from runledger.releases.names import is_version
 
 # A version begins with a digit: tags such as `latest` publish nothing.
 _is_plain = re.compile(r"v?([0-9][A-Za-z0-9.+_-]*)").fullmatch
 SEPARATORS = "@-/"
 
 
-def published_by(tag: str, names: Iterable[str]) -> dict[str, str]:
+def published_versions(tag: str, names: Iterable[str]) -> dict[str, str]:
     """Versions by the names of packages. A tag that names a package publishes no other."""
     found = {name: version for name in names if (version := _version_of(tag, name))}
     if found:
@@ -34,4 +34,4 @@ def _version_of(tag: str, name: str) -> str | None:
 
 def _version(text: str) -> str | None:
     found = _is_plain(text)
-    return found[1] if found and len(found[1]) <= LONGEST_VERSION else None
+    return found[1] if found and is_version(found[1]) else None

@@ -22,10 +22,6 @@ def order(version: str) -> Any:
     return (0, version) if parsed is None else (1, parsed.precedence_key, version)
 
 
-def is_semantic(version: str) -> bool:
-    return _version(version) is not None
-
-
 def is_prerelease(version: str) -> bool:
     parsed = _version(version)
     return bool(parsed and parsed.prerelease)

@@ -123,13 +123,13 @@ class BuildsTable:
         return self._table.page(partition, limit=limit, start=start)
 
     def variants(self, build: BuildKey, *, limit: int) -> list[dict[str, Any]]:
-        partition, span = Partition(value=release_keys.build_key(*build)), beginning_with("variant#")
+        partition, span = Partition(value=release_keys.build_key(*build)), beginning_with(release_keys.VARIANT)
         found = self._table.page(partition, span, newest_first=False, limit=limit).items
         return [from_attributes(item) for item in found]
 
     def events(self, build: BuildKey, *, limit: int) -> list[dict[str, Any]]:
         """Newest first."""
-        partition, span = Partition(value=release_keys.build_key(*build)), beginning_with("event#")
+        partition, span = Partition(value=release_keys.build_key(*build)), beginning_with(release_keys.EVENT)
         return [from_attributes(item) for item in self._table.page(partition, span, limit=limit).items]
 
     def files(self, installation_id: int, sha256: str, *, limit: int, start: Key | None = None) -> Page:
@@ -144,7 +144,9 @@ class BuildsTable:
         return [from_attributes(item) for item in self._table.items(partition)]
 
     def register(self, build: BuildKey) -> None:
-        """The environment is listed among the package's heads from the first report on. Its head has no version yet."""
+        """From the first report on, the environment is among the package's heads. Until a build is complete, its head
+        has no version.
+        """
         scope, name, environment, _ = build
         fill = {"installation_id": scope, "name": name, "environment": environment}
         self._table.update(_head_key(scope, name, environment), fill=fill)

@@ -17,7 +17,6 @@ from runledger.tables import release_keys, schema
 from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
 from runledger.tables.pages import Key, Page, Partition
 from runledger.tables.table import ItemKey, Table
-from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -147,13 +146,9 @@ class PackagesTable:
     def claim_version(self, version: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
         """Whether it is new, and the version as stored: each is published once."""
         key = _version_key(version["installation_id"], version["name"], version["version"])
-        try:
-            self._table.put(to_attributes({**key, **version}), ConditionExpression=ABSENT)
-        except ClientError as error:
-            if not is_condition_failure(error):
-                raise
-            return False, self._table.read(key) or dict(version)
-        return True, dict(version)
+        if self._table.put_if_absent({**key, **version}):
+            return True, dict(version)
+        return False, self._table.read(key) or dict(version)
 
     def note_line(self, installation_id: int, name: str, version: str) -> None:
         """The version has had its release line, which expires."""
@@ -167,10 +162,6 @@ class PackagesTable:
         """All of them, in the order of their text."""
         partition = Partition(value=release_keys.versions_key(installation_id, name))
         return [from_attributes(item) for item in self._table.items(partition)]
-
-    def version_page(self, installation_id: int, name: str, *, limit: int, start: Key | None = None) -> Page:
-        partition = Partition(value=release_keys.versions_key(installation_id, name))
-        return self._table.page(partition, limit=limit, start=start)
 
 
 def _package_key(scope: int, name: str) -> dict[str, str]:

@@ -6,6 +6,8 @@ from runledger.model.releases import HeadKey
 
 LONGEST_PART = 220  # in bytes, so that five parts fit into a sort key, which has at most 1024
 BEGINNING = 30  # in characters, of a longer part
+# What sort keys begin with in the partitions of builds and of release lines.
+VARIANT, EVENT, DEPENDENT = "variant#", "event#", "dependent#"
 
 
 def key_part(text: str) -> str:
@@ -94,11 +96,11 @@ def build_key(installation_id: int, name: str, environment: str, version: str) -
 
 
 def variant_sort(variant: str) -> str:
-    return f"variant#{key_part(variant)}"
+    return f"{VARIANT}{key_part(variant)}"
 
 
 def build_event_sort(at: str, event_id: str) -> str:
-    return f"event#{at}#{event_id}"
+    return f"{EVENT}{at}#{event_id}"
 
 
 def file_key(installation_id: int, sha256: str) -> str:
@@ -129,7 +131,7 @@ def line_key(installation_id: int, name: str, version: str) -> str:
 
 
 def line_dependent_sort(dependent: str) -> str:
-    return f"dependent#{key_part(dependent)}"
+    return f"{DEPENDENT}{key_part(dependent)}"
 
 
 def rebuilds_key(installation_id: int, repo_full_name: str) -> str:

@@ -7,15 +7,12 @@ dependents, and a process that died in between is continued with the same plan.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from runledger.model import times
-from runledger.model.packages import LineKey, RebuildStatus
+from runledger.model.packages import AWAITING_RUN, LineKey, RebuildStatus
 from runledger.tables import release_keys, schema
-from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.pages import Key, Page, Partition, beginning_with
 from runledger.tables.table import ItemKey, Table
-from runledger.tables.updates import ABSENT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -43,7 +40,7 @@ class LinesTable:
 
     def put_plan(self, line: LineKey, plan: Mapping[str, Any], *, at: str) -> dict[str, Any]:
         """The plan that is stored: the first one."""
-        self._put_if_absent({**_in_line(line, PLAN), **plan, schema.EXPIRY: self._expiry(at)})
+        self._table.put_if_absent({**_in_line(line, PLAN), **plan, schema.EXPIRY: self._expiry(at)})
         return self._table.read(_in_line(line, PLAN)) or dict(plan)
 
     def plan(self, line: LineKey) -> dict[str, Any] | None:
@@ -51,16 +48,18 @@ class LinesTable:
 
     def put_dependent(self, line: LineKey, dependent: Mapping[str, Any], *, at: str) -> None:
         """Does nothing if it exists."""
-        self._put_if_absent({**_dependent_key(line, dependent["name"]), **dependent, schema.EXPIRY: self._expiry(at)})
+        self._table.put_if_absent(
+            {**_dependent_key(line, dependent["name"]), **dependent, schema.EXPIRY: self._expiry(at)}
+        )
 
     def put_line(self, line: LineKey, values: Mapping[str, Any], *, at: str) -> None:
         """Does nothing if it exists, except that its pointer is written again."""
         expiry = self._expiry(at)
         item = {**_in_line(line, schema.ONLY), **line._asdict(), **values, "revision": 1, schema.EXPIRY: expiry}
-        self._put_if_absent(item)
+        self._table.put_if_absent(item)
         sort = release_keys.line_pointer_sort(values["published_at"], line.name, line.version)
         pointer = {schema.PARTITION: release_keys.lines_key(line.installation_id), schema.SORT: sort}
-        self._put_if_absent({**pointer, "name": line.name, "version": line.version, schema.EXPIRY: expiry})
+        self._table.put_if_absent({**pointer, "name": line.name, "version": line.version, schema.EXPIRY: expiry})
 
     def get(self, line: LineKey) -> dict[str, Any] | None:
         return self._table.read(_in_line(line, schema.ONLY))
@@ -76,7 +75,7 @@ class LinesTable:
 
     def dependents(self, line: LineKey) -> list[dict[str, Any]]:
         """In the order of their names."""
-        partition, span = Partition(value=release_keys.line_key(*line)), beginning_with("dependent#")
+        partition, span = Partition(value=release_keys.line_key(*line)), beginning_with(release_keys.DEPENDENT)
         found: list[dict[str, Any]] = []
         start: Key | None = None
         while True:
@@ -148,9 +147,7 @@ class LinesTable:
         remove: Iterable[str] = (),
     ) -> bool:
         """False if the dependent has none of the statuses in `sources`, or another owner."""
-        accepted = {f"source{number}": source for number, source in enumerate(sources)}
-        condition = f"#status IN ({', '.join(f':{each}' for each in accepted)})"
-        given: dict[str, Any] = dict(accepted)
+        condition, given = _status_in(sources)
         names = [] if owner is None else ["claimed_by"]
         if owner is not None:
             condition += " AND #claimed_by = :owner"
@@ -171,7 +168,7 @@ class LinesTable:
             line,
             name,
             RebuildStatus.DISPATCHED,
-            sources=[RebuildStatus.DISPATCHING, RebuildStatus.UNKNOWN, RebuildStatus.DISPATCHED],
+            sources=AWAITING_RUN,
             owner=owner,
             put=run,
             remove=["message"],
@@ -179,13 +176,12 @@ class LinesTable:
 
     def assign_run(self, line: LineKey, name: str, *, run: Mapping[str, Any]) -> bool:
         """A run that was found without its id. False if the dependent has another, or isn't waiting for one."""
-        sources = (RebuildStatus.DISPATCHING, RebuildStatus.UNKNOWN, RebuildStatus.DISPATCHED)
-        given = {f"source{number}": source for number, source in enumerate(sources)}
+        is_awaiting, given = _status_in(AWAITING_RUN)
         assigned = self._table.update_if(
             _dependent_key(line, name),
             put={**run, "status": RebuildStatus.DISPATCHED},
             remove=["message"],
-            condition=f"{SAME_OR_NO_RUN} AND #status IN (:source0, :source1, :source2)",
+            condition=f"{SAME_OR_NO_RUN} AND {is_awaiting}",
             given=given,
         )
         return assigned is not None
@@ -221,17 +217,14 @@ class LinesTable:
         opened.sort(key=lambda entry: (entry["opened_at"], entry["name"], entry["version"]))
         return [(LineKey(installation_id, each["name"], each["version"]), each["dependent"]) for each in opened]
 
-    def _put_if_absent(self, item: Mapping[str, Any]) -> bool:
-        try:
-            self._table.put(to_attributes(item), ConditionExpression=ABSENT)
-        except ClientError as error:
-            if is_condition_failure(error):
-                return False
-            raise
-        return True
-
     def _expiry(self, at: str) -> int:
         return times.expiry(at, self._retention_days)
+
+
+def _status_in(sources: Iterable[RebuildStatus]) -> tuple[str, dict[str, Any]]:
+    """A condition, and its values."""
+    given: dict[str, Any] = {f"source{number}": source for number, source in enumerate(sources)}
+    return f"#status IN ({', '.join(f':{each}' for each in given)})", given
 
 
 def _in_line(line: LineKey, sort: str) -> ItemKey:

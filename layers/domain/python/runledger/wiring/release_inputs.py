@@ -1,4 +1,4 @@
-"""The queue of publications, for intake and the API."""
+"""The queue of publications, for intake. Loaded only with the setting `releases`."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Releases: their table, and what their functions need. Only these functions and the API load this."""
+"""Heads: their table, and the function that reads the streams. Only that function loads this."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,13 +24,8 @@ class ReleaseStreamSettings(Settings):
 
 
 @cache
-def table_settings() -> TableSettings:
-    return TableSettings.of("RELEASES")
-
-
-@cache
 def heads() -> HeadsTable:
-    settings = table_settings()
+    settings = TableSettings.of("RELEASES")
     return HeadsTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
 
 

@@ -4,14 +4,13 @@ from collections.abc import Callable
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
-from runledger.model.packages import Publication, PublishedBy
+from runledger.model.packages import LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES, Publication, PublishedBy
 from runledger.model.payload import Json
 from runledger.webhooks.delivery import Delivery, installation_id
 from runledger.webhooks.readers import webhooks
 
 PUBLISHED = "published"
 TAG = "refs/tags/"
-LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES = 214, 200, 200
 LONGEST_MANIFEST = 100_000
 
 
@@ -68,9 +67,9 @@ def _read_package(message: Json, delivery: Delivery, section: str) -> Publicatio
     package = payload.section(message, section)
     version = payload.optional_section(package, "package_version")
     npm = payload.optional_section(version, "npm_metadata") or _manifest(version)
-    # The name of a package of npm is without its scope, except in its own metadata.
+    # Only npm's own metadata has the name with its scope, such as `@acme/ui`.
     name, number = payload.text(npm, "name") or payload.text(package, "name"), payload.text(version, "version")
-    # A package need not belong to a repository, and then it is bound to none.
+    # A package on GitHub may have no repository. Then nothing shows which of our packages it is.
     if name is None or number is None or not payload.optional_section(message, "repository"):
         return None
     ecosystem = payload.text(package, "package_type") or payload.text(package, "ecosystem")
@@ -88,7 +87,7 @@ def _read_package(message: Json, delivery: Delivery, section: str) -> Publicatio
 
 
 def _manifest(version: Json) -> Json:
-    """The package.json of an npm package, which some deliveries have as text."""
+    """The package.json of an npm package, which some deliveries contain as text."""
     text = version.get("manifest")
     if not isinstance(text, str) or not text.startswith("{") or len(text) > LONGEST_MANIFEST:
         return {}
@@ -99,9 +98,9 @@ def _manifest(version: Json) -> Json:
 
 
 def _dependencies(npm: Json) -> dict[str, str] | None:
-    """None without the metadata of npm: then the package keeps the ones that it has.
+    """None without npm's metadata: the package then keeps its dependencies.
 
-    Names and ranges of npm are ASCII. Others, which a manifest can contain, are left out: lone surrogates can't be
+    Names and ranges of npm are ASCII. Others, which a manifest can contain, are omitted: lone surrogates can't be
     stored, and escaped text can be larger than a message of the queue.
     """
     found = npm.get("dependencies")
