@@ -106,7 +106,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
             "previous": {"head_sha": "0123456789"},
         },
         "Deployed: production in acme/web",
-        ("rollback, version 1.2.2, commit abcdef0, from main, by octocat", "before: commit 0123456"),
+        ("rollback, version 1.2.2, commit abcdef0, from main, by octocat", "previous commit 0123456"),
     ),
     "release.failed": (
         {
@@ -119,7 +119,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
             "failed_dependents": 1,
         },
         "Release failed: @acme/ui",
-        ("version 1.2.3, after 1.2.2", "3 of 3 dependents finished, 1 failed"),
+        ("version 1.2.3, previous version 1.2.2", "3 of 3 dependents finished, 1 failed"),
     ),
     "release.published": (
         {"name": "@acme/ui", "version": "1.2.3", "mode": "dry_run", "total_dependents": 2, "message": "a → b"},

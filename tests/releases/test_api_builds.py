@@ -184,7 +184,7 @@ def test_reports_of_a_minute_are_limited(client: Client, monkeypatch: pytest.Mon
         reported(client)
     before = items()
     refused = put(client, f"builds/{UI}/2.0.0", BUILD)
-    assert (refused.status, "2 reports of this minute" in refused.body["detail"]) == (429, True)
+    assert (refused.status, "limit of 2 reports a minute" in refused.body["detail"]) == (429, True)
     assert items() == before
 
 
@@ -221,6 +221,17 @@ def test_a_published_version_has_a_line_with_its_dependents_and_builds(client: C
     assert listed == {name: value for name, value in line.items() if name not in ("dependents", "builds")}
     assert client.get(f"{HERE}/packages/core").body["version"] == "1.0.0"
     assert client.get(f"{HERE}/releases/core/2.0.0").status == 404
+
+
+@pytest.mark.parametrize(("had_line", "reason"), [(False, "isn't ready yet"), (True, "has expired")])
+def test_a_version_without_a_line_explains_why(client: Client, had_line: bool, reason: str) -> None:
+    packages = PackagesTable(aws_client("dynamodb"), schema.RELEASES.name)
+    version = {"installation_id": INSTALLATION, "name": "core", "version": "1.0.0"}
+    packages.claim_version(version | {"published_at": NOON})
+    if had_line:
+        packages.note_line(INSTALLATION, "core", "1.0.0")
+    missing = client.get(f"{HERE}/releases/core/1.0.0")
+    assert (missing.status, reason in missing.body["detail"]) == (404, True)
 
 
 def test_versions_are_listed_in_their_order_and_by_range(client: Client, world: World) -> None:

@@ -59,6 +59,12 @@ def test_a_build_without_variants_is_complete_with_one_report(world: BuildWorld)
     assert world.head()["version"] == "1.0.0"
 
 
+def test_the_progress_of_a_build_is_unknown_until_its_variants_are_announced(world: BuildWorld) -> None:
+    first = world.report(variant="de")
+    assert (first["status"], first["progress"], first["total_variants"]) == ("building", None, None)
+    assert world.report(variant="fr", variants=4)["progress"] == 0.5
+
+
 @pytest.mark.parametrize("order", list(permutations([("de", "completed"), ("de", "failed"), ("en", "completed")])))
 def test_contradictory_reports_end_alike_in_any_order(world: BuildWorld, order: list[tuple[str, str]]) -> None:
     for variant, status in [*order, *order]:

@@ -26,7 +26,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("--repo", metavar="OWNER/NAME", help="repository (default: all)")
     branches = parser.add_mutually_exclusive_group()
-    branches.add_argument("--branch", help="another branch; requires --repo")
+    branches.add_argument("--branch", help="only this branch; requires --repo")
     branches.add_argument("--all-branches", action="store_true", help="all branches; requires --repo")
     add_pages(parser)
 

@@ -28,12 +28,13 @@ export function dora(context, { repo, environment }) {
   return panel(
     environment ? "Delivery figures" : "Delivery figures of production",
     choices("Range", options, since),
-    live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, RANGES[since], placeIn(installation, !environment)) }),
+    live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, placeIn(installation, !environment)) }),
   );
 }
 
-function figures({ items, truncated }, range, place) {
-  if (!items.length) return empty("No deployments in this range", `No deployment ended in the last ${range}.`);
+function figures({ items, truncated }, place) {
+  if (!items.length && !truncated)
+    return empty("No production environment", "GitHub marks none as production, and none is named production, prod or live.");
   const columns = [
     { title: "Environment", grow: true, cell: place },
     { title: "Deployments", cell: (row) => [count(row.deployments), frequency(row.deployments_per_day)] },
@@ -43,8 +44,8 @@ function figures({ items, truncated }, range, place) {
     { title: "Time to restore p50", numeric: true, wide: true, cell: (row) => sampled(row.time_to_restore_in_ms, "outage") },
   ];
   return [
-    truncated && el("p", { class: "notice" }, "The range has too many deployments to read at once. Only the newest are counted."),
-    table("Delivery figures", columns, items),
+    truncated && el("p", { class: "notice" }, "There are too many deployments to read at once: some environments are missing."),
+    items.length > 0 && table("Delivery figures", columns, items),
   ];
 }
 

@@ -56,7 +56,7 @@ function current({ current: now, since, previous, is_rollback: rollback, is_acti
     ["Since", [time(since), " · ", age(since)]],
     ["By", now.creator],
     ["Run", now.run_id && runLink(installation, now, `Run ${now.run_id}`)],
-    ["Before", previous && deployed(previous)],
+    ["Previous", previous && deployed(previous)],
   ]);
 }
 
@@ -74,7 +74,7 @@ function targets({ rollback_targets: found }, { installation }) {
 }
 
 function history({ deployments, next_cursor: next }, { installation, id, query }) {
-  if (!deployments.length) return empty("No deployments", "Deployments are kept for the retention of releases.");
+  if (!deployments.length) return empty("No deployments", "All deployments have expired: see the setting releases_retention_days.");
   const columns = [
     { title: "Deployment", cell: (row) => userText(row.deployment_id, { class: "mono" }) },
     { title: "Version", grow: true, cell: (row) => userText(row.version ?? row.ref) },

@@ -25,7 +25,7 @@ export const environments = {
     const load = (signal) => api.get(api.of(installation, "environments"), { repo: query.repo, cursor: query.cursor }, signal);
     const next = () => ways([link(installation, "environments", undefined, { repo: query.repo }), "View the first page"]);
     return [
-      panel("What is where", live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => board(found, context), next })),
+      panel("Deployed now", live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => board(found, context), next })),
       dora(context, { repo: query.repo }),
     ];
   },
@@ -43,7 +43,7 @@ function board({ items, next_cursor: next }, { installation, query }) {
     { title: "Deployed", grow: true, cell: running },
     { title: "Since", numeric: true, cell: (row) => age(row.since) },
     { title: "By", wide: true, cell: (row) => userText(row.current?.creator) },
-    { title: "Before", wide: true, cell: (row) => (row.previous ? deployed(row.previous) : "–") },
+    { title: "Previous", wide: true, cell: (row) => (row.previous ? deployed(row.previous) : "–") },
     { title: "Latest deployment", wide: true, cell: latest },
   ];
   return [

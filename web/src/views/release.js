@@ -60,7 +60,7 @@ function drawRelease(found, context) {
         facts([
           ["Published", [time(found.published_at), " · ", age(found.published_at)]],
           ["Completed", found.completed_at && time(found.completed_at)],
-          ["Version before", found.previous_version],
+          ["Previous version", found.previous_version],
           ["Dependents", found.total_dependents ? progress(found) : "none"],
         ]),
       ),
@@ -105,11 +105,15 @@ function builds({ builds: found = [], name }) {
     {
       title: "Variants",
       cell: (row) => [
-        meter(row.progress, `${count(row.completed_variants)} of ${count(row.total_variants)}`, row.error ? "failure" : "success"),
-        el("small", {}, percent(row.progress)),
+        meter(row.progress, variants(row), row.error ? "failure" : "success"),
+        el("small", {}, row.progress === null ? "of an unknown number" : percent(row.progress)),
       ],
     },
     { title: "Updated", numeric: true, wide: true, cell: (row) => age(row.updated_at) },
   ];
   return table("Builds of this version", columns, found);
+}
+
+function variants({ completed_variants: completed, total_variants: total }) {
+  return total === null ? count(completed) : `${count(completed)} of ${count(total)}`;
 }

@@ -22,7 +22,10 @@ class ReportedArtifact(TypedDict):
 
 @with_config(STRICT)
 class BuildReport(TypedDict):
-    """One variant of a build. `variants` is how many the build has; with none, the reported ones are counted."""
+    """One variant of a build. `variants` is how many the build has.
+
+    Until a report has `variants`, the progress is unknown, except that the variant `default` is the whole build.
+    """
 
     environment: str
     status: Literal["started", "completed", "failed"]

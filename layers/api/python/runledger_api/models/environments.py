@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class EnvironmentDeployment(TypedDict):
-    """Each time is the first one at which GitHub reported that state."""
+    """Each time is the last one at which GitHub reported that state."""
 
     deployment_id: int
     head_sha: NotRequired[str]

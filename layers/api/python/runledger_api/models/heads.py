@@ -1,4 +1,4 @@
-"""Heads: what the workflows of a branch last did, and what runs in an environment."""
+"""Heads of branches: whether their workflows are green, and the runs of their newest commits."""
 
 from typing import Literal, NotRequired
 
@@ -23,7 +23,7 @@ class HeadRun(TypedDict):
 class WorkflowHead(TypedDict):
     """Of one workflow on one branch. `state` is that of the newest run that succeeded or failed, `none` without one.
 
-    `since` is when the first run completed that had this state without a break.
+    `since` is when the first run of the current streak completed.
     """
 
     workflow_id: int

@@ -54,7 +54,7 @@ class Dependent(TypedDict):
 
 
 class PackageHead(TypedDict):
-    """The newest complete build in an environment, and those before it; absent while there is none."""
+    """The newest complete build in an environment, and those before it. While there is none, `version` is absent."""
 
     environment: str
     version: NotRequired[str]

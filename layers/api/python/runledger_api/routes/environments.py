@@ -139,7 +139,7 @@ def _environments(installation_id: int, repo: str | None, start: Key | None) -> 
 
 
 def _every(read: Callable[[Key | None], HeadPage], has_time: HasTime) -> tuple[list[dict[str, Any]], bool]:
-    """The items of all pages, and whether time ended before."""
+    """The items of all pages, and whether the time ran out before the last page."""
     page = read(None)
     found = page.items
     while page.next_key is not None:

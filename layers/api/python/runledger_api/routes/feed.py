@@ -205,7 +205,7 @@ def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Bo
         raise InvalidParameter("type", "isn't kept by this deployment: see its setting feed_types")
     if not _feed().posts.count(installation_id, at=request.now):
         most = _feed().posts.most_per_minute
-        raise TooManyRequests(f"This installation has had its {most} posts of this minute: try again in the next one")
+        raise TooManyRequests(f"This installation has reached its limit of {most} posts a minute: try again later")
     queue.send([posted])
     return {"id": posted.event_id}
 

@@ -28,7 +28,7 @@ MOST_WORKFLOWS = 100
 RUNS_FOR_EACH_COMMIT = 3
 Owner = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100, description="owner of the repository")]
 RepositoryName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=100, description="its name")]
-Branch = Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="the branch; defaults to the default one")]
+Branch = Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="defaults to the default branch")]
 Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commits")]
 
 
@@ -124,7 +124,7 @@ def _key(head: Mapping[str, Any]) -> HeadKey:
 
 
 def _is_of_branches(start: Key, installation_id: int, repo: str) -> bool:
-    """Whether the page begins with branches that aren't the default one: they follow in a partition of their own."""
+    """Whether the cursor is in the partition of other branches, which follow the default one."""
     return start[schema.PARTITION] == release_keys.branch_heads_key(installation_id, repo)
 
 

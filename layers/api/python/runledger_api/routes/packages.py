@@ -12,8 +12,8 @@ from runledger.model.packages import LONGEST_NAME, LONGEST_RANGE, Publication
 from runledger.model.packages import Package as StoredPackage
 from runledger.model.packages import PublishedBy as Source
 from runledger.releases import names, versions
-from runledger.releases.package_reports import package_report, version_report
 from runledger.releases.package_reports import PackageReport as PackageInput
+from runledger.releases.package_reports import package_report, version_report
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Span
 

@@ -69,7 +69,10 @@ def _reason(line: LineKey) -> str:
         return f"{line.name} {line.version} was not found in installation {line.installation_id}"
     if joined := stored.get("joined"):
         return f"{line.name} {line.version} was published by a rebuild: see the release {' '.join(joined[:2])}"
-    return f"The release of {line.name} {line.version} is not ready yet: try again"
+    if stored.get("has_line"):
+        days = releases().retention_days
+        return f"The release of {line.name} {line.version} has expired: releases are kept for {days} days"
+    return f"The release of {line.name} {line.version} isn't ready yet: try again in a few seconds"
 
 
 def _body(line: Mapping[str, Any]) -> dict[str, Any]:

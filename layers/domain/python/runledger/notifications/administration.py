@@ -177,7 +177,7 @@ class Administration:
         if not self.counts.count(installation_id, number, at=author.at):
             most = self.counts.most_per_hour
             raise TooManyMessages(
-                f"This installation has had its {most} messages of this hour: try again in the next one"
+                f"This installation has reached its limit of {most} messages an hour: try again later"
             )
 
     def _post(

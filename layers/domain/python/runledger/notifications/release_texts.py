@@ -32,13 +32,13 @@ def environment_lines(data: Data, _at: str) -> Iterator[str]:
         named("by", current.get("creator")),
     )
     yield joined(
-        named("before: version", previous.get("version")),
-        named("before: commit", _short(previous.get("head_sha")) if "version" not in previous else None),
+        named("previous version", previous.get("version")),
+        named("previous commit", _short(previous.get("head_sha")) if "version" not in previous else None),
     )
 
 
 def release_lines(data: Data, _at: str) -> Iterator[str]:
-    yield joined(named("version", data.get("version")), named("after", data.get("previous_version")))
+    yield joined(named("version", data.get("version")), named("previous version", data.get("previous_version")))
     total, failed = data.get("total_dependents"), data.get("failed_dependents")
     yield joined(
         f"{data.get('finished_dependents', 0)} of {total} dependents finished" if total else None,

@@ -36,7 +36,7 @@ class Builds:
         reported_at = self.table.put_variant(build, report.variant, variant, report=_digest(report), at=at)
         for artifact in artifacts:
             self.table.put_file(build, report.variant, artifact, at=reported_at)
-        event = {"variant": report.variant, "status": report.status, **about, "run_id": report.run_id}
+        event = {"variant": report.variant, **variant}
         self.table.put_event(build, _digest(report), event, at=reported_at)
         item = self.table.record(
             build,
@@ -79,7 +79,7 @@ def shown(item: Mapping[str, Any]) -> dict[str, Any]:
         "total_variants": total,
         "completed_variants": completed,
         "failed_variants": failed,
-        "progress": round(completed / total, 4) if total else 0.0,
+        "progress": round(completed / total, 4) if total else None,
         "error": failed > 0,
     }
 
