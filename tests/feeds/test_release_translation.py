@@ -9,6 +9,7 @@ from runledger.feeds import envelope
 from runledger.feeds.events import FeedEvent
 from runledger.feeds.translation import translate
 from runledger.model.packages import LineKey
+from runledger.notifications import payloads
 from runledger.notifications.filters import EventFilter
 from runledger.tables.release_lines import LinesTable
 
@@ -40,14 +41,16 @@ def events_after(changes: Iterable[dict[str, Any]]) -> list[FeedEvent]:
 
 
 def _checked(events: list[FeedEvent]) -> list[FeedEvent]:
-    """Each matches its schema."""
+    """Each matches its schema, and can be a message of a subscription."""
     for event in events:
         found = {
+            "source": f"/v1/installations/{event.installation_id}",
             "dataschema": envelope.schema_of(event.event_type),
             "type": event.event_type,
             "data": event.payload,
         }
         assert problems(found) == []
+        payloads.check(found, installation_id=event.installation_id)
     return events
 
 

@@ -19,7 +19,7 @@ from tests.notifications.scenes import NOON, SCOPE, Scene, event
 from tests.simulation.engine import Engine
 from tests.support.beds import KEEP_SESSION
 
-TYPES = {int: "integer", dict: "object", list: "array", str: "string"}
+TYPES = {int: "integer", bool: "boolean", dict: "object", list: "array", str: "string"}
 
 
 def payload(kind: str = "job.failed", **changes: Any) -> dict[str, Any]:

@@ -24,6 +24,18 @@ REQUIRED: Mapping[str, Mapping[str, type]] = {
     "approval": {"installation_id": int, "waiting_since": str, "job_ids": list},
     "runner": {"installation_id": int, "runner_id": str, "status": str},
     "deployment": {"installation_id": int, "deployment_id": int, "repo_full_name": str, "status": str},
+    "head": {
+        **{"installation_id": int, "repo_full_name": str, "head_branch": str, "is_default_branch": bool},
+        **{"workflow_id": int, "state": str, "since": str, "run_id": int},
+    },
+    "environment": {
+        **{"installation_id": int, "repo_full_name": str, "environment": str, "is_active": bool},
+        **{"is_rollback": bool, "since": str, "current": dict},
+    },
+    "release": {
+        **{"installation_id": int, "name": str, "version": str, "status": str},
+        **{"published_at": str, "total_dependents": int},
+    },
 }
 
 
