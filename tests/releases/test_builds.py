@@ -4,12 +4,12 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from runledger.model.packages import VariantStatus
+from runledger.model.packages import BuildKey, VariantStatus
 from runledger.releases.build_reports import Artifact, BuildReport
 from runledger.releases.builds import Builds
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
-from runledger.tables.builds import BuildKey, BuildsTable
+from runledger.tables.builds import BuildsTable
 
 from tests.simulation.engine import Engine
 from tests.simulation.explore import crash_points, interleavings

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 from botocore.config import Config
-from runledger.model.packages import LineKey, VariantStatus
+from runledger.model.packages import BuildKey, LineKey, VariantStatus
 from runledger.releases.build_reports import BuildReport
 from runledger.releases.builds import Builds
 from runledger.tables import schema
-from runledger.tables.builds import BuildKey, BuildsTable
+from runledger.tables.builds import BuildsTable
 from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
 

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model.packages import BuildKey
 from runledger.releases import names
 from runledger.releases.build_reports import MOST_VARIANTS, BuildReport, build_report
 from runledger.releases.builds import Builds as ReportedBuilds
 from runledger.releases.builds import shown
 from runledger.tables.attributes import from_attributes
-from runledger.tables.builds import COMPLETED, FAILED, BuildKey
+from runledger.tables.builds import COMPLETED, FAILED
 from runledger.tables.pages import Span
 
 from runledger_api import wiring

@@ -198,7 +198,7 @@ def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Bo
             correlation_id=request.id,
         )
     except Malformed as malformed:
-        raise InvalidParameter(malformed.field, str(malformed).removeprefix(f"{malformed.field} ")) from None
+        raise InvalidParameter(malformed.field, malformed.problem) from None
     except TooLarge as too_large:
         raise InvalidParameter("data", str(too_large).removeprefix("data ")) from None
     if not is_kept(posted.event_type, queue.types):

@@ -167,7 +167,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except Malformed as malformed:
-        raise InvalidParameter(malformed.field, str(malformed).removeprefix(f"{malformed.field} ")) from None
+        raise InvalidParameter(malformed.field, malformed.problem) from None
     except NotSendable as problem:
         raise Conflict(str(problem)) from None
     except TooManyMessages as problem:

@@ -200,8 +200,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except Malformed as malformed:
-        problem = str(malformed).removeprefix(f"{malformed.field} ")
-        raise InvalidParameter(malformed.field, problem) from None
+        raise InvalidParameter(malformed.field, malformed.problem) from None
 
 
 def _check_target(installation_id: int, report: PackageInput) -> None:

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model.packages import LineKey
+from runledger.model.packages import BuildKey, LineKey
 from runledger.releases.builds import shown
 from runledger.tables.attributes import from_attributes
-from runledger.tables.builds import BuildKey
 from runledger.tables.pages import Span
 
 from runledger_api import wiring

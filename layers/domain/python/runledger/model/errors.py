@@ -36,6 +36,7 @@ class Malformed(Refusal):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field} {problem}")
         self.field = field
+        self.problem = problem
 
 
 class WrongHost(Refusal):

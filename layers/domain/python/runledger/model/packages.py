@@ -64,6 +64,13 @@ FAILED_REBUILDS = frozenset({RebuildStatus.FAILED, RebuildStatus.BLOCKED})
 AWAITING_RUN = (RebuildStatus.DISPATCHED, RebuildStatus.DISPATCHING, RebuildStatus.UNKNOWN)
 
 
+class BuildKey(NamedTuple):
+    installation_id: int
+    name: str
+    environment: str
+    version: str
+
+
 class LineKey(NamedTuple):
     installation_id: int
     name: str

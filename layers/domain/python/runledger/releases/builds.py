@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from runledger.model.errors import ContendedError
-from runledger.model.packages import BuildStatus
+from runledger.model.packages import BuildKey, BuildStatus
 from runledger.releases.build_reports import DEFAULT_VARIANT, BuildReport
-from runledger.tables.builds import COMPLETED, FAILED, TOTAL, BuildKey, BuildsTable
+from runledger.tables.builds import COMPLETED, FAILED, TOTAL, BuildsTable
 
 # The newest complete build and those before it.
 KEPT_IN_HEAD = 6

@@ -5,10 +5,10 @@ reported.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.packages import BuildStatus, VariantStatus
+from runledger.model.packages import BuildKey, BuildStatus, VariantStatus
 from runledger.tables import release_keys, schema
 from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.pages import Key, Page, Partition, beginning_with
@@ -29,13 +29,6 @@ NOT_COMPLETED = "NOT contains(#completed_variants, :variant)"
 ALL_COMPLETED = "attribute_not_exists(#completed_at) AND size(#completed_variants) >= #total_variants"
 OTHER_REPORT = "(attribute_not_exists(#report) OR #report <> :report)"
 UNCHANGED, NEW = "#revision = :seen", "attribute_not_exists(#revision)"
-
-
-class BuildKey(NamedTuple):
-    installation_id: int
-    name: str
-    environment: str
-    version: str
 
 
 class BuildsTable:

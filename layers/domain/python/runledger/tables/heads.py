@@ -147,7 +147,7 @@ class HeadsTable:
     ) -> HeadPage:
         """Heads of the other branches of a repository."""
         partition = Partition(value=release_keys.branch_heads_key(installation_id, repo_full_name))
-        span = ALWAYS if branch is None else beginning_with(f"{release_keys.key_part(branch)}#")
+        span = ALWAYS if branch is None else beginning_with(release_keys.branch_head_prefix(branch))
         return self._page(partition, span, limit=limit, start=start)
 
     def runs(self, head: HeadKey, *, limit: int, start: Key | None = None) -> HeadPage:

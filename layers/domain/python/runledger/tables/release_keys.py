@@ -35,7 +35,7 @@ def head_sort(repo_full_name: str, branch: str, workflow_id: int) -> str:
 
 
 def head_prefix(repo_full_name: str, branch: str | None = None) -> str:
-    """What the sort keys of a repository's heads begin with, of one branch if it is named."""
+    """What the sort keys of a repository's heads and environments begin with; with a branch, those of its heads."""
     return _joined(repo_full_name, *([branch] if branch is not None else [])) + "#"
 
 
@@ -45,7 +45,11 @@ def branch_heads_key(installation_id: int, repo_full_name: str) -> str:
 
 
 def branch_head_sort(branch: str, workflow_id: int) -> str:
-    return f"{key_part(branch)}#{workflow_id}"
+    return f"{branch_head_prefix(branch)}{workflow_id}"
+
+
+def branch_head_prefix(branch: str) -> str:
+    return f"{key_part(branch)}#"
 
 
 def head_runs_key(head: HeadKey) -> str:

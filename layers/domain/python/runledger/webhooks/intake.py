@@ -32,8 +32,8 @@ class IntakeResult(StrEnum):
     DEFERRED = "deferred"
 
 
-class Publications(Protocol):
-    """Events that may publish a version of a package."""
+class PublicationForwarder(Protocol):
+    """Reads the events that may publish a version of a package, and puts publications on their queue."""
 
     @property
     def events(self) -> Collection[str]: ...
@@ -48,7 +48,7 @@ class Intake:
     retries: RetryQueue
     host: str  # the one that this deployment serves
     copy: Callable[[Delivery, Receipt, IntakeResult], None] | None = None  # to S3; it must not fail the webhook
-    publications: "Publications | None" = None  # with the setting `releases` only
+    publications: PublicationForwarder | None = None  # with the setting `releases` only
 
     def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
@@ -72,9 +72,9 @@ class Intake:
         return results[0] if results else IntakeResult.IGNORED
 
     def _forward(
-        self, publications: "Publications", delivery: Delivery, signature: str | None, signers: Signers
+        self, publications: PublicationForwarder, delivery: Delivery, signature: str | None, signers: Signers
     ) -> IntakeResult:
-        """One message for the context of releases, which isn't loaded here."""
+        """Puts one message on the queue of publications. The package `releases` isn't loaded here."""
         publication = publications.read(delivery)
         if publication is None:
             return IntakeResult.IGNORED

@@ -68,7 +68,7 @@ def intake() -> Intake:
     if ReleaseInputSettings.from_environment().release_inputs_queue:
         from runledger.wiring import release_inputs  # noqa: PLC0415 - only with `releases`
 
-        made = replace(made, publications=release_inputs.forwarded())
+        made = replace(made, publications=release_inputs.forwarder())
     if not CopySettings.from_environment().webhook_bucket:
         return made
     from runledger.wiring import migration  # noqa: PLC0415 - only the phases with S3 load it

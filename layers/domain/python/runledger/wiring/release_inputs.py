@@ -13,8 +13,8 @@ from runledger.wiring.settings import ReleaseInputSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forwarded:
-    """What intake puts on the queue."""
+class Forwarder:
+    """What `webhooks.intake` calls."""
 
     queue: ReleaseInputs
     events: Collection[str] = frozenset(publications.READERS)
@@ -29,5 +29,5 @@ def queue() -> ReleaseInputs:
     return ReleaseInputs(sqs=lazy_client("sqs"), url=ReleaseInputSettings.from_environment().release_inputs_queue)
 
 
-def forwarded() -> Forwarded:
-    return Forwarded(queue=queue())
+def forwarder() -> Forwarder:
+    return Forwarder(queue=queue())
