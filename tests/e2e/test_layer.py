@@ -1,5 +1,6 @@
 """The layer alone is enough: the emulated AWS runs functions in our environment, which would hide what is missing."""
 
+import json
 import marshal
 import subprocess
 import sys
@@ -42,9 +43,11 @@ LOAD_ALL = {
 
 @pytest.fixture(scope="session")
 def layers(outputs: Outputs, deployed_folder: Path) -> dict[str, Path]:
-    """By the package of ours that each carries."""
+    """By the package of ours that each carries. The output folder may also have layers of earlier deployments."""
     assert outputs
-    built = deployed_folder.glob("cdk.out/asset.*/python")
+    manifests = [json.loads(each.read_text()) for each in deployed_folder.glob("cdk.out/*.assets.json")]
+    deployed = {asset["source"]["path"] for manifest in manifests for asset in manifest["files"].values()}
+    built = [layer for layer in deployed_folder.glob("cdk.out/asset.*/python") if layer.parent.name in deployed]
     return {package.name: layer for layer in built for package in layer.iterdir() if package.name in PACKAGES}
 
 
