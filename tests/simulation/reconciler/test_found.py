@@ -8,6 +8,7 @@ from runledger.model.passes import PassKind
 
 from tests.simulation.reconciler.machines import Machine
 from tests.simulation.reconciler.production import wired_to
+from tests.simulation.reconciler.random_reconciliations import reconcile_world
 from tests.simulation.reconciler.troubles import HOUR, MINUTE, Troubles
 from tests.simulation.reconciler.world import START, World
 from tests.support.ledgers import JOBS
@@ -67,3 +68,8 @@ def test_orphans_of_unknown_owners_are_stopped_however_many_repositories_there_a
         world.reconcile(PassKind.FULL)
     assert not world.wrong
     assert len(world.stops) >= 2
+
+
+def test_a_cleanup_that_died_and_cannot_be_finished_counts_as_overdue() -> None:
+    """EC2 times out during the cleanup, and then a runner without a machine's id in its name keeps it waiting."""
+    assert reconcile_world(1, 2910).violations == []

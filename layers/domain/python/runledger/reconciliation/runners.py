@@ -70,6 +70,7 @@ class RunnerCheck:
             job = jobs.get((runner.installation_id or 0, runner.job_id or 0)) if runner else None
             with current.tally.isolated(f"runner {runner_id}"):
                 if runner_id in crashed:
+                    self._count_overdue(crashed[runner_id], current)
                     self._clean(runner_id, crashed[runner_id].suspected_reason or "", current)
                     continue
                 instance = instances.get(runner_id)
@@ -116,9 +117,14 @@ class RunnerCheck:
 
     def _count_orphan(self, runner: Runner | None, reason: Reason, current: Pass) -> None:
         current.tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
+        if runner and reason.is_alive:
+            self._count_overdue(runner, current)
+
+    def _count_overdue(self, runner: Runner, current: Pass) -> None:
+        """Also for a cleanup that died and is tried again: GitHub may not respond for hours."""
         overdue = times.earlier(current.now, seconds=self.cleanup.waits.grace_seconds + OVERDUE_SECONDS)
-        if runner and runner.suspected_reason in STOPPED_FOR and (runner.suspected_at or current.now) <= overdue:
-            current.tally.add(Count.OVERDUE, int(reason.is_alive))
+        if runner.suspected_reason in STOPPED_FOR and (runner.suspected_at or current.now) <= overdue:
+            current.tally.add(Count.OVERDUE)
 
     def _list_unknown_work(self, candidate: Candidate, cleared: Cleared, current: Pass) -> None:
         """A runner that was busy on GitHub is listed until it is checked again, or its job is recorded."""
