@@ -99,6 +99,22 @@ def test_a_run_that_github_does_not_know_is_none_and_is_not_asked_at_once_again(
     assert asked(github, "/attempts/") == 1
 
 
+def test_a_reader_that_read_before_a_lookup_ended_asks_github_only_about_another_repository(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState
+) -> None:
+    """It can claim the run, because the lookup has ended its claim."""
+    runs, key, clock = ledger_on(dynamodb).runs, RunKey(INSTALLATION, 404, 1), Clock()
+    look_up = Refresh(table=runs, fetch=state.run, time=clock.time, is_lookup=True)
+    assert look_up(key, REPO)
+    assert not look_up(key, REPO)
+    assert asked(github, "/attempts/") == 1
+    clock.seconds += caches.CLAIM_SECONDS + 1
+    assert look_up(key, f"{REPO}-2")
+    clock.seconds += caches.MISS_FRESH_SECONDS + 1
+    assert look_up(key, f"{REPO}-2")
+    assert asked(github, "/attempts/") == 3
+
+
 def test_while_github_is_unavailable_the_last_response_is_used_and_without_one_an_error_is_raised(
     dynamodb: "DynamoDBClient", state: GitHubState
 ) -> None:

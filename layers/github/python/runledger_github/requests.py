@@ -80,6 +80,7 @@ class Requests:
         look_up = Refresh(
             table=table,
             fetch=self.lookups.counted(installation_id, fetch),
+            is_lookup=True,
             notes_found=isinstance(request, RefreshRun) and request.run_attempt == NEWEST_ATTEMPT,
         )
         return DONE if look_up(key, repo) else CLAIMED

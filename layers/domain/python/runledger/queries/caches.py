@@ -47,6 +47,8 @@ class CachingTable(Protocol[Key_contra, Found_contra]):
 class Refresh(Generic[Key, Found]):
     """Reads a run or deployment from GitHub and writes it to its table.
 
+    A lookup, of one that isn't in the table, ends its claim. A reader that read before that can claim it again, and
+    checks then whether there is still something to look up.
     With `notes_found`, the check is also noted if GitHub has it: a lookup of the newest attempt claims another item
     than it writes, and readers that wait for the claim must see that it is done.
     """
@@ -54,11 +56,14 @@ class Refresh(Generic[Key, Found]):
     table: CachingTable[Key, Found]
     fetch: Callable[[Key, str], Found | None]
     time: SystemClock = field(default_factory=SystemClock)
+    is_lookup: bool = False
     notes_found: bool = False
 
     def __call__(self, key: Key, repo_full_name: str) -> bool:
         """False if another reader has the claim. UnavailableError if GitHub can't be reached."""
         if not self.table.claim(key, at=self.time.text(), until=self.time.text(seconds_from_now=CLAIM_SECONDS)):
+            return False
+        if self.is_lookup and self._was_checked(key, repo_full_name):
             return False
         report = self.fetch(key, repo_full_name)
         if report:
@@ -66,6 +71,11 @@ class Refresh(Generic[Key, Found]):
         if not report or self.notes_found:
             self.table.note_checked(key, at=self.time.text(), repo_full_name=repo_full_name)
         return True
+
+    def _was_checked(self, key: Key, repo_full_name: str) -> bool:
+        found = self.table.get(key) or {}
+        is_same = found.get("checked_repo", "").casefold() == repo_full_name.casefold()
+        return bool(is_same and found.get("checked_at", "") > self.time.text(seconds_from_now=-MISS_FRESH_SECONDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
