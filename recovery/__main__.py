@@ -72,11 +72,11 @@ def _replay(given: argparse.Namespace) -> int:
 def _rebuild(given: argparse.Namespace) -> int:
     names = _use_settings_of(given.stage)
     from runledger.platform.clock import SystemClock  # noqa: PLC0415
+    from runledger.recording.follow_up import NoFollowUps  # noqa: PLC0415
     from runledger.wiring.recording import ledger  # noqa: PLC0415
     from runledger_github.wiring import github_state  # noqa: PLC0415
 
     from recovery.rebuild import Rebuild  # noqa: PLC0415 - settings come first
-    from recovery.silence import NoFollowUps  # noqa: PLC0415
 
     rebuild = Rebuild(
         ledger=replace(ledger(), follow_ups=NoFollowUps(), recorded=lambda _input, _decision: None),

@@ -18,7 +18,7 @@ from runledger.tables import schema
 from stacks.constructs import compliance
 from stacks.constructs.environment import stuck_thresholds
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import dead_letters, fixed_table_name, queue_with_dead_letters
+from stacks.constructs.parts import dead_letters, fixed_table_arn, fixed_table_name, queue_with_dead_letters
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.constructs.streams import StreamReader
 from stacks.settings import Settings
@@ -51,9 +51,7 @@ class Notifications(Construct):
         super().__init__(scope, "Notifications")
         self._settings, self._tables, self._layer = settings, tables, layer
         self._table_name = fixed_table_name(schema.NOTIFICATIONS, settings)
-        self._table_arn = cdk.Stack.of(self).format_arn(
-            service="dynamodb", resource="table", resource_name=self._table_name
-        )
+        self._table_arn = fixed_table_arn(self, schema.NOTIFICATIONS, settings)
         self.queues = [self._queue(name) for name in ("Notifications", "NotificationsSlow")]
         self._router()
         self._sender()

@@ -87,6 +87,11 @@ def fixed_table_name(table: schema.TableSchema, settings: Settings) -> str:
     return f"{settings.prefix}-{table.name}"
 
 
+def fixed_table_arn(scope: Construct, table: schema.TableSchema, settings: Settings) -> str:
+    name = fixed_table_name(table, settings)
+    return cdk.Stack.of(scope).format_arn(service="dynamodb", resource="table", resource_name=name)
+
+
 def camel_case(name: str) -> str:
     """`webhook_intake` → `WebhookIntake`, for logical ids."""
     return "".join(word.capitalize() for word in name.split("_"))

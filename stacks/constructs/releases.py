@@ -14,7 +14,7 @@ from runledger.releases.heads import BY_ANYONE
 from runledger.tables import schema
 
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import fixed_table_name
+from stacks.constructs.parts import fixed_table_arn, fixed_table_name
 from stacks.constructs.rebuilds import Rebuilds, items_of
 from stacks.constructs.recorder import TABLES
 from stacks.constructs.streams import CHANGED, StreamReader, discarded_records
@@ -57,9 +57,7 @@ class Releases(Construct):
         self._settings, self._tables = settings, tables
         self._domain = layers[0]
         self._table_name = fixed_table_name(schema.RELEASES, settings)
-        self._table_arn = cdk.Stack.of(self).format_arn(
-            service="dynamodb", resource="table", resource_name=self._table_name
-        )
+        self._table_arn = fixed_table_arn(self, schema.RELEASES, settings)
         self._rebuilds = Rebuilds(
             self,
             settings=settings,

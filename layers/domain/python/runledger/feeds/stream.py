@@ -8,10 +8,8 @@ from runledger.feeds.events import FeedEvent
 from runledger.feeds.translation import translate
 from runledger.model import times
 from runledger.platform import logs
-from runledger.tables.attributes import from_attributes
-
-Record = Mapping[str, Any]
-CHANGES = ("INSERT", "MODIFY")
+from runledger.tables import streams
+from runledger.tables.streams import Record
 
 
 def forward(
@@ -40,7 +38,7 @@ def forward(
 
 
 def _events_or_discard(record: Record, tables: Mapping[str, str], discard: Callable[[Record], None]) -> list[FeedEvent]:
-    table = tables[_physical_name(record["eventSourceARN"])]
+    table = streams.table_of(record, tables)
     try:
         return _events(record, table)
     except Exception:
@@ -51,19 +49,12 @@ def _events_or_discard(record: Record, tables: Mapping[str, str], discard: Calla
 
 
 def _events(record: Record, table: str) -> list[FeedEvent]:
-    if record["eventName"] not in CHANGES:
-        return []  # expired
-    change = record["dynamodb"]
-    seconds = change.get("ApproximateCreationDateTime")
+    if not streams.is_change(record):
+        return []
+    seconds = record["dynamodb"].get("ApproximateCreationDateTime")
     found = translate(
         table,
-        from_attributes(change.get("OldImage") or {}),
-        from_attributes(change["NewImage"]),
+        *streams.images(record),
         changed_at=times.from_epoch_ms(round(seconds * times.MS_PER_SECOND)) if seconds else None,
     )
     return [replace(event, correlation_id=record.get("eventID")) for event in found]
-
-
-def _physical_name(stream_arn: str) -> str:
-    """`arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/TIME`"""
-    return stream_arn.split("/")[1]

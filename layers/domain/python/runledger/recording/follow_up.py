@@ -70,6 +70,19 @@ class FollowUps:
         self._client.send_message(QueueUrl=url, MessageBody=message)
 
 
+class NoFollowUps(FollowUps):
+    """For old jobs: their machines are gone and their runs ended long ago, so there is nothing to look up or re-run."""
+
+    def __init__(self) -> None:
+        pass
+
+    def look_up_runner(self, job: Job) -> None:
+        pass
+
+    def consider_rerun(self, run: Job | RunReport) -> None:
+        pass
+
+
 def to_message(task: RunnerLookup | RerunCheck, *, correlation_id: str | None = None) -> str:
     return json.dumps(message_format.stamp(asdict(task), correlation_id=correlation_id))
 

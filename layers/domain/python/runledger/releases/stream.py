@@ -8,12 +8,8 @@ from runledger.model.errors import UnavailableError
 from runledger.platform import logs
 from runledger.releases import environments, heads
 from runledger.releases.recorder import HeadRecorder
-from runledger.tables import schema
-from runledger.tables.attributes import from_attributes
-
-Record = Mapping[str, Any]
-Item = Mapping[str, Any]
-CHANGES = ("INSERT", "MODIFY")
+from runledger.tables import schema, streams
+from runledger.tables.streams import Item, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +56,9 @@ class ReleaseStream:
 
     def _record(self, records: Iterable[Record]) -> None:
         runs, deployments = list[Item](), list[Item]()
-        for record in records:
-            if record["eventName"] not in CHANGES:
-                continue  # expired
-            before, after = (from_attributes(record["dynamodb"].get(name) or {}) for name in ("OldImage", "NewImage"))
-            match self.tables[_physical_name(record["eventSourceARN"])]:
+        for record in filter(streams.is_change, records):
+            before, after = streams.images(record)
+            match streams.table_of(record, self.tables):
                 case schema.WORKFLOW_RUNS.name if heads.is_changed(before, after):
                     runs.append(after)
                 case schema.DEPLOYMENTS.name if environments.is_changed(before, after):
@@ -79,8 +73,3 @@ def _repeat_from(record: Record) -> dict[str, Any]:
     logs.logger.exception("heads not recorded", extra={"record": record.get("eventID")})
     logs.messages_failed(1)
     return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
-
-
-def _physical_name(stream_arn: str) -> str:
-    """`arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/TIME`"""
-    return stream_arn.split("/")[1]

@@ -11,13 +11,12 @@ from runledger.migration.copies import CopyingIntake, Pause, WebhookCopies
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.phases import StoragePhase
 from runledger.migration.runner_configs import FindMachine, FindMachineWithFallback, RunnerConfigs
-from runledger.model.job import Job
-from runledger.model.reports import Input, RunReport
+from runledger.model.reports import Input
 from runledger.model.reruns import RerunPolicy
 from runledger.platform.clients import client
 from runledger.recording import telemetry
 from runledger.recording.decision import Decision
-from runledger.recording.follow_up import FollowUps
+from runledger.recording.follow_up import NoFollowUps
 from runledger.recording.ledger import Ledger
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
@@ -76,22 +75,9 @@ def ledger_without_effects(variables: Mapping[str, str], dynamodb: "DynamoDBClie
         runs=RunsTable(dynamodb, runs.table, retention_days=runs.retention_days),
         deployments=DeploymentsTable(dynamodb, deployments.table, retention_days=deployments.retention_days),
         gates=Gates(dynamodb, deployments.table, retention_days=deployments.retention_days),
-        follow_ups=_NoFollowUps(),
+        follow_ups=NoFollowUps(),
         rerun=RerunPolicy.NEVER,
     )
-
-
-class _NoFollowUps(FollowUps):
-    """An old job causes no lookup and no re-run: there is no queue."""
-
-    def __init__(self) -> None:
-        pass
-
-    def look_up_runner(self, job: Job) -> None:
-        pass
-
-    def consider_rerun(self, run: Job | RunReport) -> None:
-        pass
 
 
 @cache
