@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 from botocore.config import Config
+from runledger.model.errors import Contradiction
 from runledger.model.packages import BuildKey, LineKey, VariantStatus
-from runledger.releases.build_reports import BuildReport
+from runledger.releases.build_reports import Artifact, BuildReport
 from runledger.releases.builds import Builds
 from runledger.tables import schema
 from runledger.tables.builds import BuildsTable
@@ -66,6 +67,29 @@ def test_500_variants_that_complete_at_once_are_counted_exactly(client: "DynamoD
     assert "failed_variants" not in found
     assert found["status"] == "completed"
     assert (builds.table.head(SCOPE, "ui", "prod") or {})["version"] == "1.0.0"
+
+
+def test_of_many_fingerprints_of_an_artifact_one_is_accepted(client: "DynamoDBClient") -> None:
+    builds = Builds(table=BuildsTable(client, TABLE, retention_days=90), now=lambda: AT)
+
+    def is_accepted(sha256: str) -> bool:
+        report = BuildReport(
+            name="ui",
+            version="1.0.0",
+            environment="prod",
+            status=VariantStatus.COMPLETED,
+            artifacts=(Artifact(name="ui.tgz", sha256=sha256),),
+        )
+        try:
+            builds.report(SCOPE, report)
+        except Contradiction:
+            return False
+        return True
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        results = list(threads.map(is_accepted, [f"{number:064x}" for number in range(THREADS)]))
+    (variant,) = builds.table.variants(BuildKey(SCOPE, "ui", "prod", "1.0.0"), limit=10)
+    assert (results.count(True), variant["artifacts"][0]["sha256"]) == (1, f"{results.index(True):064x}")
 
 
 def test_of_many_claims_one_is_accepted(client: "DynamoDBClient") -> None:

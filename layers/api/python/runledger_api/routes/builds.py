@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from runledger.model.errors import Contradiction
 from runledger.model.packages import BuildKey
 from runledger.releases import names
 from runledger.releases.build_reports import MOST_VARIANTS, BuildReport, build_report
@@ -15,7 +16,7 @@ from runledger.tables.builds import COMPLETED, FAILED
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
-from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.errors import Conflict, InvalidParameter, NotFound
 from runledger_api.models.builds import Build, BuildDetails, Builds, Files
 from runledger_api.models.builds import BuildReport as BuildReportBody
 from runledger_api.pagination import Paginator
@@ -41,7 +42,7 @@ MOST_EVENTS = 200
 MOST_BYTES = 200_000
 # Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
 EnvironmentName = Annotated[str | None, Query(max_length=names.LONGEST_TEXT, description="its name; required")]
-Sha256 = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the artifact, in hexadecimal digits")]
+Sha256 = Annotated[str, Path(pattern=r"^[0-9A-Fa-f]{64}$", description="SHA-256 of the artifact, in hexadecimal")]
 
 
 @router.put(
@@ -50,7 +51,7 @@ Sha256 = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of 
     operation_id="putBuild",
     summary="Report a variant of a build: started, completed or failed",
     description="Requires the role publisher. Each variant is counted once, however often and in whichever order it is "
-    "reported; `completed` is final.",
+    "reported; `completed` is final, and so are its artifacts: others are refused with 409.",
 )
 def put_build(
     installation_id: InstallationId,
@@ -64,7 +65,10 @@ def put_build(
     _check_room(installation_id, report)
     allow_report(installation_id, entries=len(report.artifacts))
     builds = ReportedBuilds(table=found.builds, now=lambda: request.now)
-    return checked(builds.report(installation_id, report))
+    try:
+        return checked(builds.report(installation_id, report))
+    except Contradiction as final:
+        raise Conflict(f"{final}: report a new version") from None
 
 
 @router.get(
@@ -114,7 +118,7 @@ def build(
 def files(installation_id: InstallationId, sha256: Sha256, limit: Limit = 50, cursor: Cursor = None) -> Files:
     table = releases().builds
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    found = table.files(installation_id, sha256, limit=limit, start=paginator.start)
+    found = table.files(installation_id, sha256.lower(), limit=limit, start=paginator.start)
     return paginator.page([from_attributes(item) for item in found.items], found.next_key)
 
 

@@ -6,6 +6,7 @@ Refusal                 the input is invalid; nothing was changed; a retry won't
 ├── Malformed           a field is missing or invalid
 ├── WrongHost           a delivery of a GitHub host that this deployment doesn't serve
 ├── NotYours            the input is about a record of another owner
+├── Contradiction       the input differs from what is final
 └── TooLarge
 LostRace                another process wrote first: decide again, based on the current item
 UnavailableError        a temporary failure of AWS or GitHub: retry later
@@ -44,6 +45,10 @@ class WrongHost(Refusal):
 
 
 class NotYours(Refusal):
+    pass
+
+
+class Contradiction(Refusal):
     pass
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
+from runledger.model.errors import Contradiction
 from runledger.model.packages import BuildKey, BuildStatus, VariantStatus
 from runledger.tables import release_keys, schema
 from runledger.tables.attributes import from_attributes, to_attributes
@@ -28,6 +29,9 @@ NEW_TOTAL = (
 NOT_COMPLETED = "NOT contains(#completed_variants, :variant)"
 ALL_COMPLETED = "attribute_not_exists(#completed_at) AND size(#completed_variants) >= #total_variants"
 OTHER_REPORT = "(attribute_not_exists(#report) OR #report <> :report)"
+NOT_FINAL = "(attribute_not_exists(#status) OR #status <> :is_completed)"
+# A completed variant may get artifacts later, but its fingerprints never change.
+SAME_ARTIFACTS = f"({NOT_FINAL} OR #artifacts = :artifacts OR #artifacts = :no_artifacts)"
 UNCHANGED, NEW = "#revision = :seen", "attribute_not_exists(#revision)"
 
 
@@ -80,17 +84,27 @@ class BuildsTable:
         self._table.update_if(_build_key(build), put=put, names=[COMPLETED, TOTAL], condition=ALL_COMPLETED)
 
     def put_variant(self, build: BuildKey, variant: str, values: Mapping[str, Any], *, report: str, at: str) -> str:
-        """The time of this report: that of its first arrival if it is repeated. `completed` is final."""
+        """The time of this report: that of its first arrival if it is repeated. `completed` is final.
+
+        Contradiction if the variant is completed with other artifacts.
+        """
         key = _in_build(build, release_keys.variant_sort(variant))
         put = {**values, "variant": variant, "report": report, "reported_at": at, schema.EXPIRY: self._expiry(at)}
-        condition = OTHER_REPORT
-        if values["status"] != VariantStatus.COMPLETED:
-            condition += " AND (attribute_not_exists(#status) OR #status <> :is_completed)"
-        given = {"is_completed": VariantStatus.COMPLETED} if values["status"] != VariantStatus.COMPLETED else {}
-        if self._table.update_if(key, put=put, condition=condition, given=given) is not None:
+        is_completed = values["status"] == VariantStatus.COMPLETED
+        changes: Changes = {
+            "put": put,
+            "remove": [each for each in ("message", "details") if values[each] is None],
+            "condition": f"{OTHER_REPORT} AND {SAME_ARTIFACTS if is_completed else NOT_FINAL}",
+            "given": {"is_completed": VariantStatus.COMPLETED, **({"no_artifacts": []} if is_completed else {})},
+        }
+        if self._table.update_if(key, **changes) is not None:
             return at
         stored = self._table.read(key) or {}
-        return str(stored["reported_at"]) if stored.get("report") == report else at
+        if stored.get("report") == report:
+            return str(stored["reported_at"])
+        if is_completed and values["artifacts"]:
+            raise Contradiction(f"Variant {variant} of {build.name} {build.version} is completed with other artifacts")
+        return at
 
     def put_event(self, build: BuildKey, event_id: str, values: Mapping[str, Any], *, at: str) -> None:
         key = _in_build(build, release_keys.build_event_sort(at, event_id))
