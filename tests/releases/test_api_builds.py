@@ -204,7 +204,7 @@ def test_a_package_shows_its_dependencies_dependents_and_heads(client: Client) -
     assert client.get(f"{HERE}/packages/{UI}").body["dependencies"] == {"core": "^1"}
     names = [each["name"] for each in client.get(f"{HERE}/packages", limit=1).body["items"]]
     assert names == ["@acme/ui"]
-    assert client.get(f"{HERE}/packages/unknown").status == 404
+    assert {client.get(f"{HERE}/packages/unknown{each}").status for each in ("", "/versions")} == {404}
 
 
 def test_a_published_version_has_a_line_with_its_dependents_and_builds(client: Client, world: World) -> None:

@@ -164,8 +164,18 @@ def test_dora_figures_are_those_of_production(client: Client) -> None:
 
 def test_dora_figures_reach_as_far_back_as_deployments_are_kept(client: Client) -> None:
     assert client.get(f"{HERE}/dora", since="90d").status == 200
-    refused = client.get(f"{HERE}/dora", since="91d")
+    refused = client.get(f"{HERE}/dora", since="2024-10-16T12:00:00Z")
     assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, "since")
+    refused = client.get(f"{HERE}/dora", since="100d", until="95d")
+    assert (refused.status, refused.body["errors"][0]["parameter"]) == (400, "until")
+
+
+def test_the_default_range_is_shortened_to_the_days_that_are_kept(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEASES_RETENTION_DAYS", "14")
+    assert client.get(f"{HERE}/dora").body["since"] == "2025-01-01T12:00:00.000Z"
+    assert client.get(f"{HERE}/dora", since="90d").body["since"] == "2025-01-01T12:00:00.000Z"
 
 
 def test_each_request_reads_what_it_shows_and_nothing_else(client: Client) -> None:

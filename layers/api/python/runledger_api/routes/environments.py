@@ -18,7 +18,7 @@ from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.environments import Dora, EnvironmentHistory, Environments
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit, Repo, Since, Until
-from runledger_api.request import current_request
+from runledger_api.request import Request, current_request
 from runledger_api.responses import checked
 from runledger_api.routes.heads import Owner, RepositoryName, releases
 
@@ -83,8 +83,9 @@ def environment(
     operation_id="getDora",
     summary="Deployment frequency, lead time, change failure rate and time to restore",
     description="Of environments that are production: marked as such on GitHub, or named production, prod or live. "
-    "With `environment`, of those with this name. docs/definitions.md defines each figure. If `truncated` is true, "
-    "there were too many deployments to read in time, and some environments are missing.",
+    "With `environment`, of those with this name. An age in `since` is shortened to the days that are kept. "
+    "docs/definitions.md defines each figure. If `truncated` is true, there were too many deployments to read in time, "
+    "and some environments are missing.",
 )
 def figures(
     *,
@@ -97,10 +98,8 @@ def figures(
         Literal["day", "week"], Query(description="of `over_time`, in UTC; weeks begin on Monday")
     ] = "day",
 ) -> Dora:
-    found, request = releases(), current_request(router)
-    begin, end = parameters.measured_range(request, since or DEFAULT_RANGE, until)
-    if begin < times.earlier(request.now, seconds=found.retention_days * times.SECONDS_PER_DAY):
-        raise InvalidParameter("since", f"should be within the last {found.retention_days} days, which are kept")
+    request = current_request(router)
+    begin, end = _kept_range(request, since or DEFAULT_RANGE, until)
     known, truncated = _every(lambda start: _environments(installation_id, repo, start), request.has_time)
     items = []
     for each in known:
@@ -113,6 +112,18 @@ def figures(
         measured = dora.measure(deployments, since=begin, until=end, bucket=Bucket(bucket))
         items.append({"repo_full_name": each["repo_full_name"], "environment": each["environment"], **measured})
     return checked({"since": begin, "until": end, "truncated": truncated, "items": items})
+
+
+def _kept_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
+    """An age is shortened to what is kept, so that the default works with every retention."""
+    days = releases().retention_days
+    kept_since = times.earlier(request.now, seconds=days * times.SECONDS_PER_DAY)
+    begin, end = parameters.measured_range(request, since, until)
+    if begin < kept_since and not parameters.AGE.fullmatch(since):
+        raise InvalidParameter("since", f"should be within the last {days} days, which are kept")
+    if end <= kept_since:
+        raise InvalidParameter("until", f"should be within the last {days} days, which are kept")
+    return max(begin, kept_since), end
 
 
 def _deployments(environment: Mapping[str, Any], has_time: HasTime) -> tuple[list[Deployed], bool]:

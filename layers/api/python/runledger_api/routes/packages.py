@@ -114,6 +114,8 @@ def package_versions(
     table, name = releases().packages, package_name(package)
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.versions(installation_id, name)
+    if not found:
+        _found(installation_id, name)
     wanted = [each for each in found if range is None or versions.includes(range, each["version"])]
     ordered = sorted(wanted, key=lambda each: versions.order(each["version"]), reverse=True)
     if paginator.start:

@@ -89,7 +89,7 @@ class Rebuilds:
         try:
             workflow, ref = self._target(github, dependent)
         except self.refusals as refusal:
-            self._fail(line, name, str(refusal), sources=[RebuildStatus.WAITING])
+            self._fail(line, name, _reason(dependent, refusal), sources=[RebuildStatus.WAITING])
             return
         except UnavailableError as error:
             raise self._not_dispatched(error) from error
@@ -103,7 +103,7 @@ class Rebuilds:
         try:
             run = github.dispatch_workflow(repo, dependent["workflow"], ref=ref)
         except self.refusals as refusal:
-            self._fail(line, name, str(refusal), sources=[RebuildStatus.DISPATCHING], owner=owner)
+            self._fail(line, name, _reason(dependent, refusal), sources=[RebuildStatus.DISPATCHING], owner=owner)
             return
         except UnavailableError as error:
             if getattr(error, "repeatable", True):
@@ -143,6 +143,10 @@ def _run(details: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(run_id, int) or isinstance(run_id, bool):
         return {}
     return {"run_id": run_id, "run_html_url": url if isinstance(url, str) else None}
+
+
+def _reason(dependent: Mapping[str, Any], refusal: Exception) -> str:
+    return f"Workflow {dependent['workflow']} of {dependent['repo_full_name']} can't be dispatched: {refusal}"
 
 
 def _shortened(text: str) -> str:
