@@ -59,7 +59,7 @@ def environment(**changes: Any) -> Response:
         "since": "2025-01-15T10:00:00.000Z",
         "is_rollback": True,
         "previous": deployment(2, head_sha=EARLIER),
-        "rollback_targets": [],
+        "rollback_targets": [deployment(2, head_sha=EARLIER), deployment(1, version="1.2.0")],
         "latest": deployment(4, state="failure"),
         **changes,
     }

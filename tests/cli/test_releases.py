@@ -1,6 +1,7 @@
 """`runledger heads`, `environments`, `release` and `dora`: what they ask the API, and what they print."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -35,12 +36,13 @@ def test_heads_of_a_branch_and_of_all_branches(api: CannedApi, ask: Ask) -> None
 
 
 def test_environments_are_listed_with_what_is_deployed(api: CannedApi, ask: Ask) -> None:
-    empty = responses.environment(current=None, since=None, previous=None, is_rollback=False, is_active=False)
+    nothing: dict[str, Any] = {"current": None, "since": None, "previous": None, "rollback_targets": []}
+    empty = responses.environment(**nothing, is_rollback=False, is_active=False)
     gone = responses.environment(is_active=False, current=responses.deployment())
     api.respond(f"GET {HERE}/environments", {"items": [responses.environment(), empty, gone], "next_cursor": None})
     _, first, second, third = ask("environments", "--utc").stdout.splitlines()
     assert first.split()[2:4] == ["1.4.0", "(rollback)"]
-    assert first.split()[-3:] == ["9f8e7d6", "failure", "octocat"]
+    assert first.split()[-4:] == ["9f8e7d6,", "1.2.0", "failure", "octocat"]
     assert second.split()[2:] == ["-", "-", "-", "failure", "-"]
     assert "1a2b3c4 (rollback, inactive)" in third
 
@@ -50,10 +52,28 @@ def test_a_release_shows_its_dependents_and_builds(api: CannedApi, ask: Ask) -> 
     shown = ask("release", PACKAGE, "2.1.0", "--utc").stdout
     assert shown.splitlines()[0] == "@acme/ui 2.1.0"
     facts = [line.split(maxsplit=1) for line in shown.split("\n\n")[0].splitlines()[1:]]
-    assert ["rebuilt", "3 of 3 dependents"] in facts
+    assert ["finished", "3 of 3 dependents (1 blocked, 1 failed, 1 succeeded)"] in facts
     assert ["status", "failed"] in facts
     assert "The run ended with failure" in shown
     assert "12 of 30      40 %" in shown
+
+
+def test_a_release_without_dependents_has_nothing_to_finish(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {LINE}", responses.line(status="published", total_dependents=0, dependents=[], builds=[]))
+    assert "finished" not in ask("release", PACKAGE, "2.1.0").stdout
+
+
+def test_without_a_name_the_newest_releases_are_listed(api: CannedApi, ask: Ask) -> None:
+    published = responses.line(version="2.0.3", status="published", total_dependents=0, failed_dependents=0)
+    listed = {"items": [responses.line(), published], "next_cursor": "x"}
+    api.respond(f"GET {HERE}/releases", listed, {"items": [], "next_cursor": None}, listed)
+    shown = ask("release", "--limit", "2", "--utc")
+    _, first, second = shown.stdout.splitlines()
+    assert first.split()[:7] == ["@acme/ui", "2.1.0", "failed", "3", "of", "3", "2"]
+    assert second.split()[:4] == ["@acme/ui", "2.0.3", "published", "-"]
+    assert "--cursor x" in shown.stderr
+    assert "no releases found" in ask("release").stderr
+    assert json.loads(ask("release", "--json").stdout) == listed
 
 
 def test_without_a_version_the_latest_is_shown(api: CannedApi, ask: Ask) -> None:
@@ -75,9 +95,21 @@ def test_dora_figures_that_are_unknown_are_no_zeros(api: CannedApi, ask: Ask) ->
     assert api.asked[-1].query == {"since": "30d", "environment": "production"}
 
 
-@pytest.mark.parametrize("arguments", [("heads",), ("environments",), ("dora",), ("release", "ui", "1")])
+def test_rare_deployments_are_not_shown_as_none(api: CannedApi, ask: Ask) -> None:
+    for per_day, shown in ((0.0, "0.0"), (4 / 90, "0.04"), (0.1333, "0.13"), (1.0, "1.0")):
+        api.respond(f"GET {HERE}/dora", responses.measured(responses.dora(deployments=4, deployments_per_day=per_day)))
+        assert ask("dora").stdout.splitlines()[-1].split()[3] == shown
+
+
+def test_without_figures_the_environment_that_is_missing_is_named(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"GET {HERE}/dora", responses.measured())
+    assert "no production environment found" in ask("dora").stderr
+    assert "no environment qa found" in ask("dora", "--environment", "qa").stderr
+
+
+@pytest.mark.parametrize("arguments", [("heads",), ("environments",), ("dora",), ("release",), ("release", "ui", "1")])
 def test_without_the_setting_the_reason_is_printed(api: CannedApi, ask: Ask, arguments: tuple[str, ...]) -> None:
-    for path in ("heads", "environments", "dora", "releases/ui/1"):
+    for path in ("heads", "environments", "dora", "releases", "releases/ui/1"):
         api.respond(f"GET {HERE}/{path}", OFF)
     shown = ask(*arguments)
     assert (shown.returncode, "the setting releases turns them on" in shown.stderr) == (1, True)

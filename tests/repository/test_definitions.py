@@ -37,6 +37,7 @@ CLI_WORDS |= {"branch", "re-run"}
 CLI_WORDS |= {"DEPENDENT", "VERSION", "RANGE", "AFTER", "MESSAGE", "CHANGED", "message", "rebuilds", "previous"}
 CLI_WORDS |= {"published", "completed"}
 CLI_WORDS |= {"BRANCH", "WORKFLOW", "SINCE", "LAST RUN", "COMMIT", "ACTOR", "ENVIRONMENT", "PREVIOUS", "LATEST", "BY"}
+CLI_WORDS |= {"PACKAGE", "PUBLISHED", "ROLLBACK TARGETS"}
 MODELS = [jobs, runs, statistics, admin, heads, environments, builds, packages]
 LABELS = re.compile(
     r"""tile\("([^"]+)"|\btitle: "([^"]+)"|\blabel: ["`]([^"`$]+)|^ +\["([A-Z][\w ]+)",""", re.MULTILINE

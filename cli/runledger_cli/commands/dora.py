@@ -44,7 +44,13 @@ def show(session: Session) -> int:
     if response["items"]:
         screen.show(dora_table(screen.style, response))
     else:
-        screen.note("no deployments to production found: choose another environment with --environment")
+        screen.note(_nothing_found(given.environment))
     if response.get("truncated"):
         screen.note("there are too many deployments: some environments are missing; choose one with --repo")
     return 0
+
+
+def _nothing_found(environment: str | None) -> str:
+    if environment:
+        return f"no environment {environment} found: `runledger environments` lists all"
+    return "no production environment found: choose another one with --environment"

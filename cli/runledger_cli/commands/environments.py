@@ -20,7 +20,7 @@ def add_to(commands: Commands) -> None:
         commands,
         "environments",
         show,
-        summary="list environments: what is deployed, since when, and what was before",
+        summary="list environments: what is deployed, since when, and what it can be rolled back to",
         examples=EXAMPLES,
     )
     parser.add_argument("--repo", metavar="OWNER/NAME", help="repository (default: all)")

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from runledger_cli.errors import CommandError
 from runledger_cli.options import add_command
-from runledger_cli.rendering.releases import release_details
+from runledger_cli.pages import add_pages, read_pages, show_cursor
+from runledger_cli.rendering.releases import release_details, releases_table
 
 if TYPE_CHECKING:
     from runledger_cli.api import Json
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 EXAMPLES = """\
+runledger release
 runledger release @acme/ui
 runledger release @acme/ui 2.1.0 --json"""
 
@@ -21,15 +23,18 @@ def add_to(commands: Commands) -> None:
         commands,
         "release",
         show,
-        summary="show a published version of a package: its builds, and the rebuilds of its dependents",
+        summary="show a published version of a package, its builds and the rebuilds of its dependents, or list them",
         examples=EXAMPLES,
     )
-    parser.add_argument("name", metavar="NAME", help="of the package")
-    parser.add_argument("version", metavar="VERSION", nargs="?", help="of the package (default: the latest)")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="of the package (default: list the newest releases)")
+    parser.add_argument("version", metavar="VERSION", nargs="?", help="of the package (default: the highest)")
+    add_pages(parser)
 
 
 def show(session: Session) -> int:
     given, screen = session.options, session.screen
+    if given.name is None:
+        return _list(session)
     installation = session.installation()
     version = given.version or _latest(session, installation, given.name)
     response = session.api.get("installations", installation, "releases", given.name, version)
@@ -37,6 +42,19 @@ def show(session: Session) -> int:
         screen.document(response)
     else:
         screen.show(release_details(screen.style, response))
+    return 0
+
+
+def _list(session: Session) -> int:
+    screen, response = session.screen, read_pages(session, "releases")
+    if screen.as_json:
+        screen.document(response)
+        return 0
+    if response["items"]:
+        screen.show(releases_table(screen.style, response["items"]))
+    else:
+        screen.note("no releases found: one appears when a version of a package is published")
+    show_cursor(session, response, "releases")
     return 0
 
 

@@ -23,7 +23,7 @@ ENVIRONMENTS = (
     Column(title="ENVIRONMENT", shrinks=True),
     Column(title="DEPLOYED"),
     Column(title="SINCE"),
-    Column(title="PREVIOUS", optional=1),
+    Column(title="ROLLBACK TARGETS", shrinks=True, optional=1),
     Column(title="LATEST", optional=2),
     Column(title="BY", shrinks=True, optional=3),
 )
@@ -68,7 +68,7 @@ def environments_table(style: Style, items: list[dict[str, Any]]) -> list[str]:
             each["environment"],
             _deployed(each),
             style.time(each.get("since")),
-            _named(each.get("previous")),
+            ", ".join(filter(None, map(_named, each["rollback_targets"]))) or NOTHING,
             _state(each.get("latest")),
             (each.get("current") or {}).get("creator"),
         )
@@ -83,7 +83,7 @@ def dora_table(style: Style, response: dict[str, Any]) -> list[str]:
             each["repo_full_name"],
             each["environment"],
             f"{each['deployments']:,}",
-            f"{each['deployments_per_day']:.1f}",
+            _rate(each["deployments_per_day"]),
             _ms(each["lead_time_in_ms"]["p50"]),
             _ms(each["lead_time_in_ms"]["p90"]),
             f"{each['failed_deployments']:,}",
@@ -130,6 +130,11 @@ def _state(deployment: dict[str, Any] | None) -> Cell:
     if not deployment:
         return Cell(NOTHING)
     return Cell(deployment["state"], tone_of(deployment["state"]))
+
+
+def _rate(per_day: float) -> str:
+    """With two digits if it is below 1: few teams deploy every day, and 0.0 would mean never."""
+    return f"{per_day:.2f}" if 0 < per_day < 1 else f"{per_day:.1f}"
 
 
 def _ms(value: float | None) -> str:

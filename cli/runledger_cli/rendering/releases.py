@@ -1,13 +1,23 @@
-"""Renders a release line: the dependents of a published version, and its builds."""
+"""Renders release lines: published versions with their dependents and builds."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from runledger_cli.rendering.formatting import NOTHING, printable
 from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, Column, pairs, table
 
+RELEASES = (
+    Column(title="PACKAGE", shrinks=True),
+    Column(title="VERSION", shrinks=True),
+    Column(title="STATUS"),
+    Column(title="FINISHED", right=True),
+    Column(title="FAILED", right=True, optional=2),
+    Column(title="PREVIOUS", shrinks=True, optional=3),
+    Column(title="PUBLISHED", optional=1),
+)
 DEPENDENTS = (
     Column(title="DEPENDENT", shrinks=True),
     Column(title="STATUS"),
@@ -38,7 +48,7 @@ def release_details(style: Style, line: dict[str, Any]) -> list[str]:
     facts: list[tuple[str, Cell | object]] = [
         ("status", status_cell(line["status"])),
         ("message", line.get("message")),
-        ("rebuilt", f"{line['finished_dependents']} of {line['total_dependents']} dependents"),
+        ("finished", _finished(line)),
         ("failed", line["failed_dependents"] or None),
         ("rebuilds", line.get("mode")),
         ("previous", line.get("previous_version")),
@@ -54,8 +64,33 @@ def release_details(style: Style, line: dict[str, Any]) -> list[str]:
     return [row for n, part in enumerate(parts) for row in (["", *part] if n else part)]
 
 
+def releases_table(style: Style, items: list[dict[str, Any]]) -> list[str]:
+    rows = [
+        (
+            each["name"],
+            each["version"],
+            status_cell(each["status"]),
+            f"{each['finished_dependents']} of {each['total_dependents']}" if each["total_dependents"] else NOTHING,
+            each["failed_dependents"],
+            each.get("previous_version"),
+            style.time(each["published_at"]),
+        )
+        for each in items
+    ]
+    return table(style, RELEASES, rows)
+
+
 def status_cell(status: str) -> Cell:
     return Cell(status, TONES.get(status, Tone.PLAIN))
+
+
+def _finished(line: dict[str, Any]) -> str | None:
+    """Such as `2 of 3 dependents (1 dispatched, 1 skipped, 1 succeeded)`: a dependent may finish without a rebuild."""
+    if not line["total_dependents"]:
+        return None
+    by_status = sorted(Counter(each["status"] for each in line["dependents"]).items())
+    counts = ", ".join(f"{count} {status}" for status, count in by_status)
+    return f"{line['finished_dependents']} of {line['total_dependents']} dependents ({counts})"
 
 
 def _dependents(style: Style, items: list[dict[str, Any]]) -> list[str]:
