@@ -7,6 +7,7 @@ os.environ.update(
     AWS_ACCESS_KEY_ID="test",
     AWS_SECRET_ACCESS_KEY="test",
     AWS_DEFAULT_REGION="us-east-1",
+    CDK_VALIDATION="false",  # 9 seconds in each process; tests/stacks/test_compliance.py has it in one
     MOTO_EC2_LOAD_DEFAULT_AMIS="false",  # no test needs one of the 1,300, and every EC2 of moto's would make them all
 )
 for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):

@@ -172,22 +172,22 @@ def asked(github: SimulatedGitHub) -> Counter[str]:
     return calls
 
 
-def test_a_pass_over_600_jobs_and_600_runners(
+def test_a_pass_over_300_jobs_and_300_runners(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fleet = Fleet(dynamodb, github, runs=60, jobs_a_run=10)
+    fleet = Fleet(dynamodb, github, runs=30, jobs_a_run=10)
     began = time.perf_counter()
     report = fleet.reconcile()
     took, calls = time.perf_counter() - began, asked(github)
     with capsys.disabled():
-        print(f"\n600 jobs in 60 runs, 600 runners: {took:.1f} s, {sum(calls.values())} calls to GitHub")
+        print(f"\n300 jobs in 30 runs, 300 runners: {took:.1f} s, {sum(calls.values())} calls to GitHub")
     counts = report.tally.counts
     assert report.outcome == "success"
-    assert (counts[Count.RUNS_ASKED], counts[Count.RUNNERS], counts[Count.INSTANCES]) == (60, 600, 600)
-    assert (counts[Count.HEALED], counts[Count.RUNNERS_REQUESTED]) == (2 * 30, 30)
-    assert counts[Count.DETECTED] == 2 * 30  # the jobs that these were launched for are not recorded
-    assert calls[JOBS_OF_A_RUN] == 60
-    assert calls.total() <= 2 * 60 + A_FEW  # and once more for a run whose jobs are all over
+    assert (counts[Count.RUNS_ASKED], counts[Count.RUNNERS], counts[Count.INSTANCES]) == (30, 300, 300)
+    assert (counts[Count.HEALED], counts[Count.RUNNERS_REQUESTED]) == (2 * 15, 15)
+    assert counts[Count.DETECTED] == 2 * 15  # the jobs that these were launched for are not recorded
+    assert calls[JOBS_OF_A_RUN] == 30
+    assert calls.total() <= 2 * 30 + A_FEW  # and once more for a run whose jobs are all over
 
 
 def test_calls_to_github_grow_with_runs_and_not_with_jobs(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:

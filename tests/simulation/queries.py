@@ -76,12 +76,17 @@ def _term(tokens: Tokens) -> Term:
     return Term(name, operator, (tokens.value(),))
 
 
-def _holds(term: Term | None, values: Values) -> Callable[[Value], bool]:
-    if term is None:
-        return lambda _: True
+def _operands(term: Term, values: Values) -> list[Value]:
     operands = [values[name] for name in term.operands]
     if any("S" not in operand for operand in operands):
         raise Rejected("One or more parameter values were invalid: Condition parameter type does not match schema type")
+    return operands
+
+
+def _holds(term: Term | None, values: Values) -> Callable[[Value], bool]:
+    if term is None:
+        return lambda _: True
+    operands = _operands(term, values)
     first = operands[0]
     if term.operator == "=":
         return lambda value: value == first
@@ -117,14 +122,13 @@ class Source:
         """In ascending order. Ties in an index are ordered by the table's key, where DynamoDB promises no order."""
         partition, sort = self.keys
         on_partition, on_sort = condition.split(partition, sort, names)
-        is_here, is_within = _holds(on_partition, values), _holds(on_sort, values)
+        (here,), is_within = _operands(on_partition, values), _holds(on_sort, values)
 
         def in_order() -> list[Item]:
             items = storage.seen(self.table.name, lag).values()
-            found = [item for item in items if partition in item and is_here(item[partition]) and sort in item]
-            return sorted(found, key=self.place)
+            return sorted((item for item in items if item.get(partition) == here and sort in item), key=self.place)
 
-        where = (*self.keys, values[on_partition.operands[0]]["S"])
+        where = (*self.keys, here["S"])
         found = in_order() if lag else storage.until_written(self.table.name, where, in_order)
         return found if on_sort is None else [item for item in found if is_within(item[sort])]
 
