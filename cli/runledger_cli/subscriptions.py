@@ -45,15 +45,23 @@ def report(session: Session, messages: list[Json], *, wait: bool) -> int:
     if screen.as_json:
         screen.document({"items": ended})
     else:
-        screen.show(result_line(screen.style, each) for each in ended)
+        names = _names(session) if len(ended) > 1 else {}
+        screen.show(result_line(screen.style, each, names.get(each["subscription_id"])) for each in ended)
     return 0 if not wait or all(each["status"] == "completed" for each in ended) else 1
 
 
+def _names(session: Session) -> dict[str, str]:
+    known = session.api.get(*path(session, "subscriptions"))["items"]
+    return {each["subscription_id"]: each["name"] for each in known}
+
+
 def _ended(session: Session, where: tuple[object, ...], message: Json) -> Json:
-    """A message that waits for another attempt has failed once: its error is the result for now."""
+    """A message that waits for its next attempt, or until the pause of its receiver ends, may take a day: that it waits
+    is the result for now.
+    """
     found: dict[str, Any] = message
     for _ in range(round(MAX_WAIT_SECONDS / POLL_SECONDS)):
-        if found["status"] in FINAL_STATUSES or found.get("error_message"):
+        if found["status"] in FINAL_STATUSES or found.get("next_attempt_at"):
             return found
         session.pause(POLL_SECONDS)
         found = session.api.get(*where, message["message_id"])

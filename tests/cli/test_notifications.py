@@ -179,6 +179,30 @@ def test_failed_messages_are_sent_again_each_once(api: CannedApi, ask: Ask) -> N
     assert ask("messages", "send-again", FIRST, SECOND, FIRST).stdout.count(MESSAGE) == 2
 
 
+def test_a_message_that_cant_be_sent_again_doesnt_stop_the_others(api: CannedApi, ask: Ask) -> None:
+    deleted = "The subscription of this message was deleted or is disabled"
+    api.respond(f"POST {HERE}/messages/{FIRST}/send-again", problem(409, "Conflict", deleted))
+    api.respond(f"POST {HERE}/messages/{SECOND}/send-again", message(resent_from=SECOND))
+    done = ask("messages", "send-again", FIRST, SECOND)
+    assert (done.returncode, done.stdout) == (1, f"queued  {MESSAGE}\n")
+    assert done.stderr == f"runledger: {FIRST}: Conflict: {deleted}\n"
+
+
+def test_an_error_of_the_api_ends_send_again_and_shows_what_was_sent(api: CannedApi, ask: Ask) -> None:
+    api.respond(f"POST {HERE}/messages/{FIRST}/send-again", message(resent_from=FIRST))
+    api.respond(f"POST {HERE}/messages/{SECOND}/send-again", problem(429, "Too Many Requests", "try again later"))
+    done = ask("messages", "send-again", FIRST, SECOND, MESSAGE)
+    assert (done.returncode, done.stdout) == (1, f"queued  {MESSAGE}\n")
+    assert "try again later" in done.stderr
+
+
+def test_the_results_of_several_messages_name_their_subscriptions(api: CannedApi, ask: Ask) -> None:
+    sent = [message(), message("failed", subscription_id=SECOND, error_message="HTTP 410 Gone")]
+    api.respond(f"POST {HERE}/messages", {"items": sent})
+    shown = ask("notify", "Down for maintenance").stdout
+    assert shown == f"queued  {MESSAGE}  Failures\nfailed  {MESSAGE}  Digest  HTTP 410 Gone\n"
+
+
 def test_a_text_goes_to_all_or_to_one_with_its_fields(api: CannedApi, ask: Ask) -> None:
     api.respond(f"POST {HERE}/messages", {"items": [message(message_type="runledger.message")]})
     assert ask("notify", "Down for maintenance").stdout == f"queued  {MESSAGE}\n"
@@ -235,6 +259,14 @@ def test_wait_ends_with_the_message_or_its_first_error(api: CannedApi, last: dic
     found, shown = run(api, message(), waited)
     assert (found, len(waited)) == (code, 3)
     assert last.get("error_message", "") in shown
+
+
+def test_wait_ends_when_the_receiver_is_paused(api: CannedApi) -> None:
+    api.respond(f"GET {HERE}/messages/{MESSAGE}", message(next_attempt_at="2025-01-15T10:05:00.000Z"))
+    waited: list[float] = []
+    found, shown = run(api, message(), waited)
+    assert (found, len(waited)) == (1, 1)
+    assert "the receiver failed before and is paused; next attempt at 2025-01-15 10:05:00" in shown
 
 
 def test_wait_gives_up_on_a_message_that_never_leaves_the_queue(api: CannedApi) -> None:

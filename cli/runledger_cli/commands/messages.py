@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING
 
 from runledger_cli import subscriptions
 from runledger_cli.api import LARGEST_PAGE
+from runledger_cli.errors import ApiError
 from runledger_cli.options import add_command, add_span
 from runledger_cli.rendering.messages import message_details, messages_table
 
 if TYPE_CHECKING:
+    from runledger_cli.api import Json
     from runledger_cli.options import Commands
     from runledger_cli.session import Session
 
+# The message has expired, or can't be sent again, for example because its subscription was deleted.
+ONLY_THIS_MESSAGE = (404, 409)
 STATUSES = ("created", "queued", "processing", "completed", "failed")
 EXAMPLES = """\
 runledger messages --status failed
@@ -100,9 +104,17 @@ def show_one(session: Session) -> int:
 
 
 def send_again(session: Session) -> int:
-    """Repeating it is safe: the API returns the same new message."""
-    sent = [
-        session.api.post(*subscriptions.path(session, "messages", each, "send-again"))
-        for each in dict.fromkeys(session.options.messages)
-    ]
-    return subscriptions.report(session, sent, wait=session.options.wait)
+    """A message that can't be sent again doesn't stop the others. Repeating it is safe: the API returns the same one."""
+    sent: list[Json] = []
+    refused = 0
+    for each in dict.fromkeys(session.options.messages):
+        try:
+            sent.append(session.api.post(*subscriptions.path(session, "messages", each, "send-again")))
+        except ApiError as error:
+            if error.status not in ONLY_THIS_MESSAGE:
+                subscriptions.report(session, sent, wait=False)
+                raise
+            session.screen.note(f"runledger: {each}: {error}")
+            refused += 1
+    code = subscriptions.report(session, sent, wait=session.options.wait)
+    return 1 if refused else code

@@ -124,11 +124,16 @@ def message_details(style: Style, message: dict[str, Any]) -> list[str]:
     return [title, *pairs(style, facts), "", "Payload", *(f"  {line}" for line in payload)]
 
 
-def result_line(style: Style, message: dict[str, Any]) -> str:
+def result_line(style: Style, message: dict[str, Any], name: str | None) -> str:
     """The outcome of one message, such as `completed  3b9c…` or `failed  3b9c…  The receiver returned 410`."""
     found = status(message)
-    parts = [message["message_id"], message.get("error_message")]
+    parts = [message["message_id"], name, message.get("error_message") or _pause(style, message)]
     return "  ".join([style.paint(found, _tone(found)), *(printable(each) for each in parts if each)])
+
+
+def _pause(style: Style, message: dict[str, Any]) -> str | None:
+    until = _time(style, message, "next_attempt_at")
+    return f"the receiver failed before and is paused; next attempt at {until}" if until else None
 
 
 def _time(style: Style, message: dict[str, Any], name: str) -> str | None:
