@@ -138,6 +138,15 @@ def test_a_deletion_needs_a_confirmation_or_yes(api: CannedApi, ask: Ask) -> Non
     assert api.asked[-1].method == "DELETE"
 
 
+@pytest.mark.parametrize(
+    "option", [("--hour", "0"), ("--timezone", "UTC"), ("--reminder", "x")], ids=lambda given: given[0]
+)
+def test_options_of_a_schedule_need_one(api: CannedApi, ask: Ask, option: tuple[str, str]) -> None:
+    refused = ask("subscriptions", "create", "Digest", "--kind", "sns", "--target", "builds", *option)
+    assert (refused.returncode, refused.stderr) == (2, f"runledger: {option[0]} requires --daily or --weekly\n")
+    assert api.asked == []
+
+
 def test_a_rotation_prints_the_generated_secret(api: CannedApi, ask: Ask) -> None:
     webhook = subscription(kind="webhook")
     api.respond(f"GET {HERE}/subscriptions", {"items": [webhook], "next_cursor": None})
@@ -147,7 +156,7 @@ def test_a_rotation_prints_the_generated_secret(api: CannedApi, ask: Ask) -> Non
 
 
 def test_messages_are_filtered_by_the_api_and_shown_with_their_error(api: CannedApi, ask: Ask) -> None:
-    failed = message("failed", error_message="The receiver returned 500", retry_count=3)
+    failed = message("failed", error_message="The receiver returned 500", retry_count=3, resent_as=SECOND, title="Lint")
     waits = message("processing", next_attempt_at="2025-01-15T10:05:00.000Z", error_message="no route")
     gone = message("completed", subscription_id="0" * 32)
     api.respond(f"GET {HERE}/messages", {"items": [failed, waits, gone], "next_cursor": "next"})
@@ -158,7 +167,8 @@ def test_messages_are_filtered_by_the_api_and_shown_with_their_error(api: Canned
         ["retrying", "job.failed", "Failures"],
         ["completed", "job.failed", "deleted"],
     ]
-    assert "3  The receiver returned 500" in shown.stdout
+    assert f"3  The receiver returned 500; sent again as {SECOND}" in shown.stdout
+    assert rows[0][4] == "Lint"
     assert "--cursor next" in shown.stderr
     wanted = {"status": "failed", "type": "job.failed", "subscription": FIRST, "since": "7d"}
     assert api.asked[-1].query == wanted

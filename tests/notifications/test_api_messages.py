@@ -19,6 +19,9 @@ from tests.notifications.api_scene import (
     queued,
     world,
 )
+from tests.notifications.scenes import Scene
+from tests.support.memory import engine
+from tests.support.webhooks import INSTALLATION
 
 __all__ = ["api", "client", "ledger", "world"]
 
@@ -35,6 +38,34 @@ def test_a_test_message_is_created_and_queued(client: Client, world: World) -> N
     assert message["payload"]["data"]["text"].startswith("This is a test of the subscription Pager")
     assert [each.message_id for each in queued(world)] == [message["message_id"]]
     assert client.get(f"{MESSAGES}/{message['message_id']}").body == message
+
+
+def test_a_disabled_subscription_cant_be_tested(client: Client, world: World) -> None:
+    made = created(client, enabled=False)
+    answer = client.post(f"{path(made)}/test")
+    assert (answer.status, answer.body["detail"]) == (
+        409,
+        "This subscription is disabled: enable it, then test it",
+    )
+    assert queued(world) == []
+
+
+def test_messages_of_a_list_have_the_first_line_of_what_is_sent(client: Client) -> None:
+    created(client)
+    client.post(MESSAGES, {"text": "x", "title": "Maintenance " * 10})
+    (listed,) = client.get(MESSAGES).body["items"]
+    assert "payload" not in listed
+    assert (listed["title"][:23], len(listed["title"])) == ("Maintenance Maintenance", 100)
+
+
+def test_only_a_failed_message_is_marked_as_sent_again(client: Client) -> None:
+    made = created(client)
+    message = client.post(f"{path(made)}/test").body
+    table = Scene(engine()).messages
+    assert not table.mark_resent(INSTALLATION, message["message_id"], resent_as=UNKNOWN)
+    assert not table.mark_resent(INSTALLATION, UNKNOWN, resent_as=message["message_id"])
+    assert client.get(f"{MESSAGES}/{message['message_id']}").body == message
+    assert client.get(f"{MESSAGES}/{UNKNOWN}").status == 404
 
 
 def test_a_text_goes_to_all_enabled_subscriptions_or_to_one_and_once_for_each_id(client: Client) -> None:
@@ -90,6 +121,7 @@ def test_only_a_failed_message_can_be_sent_again_as_one_new_message(client: Clie
     assert first.body["payload"] == message["payload"]
     old = client.get(f"{MESSAGES}/{message['message_id']}").body
     assert (old["status"], old["error_message"]) == ("failed", "The receiver returned 500")
+    assert old["resent_as"] == first.body["message_id"]
     assert client.post(f"{MESSAGES}/{UNKNOWN}/send-again").status == 404
 
 

@@ -107,6 +107,10 @@ def test_a_deleted_subscription_has_no_secret(client: Client) -> None:
         ({"types": []}, "types"),
         ({"types": ["Job.Failed"]}, "types"),
         ({"types": ["x"] * 51}, "types"),
+        ({"types": ["job.failed", "job.fail"]}, "types"),
+        ({"types": ["jobs.*"]}, "types"),
+        ({"types": ["runledger.test"]}, "types"),
+        ({"types": ["failed"]}, "types"),
         ({"config": {"url": "http://a.example/"}}, "url"),
         ({"config": {"url": "https://127.0.0.1/"}}, "url"),
         ({"config": {"url": "https://a.example", "method": "PUT"}}, "method"),
@@ -135,6 +139,27 @@ def test_an_invalid_subscription_is_rejected_with_the_field_at_fault_and_nothing
     assert (
         boto3.client("secretsmanager").list_secrets(Filters=[{"Key": "name", "Values": [PREFIX]}])["SecretList"] == []
     )
+
+
+def test_an_unknown_type_is_rejected_with_those_that_exist(client: Client) -> None:
+    answer = create(client, types=["run.fail"])
+    assert (
+        answer.body["detail"]
+        == "types should not have types that don't exist; of run, there are run.completed, run.failed"
+    )
+    types = ["*", "job.*", "release.failed", "audit.*", "audit.finished", "deploy.*"]
+    assert create(client, types=types).status == 201
+
+
+@pytest.mark.parametrize(
+    ("changes", "detail"),
+    [
+        ({"config": {}}, "url is missing"),
+        ({"kind": "ntfy", "config": {}}, "secret should be the URL of the topic, unless url is given"),
+    ],
+)
+def test_a_missing_address_is_named(client: Client, changes: dict[str, Any], detail: str) -> None:
+    assert create(client, **changes).body["detail"] == detail
 
 
 @pytest.mark.parametrize("kind", ["webhook", "relaunch"])

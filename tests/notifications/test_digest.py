@@ -147,6 +147,12 @@ def test_nothing_happened(reader: DigestReader) -> None:
     assert digest_text(found) == ["Daily digest: 0 jobs from 2026-11-16 to 2026-11-17", "No jobs in this period."]
 
 
+def test_the_costs_of_one_job_are_those_of_a_job() -> None:
+    costly = {"job_name": "lint", "usage_in_dollars": 1}
+    lines = digest_text({"jobs": 3, "costliest": [costly | {"jobs": 1}, costly | {"jobs": 2}]})
+    assert lines[-2:] == ["• lint in a repository: $1.00 for 1 job", "• lint in a repository: $1.00 for 2 jobs"]
+
+
 def test_figures_that_are_too_low_are_marked(reader: DigestReader, clients: "DynamoDBClient") -> None:
     completed(clients, 1)
     found = reader.read(7, DAY, has_time=lambda: False)

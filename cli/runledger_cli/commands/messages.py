@@ -21,7 +21,8 @@ EXAMPLES = """\
 runledger messages --status failed
 runledger messages --subscription Pager --since 24h --all
 runledger messages send-again 3b9c0e6a3f0f5a4be1d2c8a7719b0c55 --wait
-runledger messages --status failed --all --json | jq -r '.items[].message_id' | xargs runledger messages send-again"""
+runledger messages --status failed --all --json | jq -r '.items[] | select(.resent_as == null).message_id' \\
+    | xargs runledger messages send-again"""
 
 
 def add_to(commands: Commands) -> None:
@@ -104,7 +105,7 @@ def show_one(session: Session) -> int:
 
 
 def send_again(session: Session) -> int:
-    """A message that can't be sent again doesn't stop the others. Repeating it is safe: the API returns the same one."""
+    """A message that can't be sent again doesn't stop the others. Repeating is safe: it sends nothing twice."""
     sent: list[Json] = []
     refused = 0
     for each in dict.fromkeys(session.options.messages):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 KINDS = ("slack", "webhook", "ntfy", "sns", "eventbridge", "relaunch")
 # Asked for on a terminal; a webhook's is generated, and that of ntfy is optional.
 NEEDS_SECRET = {"slack": "URL of the incoming webhook", "relaunch": "webhook secret of the launcher's App"}
+DEFAULT_HOUR = 9
 STDIN = "-"
 EXAMPLES = """\
 runledger subscriptions
@@ -78,8 +79,8 @@ def _add_create(actions: Commands) -> None:
     schedule = parser.add_mutually_exclusive_group()
     schedule.add_argument("--daily", action="store_true", help="send a digest each day")
     schedule.add_argument("--weekly", metavar="DAY", help="send a digest each week on this day, such as monday")
-    parser.add_argument("--hour", type=int, default=9, metavar="0-23", help="of the digest (default: 9)")
-    parser.add_argument("--timezone", metavar="ZONE", default="UTC", help="of --hour (default: UTC)")
+    parser.add_argument("--hour", type=int, metavar="0-23", help=f"of the digest (default: {DEFAULT_HOUR})")
+    parser.add_argument("--timezone", metavar="ZONE", help="of --hour (default: UTC)")
     parser.add_argument("--reminder", metavar="TEXT", help="send this text instead of the digest")
     parser.add_argument("--config", type=_config, metavar="JSON", default={}, help="further fields of the channel")
 
@@ -175,12 +176,14 @@ def _report(session: Session, found: Json, done: str) -> int:
 
 def _schedule(given: argparse.Namespace) -> dict[str, Any] | None:
     if not given.daily and not given.weekly:
-        if given.reminder:
-            raise UsageError("--reminder requires --daily or --weekly")
+        for name in ("reminder", "hour", "timezone"):
+            if getattr(given, name) is not None:
+                raise UsageError(f"--{name} requires --daily or --weekly")
         return None
     found = {"every": "daily"} if given.daily else {"every": "weekly", "weekday": given.weekly.lower()}
     content = {"content": "reminder", "text": given.reminder} if given.reminder else {"content": "digest"}
-    return {**found, "hour": given.hour, "timezone": given.timezone, **content}
+    hour = DEFAULT_HOUR if given.hour is None else given.hour
+    return {**found, "hour": hour, "timezone": given.timezone or "UTC", **content}
 
 
 def _secret(given: argparse.Namespace, kind: str) -> str | None:

@@ -14,6 +14,7 @@ MESSAGES = (
     Column(title="STATUS"),
     Column(title="TYPE"),
     Column(title="SUBSCRIPTION", shrinks=True),
+    Column(title="ABOUT", shrinks=True, optional=3),
     Column(title="CREATED", optional=1),
     Column(title="RETRIES", right=True, optional=2),
     Column(title="ERROR", flows=True),
@@ -49,13 +50,20 @@ def messages_table(style: Style, items: list[dict[str, Any]], names: dict[str, s
             _cell(status(each)),
             each["message_type"],
             names.get(each["subscription_id"], "deleted"),
+            each.get("title"),
             style.time(each["created_at"]),
             each["retry_count"],
-            each.get("error_message"),
+            _error(each),
         )
         for each in items
     ]
     return table(style, MESSAGES, rows)
+
+
+def _error(message: dict[str, Any]) -> str | None:
+    again = message.get("resent_as")
+    parts = (message.get("error_message"), f"sent again as {again}" if again else None)
+    return "; ".join(filter(None, parts)) or None
 
 
 def subscriptions_table(style: Style, items: list[dict[str, Any]]) -> list[str]:
@@ -107,6 +115,7 @@ def _schedule(schedule: dict[str, Any] | None) -> str:
 def message_details(style: Style, message: dict[str, Any]) -> list[str]:
     facts: list[tuple[str, Cell | object]] = [
         ("status", _cell(status(message))),
+        ("about", message.get("title")),
         ("error", message.get("error_message")),
         ("message", message["message_id"]),
         ("subscription", message["subscription_id"]),
@@ -118,6 +127,7 @@ def message_details(style: Style, message: dict[str, Any]) -> list[str]:
         ("receiver's id", message.get("notification_id")),
         ("correlation id", message["correlation_id"]),
         ("sent again from", message.get("resent_from")),
+        ("sent again as", message.get("resent_as")),
     ]
     payload = json.dumps(message.get("payload", {}), indent=2).split("\n")
     title = style.paint(printable(message["message_type"]), Tone.STRONG)

@@ -108,11 +108,15 @@ class NewSecret(TypedDict):
 
 
 class Message(TypedDict):
-    """`payload` is the CloudEvent that is sent; it isn't in lists."""
+    """`payload` is the CloudEvent that is sent; it isn't in lists. `title` is its first line, shortened.
+
+    A failed message that was sent again has the id of the new one in `resent_as`, which has `resent_from`.
+    """
 
     message_id: str
     subscription_id: str
     message_type: str
+    title: NotRequired[str]
     status: MessageStatus
     created_at: str
     created_by: str
@@ -126,6 +130,7 @@ class Message(TypedDict):
     notification_id: NotRequired[str]
     event_id: NotRequired[str]
     resent_from: NotRequired[str]
+    resent_as: NotRequired[str]
     payload: NotRequired[dict[str, Any]]
 
 

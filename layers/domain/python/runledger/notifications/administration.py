@@ -140,6 +140,8 @@ class Administration:
             self.secrets.delete(subscription.secret_name)
 
     def test(self, subscription: Subscription, author: Author) -> NewMessage:
+        if not subscription.enabled:
+            raise NotSendable("This subscription is disabled: enable it, then test it")
         self._count(subscription.installation_id, 1, author)
         data = {"title": "Test of Runledger", "text": TEST_TEXT.format(name=subscription.name)}
         return self._post(OwnType.TEST, data, subscription, author, identity=author.correlation_id)
@@ -171,6 +173,7 @@ class Administration:
             message, payload, at=author.at, created_by=author.id, correlation_id=author.correlation_id
         )
         self.outbox.post(again)
+        self.outbox.messages.mark_resent(scope, message["message_id"], resent_as=again.message_id)
         return again
 
     def _count(self, installation_id: int, number: int, author: Author) -> None:

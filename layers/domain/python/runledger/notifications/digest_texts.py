@@ -65,7 +65,8 @@ def _slow(entry: Data) -> str:
 
 
 def _costly(entry: Data) -> str:
-    return f"{_name(entry)}: {money(entry.get('usage_in_dollars'))} for {entry.get('jobs')} jobs"
+    jobs = "1 job" if entry.get("jobs") == 1 else f"{entry.get('jobs')} jobs"
+    return f"{_name(entry)}: {money(entry.get('usage_in_dollars'))} for {jobs}"
 
 
 def _approvals(data: Data) -> Iterator[str]:

@@ -8,9 +8,12 @@ from typing import Any
 from runledger.feeds.envelope import CONTENT_TYPE, SPEC_VERSION, envelope
 from runledger.feeds.events import ID_LENGTH
 from runledger.notifications.subscriptions import Subscription
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import OwnType, text_of
+from runledger.notifications.words import clean
 
 FEED, SCHEDULES = "feed", "schedules"  # creators of messages; others are callers of the API
+# Each change of the state writes the title again, and a state of up to 1 KB is one write unit.
+LONGEST_TITLE = 100
 # Of the event when it was written, which a receiver can't use.
 STATE_FIELDS = ("deliverystatus", "retrycount")
 
@@ -30,9 +33,14 @@ class NewMessage:
     event_id: str | None = None
     resent_from: str | None = None
 
+    @property
+    def title(self) -> str:
+        """What distinguishes it in a list from others of its type."""
+        return clean(text_of(self.payload).title, longest=LONGEST_TITLE)
+
     def to_item(self) -> dict[str, Any]:
         names = ("installation_id", "message_id", "subscription_id", "message_type", "created_at", "created_by")
-        values = {name: getattr(self, name) for name in (*names, "correlation_id", "event_id", "resent_from")}
+        values = {name: getattr(self, name) for name in (*names, "title", "correlation_id", "event_id", "resent_from")}
         return {name: value for name, value in values.items() if value is not None}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from runledger.feeds import json_data
+from runledger.feeds.events import RESERVED, FeedType, is_kept, own_type_problem
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
@@ -119,6 +120,20 @@ def _patterns(name: str, value: Any, *, pattern: re.Pattern[str], example: str) 
     return tuple(dict.fromkeys(given))
 
 
+def _types(name: str, value: Any) -> tuple[str, ...]:
+    """A type that no event can have would be a subscription that never sends anything."""
+    given = _patterns(name, value, pattern=TYPE, example="job.failed or job.*")
+    for each in given:
+        word = each.partition(".")[0]
+        if word in RESERVED and not any(is_kept(known, (each,)) for known in FeedType):
+            family = [known for known in FeedType if known.partition(".")[0] in (word, word.removesuffix("s"))]
+            exist = f"there are {', '.join(family)}" if family else "events can't be of these"
+            raise Malformed(name, f"should not have types that don't exist; of {word}, {exist}")
+        if word not in RESERVED and not each.endswith("*") and own_type_problem(each):
+            raise Malformed(name, "should have types such as job.failed, job.* or, of your own events, audit.finished")
+    return given
+
+
 def _conclusions(name: str, value: Any) -> tuple[str, ...]:
     given = [] if value is None else value
     if not isinstance(given, list) or not set(map(str, given)) <= set(CONCLUSIONS):
@@ -152,7 +167,7 @@ CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "schedule": schedule,
 }
 FILTERS: Mapping[str, Callable[[str, Any], tuple[str, ...]]] = {
-    "types": partial(_patterns, pattern=TYPE, example="job.failed or job.*"),
+    "types": _types,
     "repositories": partial(_patterns, pattern=PATTERN, example="acme/api or acme/*"),
     "branches": partial(_patterns, pattern=PATTERN, example="main or release/*"),
     "conclusions": _conclusions,

@@ -181,6 +181,17 @@ class MessagesTable:
         )
         return updated is not None
 
+    def mark_resent(self, installation_id: int, message_id: str, *, resent_as: str) -> bool:
+        """False if the message has expired. Repeatable, because a message is sent again as the same one."""
+        updated = self._table.update_if(
+            _key(installation_id, message_id),
+            put={"resent_as": resent_as},
+            condition="#status = :failed",
+            names=("status",),
+            given={"failed": MessageStatus.FAILED},
+        )
+        return updated is not None
+
     def due(self, *, until: str) -> Iterator[dict[str, Any]]:
         """Messages that should have been sent before `until`, the longest overdue first."""
         for items in self._table.indexed(Partition(index=schema.MESSAGES_DUE, value=schema.OPEN), before=until):

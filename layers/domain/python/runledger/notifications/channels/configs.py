@@ -94,6 +94,8 @@ def topic_target(text: object, settings: ChannelSettings, *, field: str) -> urls
 
 def receiver(text: object, settings: ChannelSettings, *, field: str) -> urls.Target:
     """Malformed if it is an address of this deployment: a message to it could lead to the next one."""
+    if text is None:
+        raise Malformed(field, "is missing")
     found = urls.target(text, field=field, allow_loopback=settings.allow_loopback)
     if (found.host, found.port) in set(map(place, settings.own_urls)):
         raise Malformed(field, "should not be an address of this deployment")
@@ -182,6 +184,8 @@ def _slack_secret(_config: Config, secret: str | None, settings: ChannelSettings
 def _ntfy_secret(config: Config, secret: str | None, settings: ChannelSettings) -> str | None:
     """Without `url`, the secret is the URL of the topic: the name of a public topic works like a password."""
     if "url" not in config:
+        if secret is None:
+            raise Malformed("secret", "should be the URL of the topic, unless url is given")
         return topic_target(secret, settings, field="secret").url
     if secret is not None and (len(secret) > LONGEST_SECRET or not VISIBLE.fullmatch(secret)):
         raise Malformed("secret", f"should be an access token of at most {LONGEST_SECRET} ASCII characters")
