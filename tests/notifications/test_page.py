@@ -142,7 +142,7 @@ def test_a_failed_message_is_found_and_sent_again(open_page: Open, client: Clien
     tab.settled()
     assert "status=failed" in tab.page.url
     (listed,) = tab.table("Messages")
-    assert (listed["Message"][:2], listed["Error"]) == (["runledger.test", "Down"], [ERROR])
+    assert (listed["Message"][:2], listed["Error"]) == (["Test of Runledger", "runledger.test · Down"], [f"{ERROR}."])
     row(tab, "Messages", "Down").get_by_role("button", name="Send again").click()
     tab.page.wait_for_url("**/message/*")
     expect(tab.settled().page.locator(".summary")).to_contain_text("Queued")
@@ -220,7 +220,9 @@ def test_a_message_of_ones_own_goes_to_all_subscriptions(open_page: Open, client
     dialog.get_by_role("button", name="Send").click()
     tab.page.wait_for_url("**type=runledger.message")
     tab.settled()
-    assert {each["Message"][1] for each in tab.table("Messages")} == {"One", "Two"}
+    assert {tuple(each["Message"][:2]) for each in tab.table("Messages")} == {
+        ("The runners are down for maintenance", f"runledger.message · {name}") for name in ("One", "Two")
+    }
     (message, _) = client.get(MESSAGES).body["items"]
     sent = client.get(f"{MESSAGES}/{message['message_id']}").body["payload"]["data"]
     assert sent == {"text": "The runners are down for maintenance"}

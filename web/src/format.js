@@ -68,6 +68,12 @@ export function plural(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+/** Errors of receivers are fragments, such as "the connection was refused". */
+export function sentence(text) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
 export function seconds(from, until) {
   return from && until ? (Date.parse(until) - Date.parse(from)) / 1000 : NaN;
 }

@@ -1,7 +1,7 @@
 /* Badges of messages and receivers. */
 
 import { el, userText } from "../dom.js";
-import { local } from "../format.js";
+import { local, sentence } from "../format.js";
 import { mark, named } from "./badge.js";
 
 export const MESSAGE_STATUSES = ["created", "queued", "processing", "completed", "failed"];
@@ -46,5 +46,5 @@ export function healthProblem({ enabled, health }) {
   if (!enabled || !health?.failures) return null;
   const until = health.paused_until && health.status === "paused" ? `, paused until ${local(health.paused_until)}` : "";
   const times = health.failures === 1 ? "The last attempt failed" : `The last ${health.failures} attempts failed`;
-  return el("small", {}, userText(`${times}${until}. ${health.last_error ?? ""}`, { title: null }));
+  return el("small", {}, userText(`${times}${until}. ${health.last_error ? sentence(health.last_error) : ""}`, { title: null }));
 }

@@ -3,7 +3,7 @@
 import { go, link } from "../address.js";
 import * as api from "../api.js";
 import { el, userText } from "../dom.js";
-import { age, count, plural } from "../format.js";
+import { age, count, plural, sentence } from "../format.js";
 import { action } from "../parts/action.js";
 import { named } from "../parts/badge.js";
 import { EVENT_TYPES, kindOfMessage, MESSAGE_STATUSES, messageBadge, OWN_TYPES } from "../parts/message_status.js";
@@ -94,26 +94,28 @@ export function messagesTable(items, names, context) {
         el(
           "a",
           { id: `message-${row.message_id}`, href: link(context.installation, "message", row.message_id) },
-          userText(row.message_type),
+          userText(row.title ?? row.message_type),
         ),
-        names && el("small", {}, userText(names[row.subscription_id] ?? "Deleted subscription")),
-        el("small", { class: "narrow" }, age(row.created_at), row.error_message && [". ", userText(row.error_message, { title: null })]),
+        el("small", {}, userText([row.message_type, names && (names[row.subscription_id] ?? "Deleted subscription")].filter(Boolean).join(" · "))),
+        el("small", { class: "narrow" }, age(row.created_at), row.error_message && [". ", userText(sentence(row.error_message), { title: null })]),
       ],
     },
-    { title: "Error", grow: true, wide: true, cell: (row) => (row.error_message ? userText(row.error_message, { title: null }) : "–") },
+    { title: "Error", grow: true, wide: true, cell: (row) => (row.error_message ? userText(sentence(row.error_message), { title: null }) : "–") },
     { title: "Retries", numeric: true, wide: true, cell: (row) => count(row.retry_count) },
     { title: "Created", numeric: true, wide: true, cell: (row) => age(row.created_at) },
-    isOperator(context.me) && {
+    items.some(({ status }) => status === "failed") && {
       title: el("span", { class: "visually-hidden" }, "Action"),
       numeric: true,
-      cell: (row) => row.status === "failed" && sendAgain(row, context),
+      cell: (row) => row.status === "failed" && sendAgain(row, context, { isDeleted: names && !(row.subscription_id in names) }),
     },
   ];
   return table("Messages", columns.filter(Boolean), items);
 }
 
-/** Shows the new message. Repeated requests return the same one. */
-export function sendAgain({ message_id: id, message_type: type }, { installation }) {
+/** A button that sends a failed message again and shows the new one; or a link to it. Null if neither is possible. */
+export function sendAgain({ message_id: id, message_type: type, resent_as: again }, { installation, me }, { isDeleted }) {
+  if (again) return el("a", { href: link(installation, "message", again), "aria-label": `Sent again: ${type}` }, "Sent again");
+  if (isDeleted || !isOperator(me)) return null;
   return action({
     id: `again-${id}`,
     text: "Send again",
@@ -127,5 +129,5 @@ function noMessages(older, { installation, query }) {
   if (older) return empty("No messages found so far", "The newest messages don't match these filters. Search the older ones.");
   if (query.status || query.type || query.subscription)
     return empty("No messages found", "No messages match these filters.", ways([link(installation, "notifications"), "Clear the filters"]));
-  return empty("No messages yet", "Messages appear here as soon as an event matches a subscription. They are kept for 90 days.");
+  return empty("No messages yet", "Messages appear here as soon as an event matches a subscription.");
 }

@@ -60,7 +60,7 @@ export const notifications = {
 export function notificationsAreOff({ installation }) {
   return empty(
     "Notifications are off",
-    "This deployment sends no messages. The person who deploys it turns notifications on by adding these settings to context in cdk.json and running cdk deploy --all:",
+    "This deployment sends no messages. The person who deploys it turns notifications on by changing these settings in cdk.json and running cdk deploy --all:",
     el("code", { class: "address" }, SETTINGS),
     ways([link(installation, "overview"), "Go to the overview"]),
   );

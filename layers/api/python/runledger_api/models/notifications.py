@@ -108,7 +108,7 @@ class NewSecret(TypedDict):
 
 
 class Message(TypedDict):
-    """`payload` is the CloudEvent that is sent; it isn't in lists. `title` is its first line, shortened.
+    """`payload` is the CloudEvent that is sent; it isn't in lists. `title` is its title or first line, shortened.
 
     A failed message that was sent again has the id of the new one in `resent_as`, which has `resent_from`.
     """

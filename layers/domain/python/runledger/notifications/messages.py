@@ -8,7 +8,7 @@ from typing import Any
 from runledger.feeds.envelope import CONTENT_TYPE, SPEC_VERSION, envelope
 from runledger.feeds.events import ID_LENGTH
 from runledger.notifications.subscriptions import Subscription
-from runledger.notifications.texts import OwnType, text_of
+from runledger.notifications.texts import OwnType, headline
 from runledger.notifications.words import clean
 
 FEED, SCHEDULES = "feed", "schedules"  # creators of messages; others are callers of the API
@@ -36,7 +36,7 @@ class NewMessage:
     @property
     def title(self) -> str:
         """What distinguishes it in a list from others of its type."""
-        return clean(text_of(self.payload).title, longest=LONGEST_TITLE)
+        return clean(headline(self.payload), longest=LONGEST_TITLE)
 
     def to_item(self) -> dict[str, Any]:
         names = ("installation_id", "message_id", "subscription_id", "message_type", "created_at", "created_by")

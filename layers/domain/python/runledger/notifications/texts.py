@@ -104,6 +104,14 @@ def text_of(envelope: Mapping[str, Any]) -> Text:
     return Text(title=_title(f"{kind}: {envelope.get('subject', '')}"), lines=_fitting(_fields(data)))
 
 
+def headline(envelope: Mapping[str, Any]) -> str:
+    """The title, which a text of a person may not have: then its first line."""
+    found, data = text_of(envelope), envelope.get("data")
+    is_text = envelope.get("type") in (OwnType.MESSAGE, OwnType.REMINDER)
+    has_title = isinstance(data, Mapping) and data.get("title")
+    return found.lines[0] if is_text and not has_title and found.lines else found.title
+
+
 def _event(style: _Style, family: "_Family", envelope: Mapping[str, Any], data: Data) -> Text:
     subject = family.name(data) or str(envelope.get("subject", ""))
     repo = data.get("repo_full_name")
