@@ -17,6 +17,8 @@ from runledger.notifications.channels.delivery import ChannelKind, Outcome
 from runledger.notifications.subscriptions import FILTER_FIELDS, MOST_PER_HOUR, MOST_SUBSCRIPTIONS
 from runledger_cli import main
 
+from local.aws.deployment import CONTEXT
+from stacks.settings import Settings
 from stacks.settings_reader import TARGETS_AT_MOST
 from tests.api.client import Client
 from tests.notifications.api_scene import SUBSCRIPTIONS, api, client, ledger, world
@@ -67,6 +69,14 @@ def test_every_subscription_of_the_guide_is_accepted_by_the_api(client: Client) 
     assert len(examples) == 2
     for example in examples:
         assert client.post(SUBSCRIPTIONS, example).status == 201
+
+
+def test_the_settings_for_a_try_are_those_of_the_local_deployment_and_in_cdk_json() -> None:
+    shown = re.findall(r'^"(\w+)": true$', TEXT, re.MULTILINE)
+    assert len(shown) == 3
+    assert all(f'"{name}": false,\n' in (DOCS.parent / "cdk.json").read_text() for name in shown)
+    settings = Settings.read((CONTEXT | dict.fromkeys(shown, "true")).get)
+    assert all(getattr(settings, name) is True for name in shown)
 
 
 def test_every_command_of_the_guide_is_understood() -> None:
