@@ -109,6 +109,7 @@ def test_tail_shows_events_as_the_api_orders_them_and_continues_at_its_next_sinc
         {"items": [first, second], "next_since": "2025-01-15T10:00:01.000Z"},
         problem(503, "Service Unavailable", "throttled"),
         {"items": [third], "next_since": "2025-01-15T10:00:02.000Z"},
+        {"items": [], "next_since": "2025-01-15T10:00:02.000Z"},
     )
     with _started(api, "tail", "--utc", "--interval", "0.01") as process:
         assert process.stdout is not None
