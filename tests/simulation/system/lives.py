@@ -19,6 +19,8 @@ from tests.simulation.system import people
 from tests.simulation.system.machine_lives import MachineLives, Part, Run
 from tests.simulation.system.plan import QUICK_SECONDS
 
+RERUNS = "re-runs by the ledger"
+
 
 class SystemLives(MachineLives):
     def begin(self, start: float) -> None:
@@ -115,7 +117,7 @@ class SystemLives(MachineLives):
 
     def rerun(self, run_id: int) -> None:
         """The ledger has requested it."""
-        self.world.counts["re-runs by the ledger"] += 1
+        self.world.counts[RERUNS] += 1
         self._announce_attempt(run_id)
 
     def _rerun(self, run_id: int) -> None:

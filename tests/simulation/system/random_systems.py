@@ -15,7 +15,7 @@ from tests.simulation.reconciler.production import ENVIRONMENT, wired_to
 from tests.simulation.reconciler.troubles import MINUTE
 from tests.simulation.reconciler.world import START
 from tests.simulation.system.checks import SystemChecks
-from tests.simulation.system.lives import SystemLives
+from tests.simulation.system.lives import RERUNS, SystemLives
 from tests.simulation.system.plan import Plan, draw
 from tests.simulation.system.world import SystemWorld
 
@@ -71,15 +71,20 @@ def _play(plan: Plan) -> Played:
 
 
 def _rest(world: SystemWorld, checks: SystemChecks) -> list[str]:
-    """Passes until the ledger and GitHub agree, at most for as long as it may take."""
-    silent_at, passes = world.plan.silent_at, 0
+    """Passes until the ledger and GitHub agree, at most for as long as it may take.
+
+    A re-run that a pass causes is new on GitHub, so the silence begins again. Each run has one at most.
+    """
+    silent_at, passes, reruns = world.plan.silent_at, 0, world.counts[RERUNS]
     while not world.wrong:
         passes += 1
-        at = silent_at + passes * PASS_SECONDS
+        at = world.plan.silent_at + passes * PASS_SECONDS
         world.at(
             at, "", partial(world.invoke, "reconciler", {"pass": "full", "id": f"9{passes:05}"}, about=f"{passes}")
         )
         world.play(at + 10 * MINUTE)
+        if world.counts[RERUNS] > reruns:
+            silent_at, reruns = at, world.counts[RERUNS]
         late = at - silent_at >= SETTLED_SECONDS
         if late and (different := [*checks.of_jobs_at_rest(sent_ones_too=False)]):
             return [*world.wrong, *different]

@@ -57,6 +57,13 @@ def test_no_world_violates_an_invariant_and_every_one_is_eventful(first: int) ->
     assert not {name: counts[name] for name, least in EVENTFUL.items() if counts[name] < least}
 
 
+def test_the_jobs_of_a_rerun_that_a_pass_requests_are_settled_after_the_rerun() -> None:
+    """The webhooks of the new attempt are lost, so that only a redelivery makes it known, shortly before the deadline."""
+    played = system_world(1, 3124)
+    assert not played.violations, played.story
+    assert played.counts["at rest after 4 passes"] == 1
+
+
 def test_one_seed_is_one_world_whatever_the_hash_seed() -> None:
     code = (
         "from tests.simulation.system.random_systems import system_world as play\nprint(*play(1, 7).story, sep='\\n')"
