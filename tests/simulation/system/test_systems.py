@@ -58,7 +58,7 @@ def test_no_world_violates_an_invariant_and_every_one_is_eventful(first: int) ->
 
 
 def test_the_jobs_of_a_rerun_that_a_pass_requests_are_settled_after_the_rerun() -> None:
-    """The webhooks of the new attempt are lost, so that only a redelivery makes it known, shortly before the deadline."""
+    """The webhooks of the new attempt are lost, and a redelivery makes it known with the last pass before the limit."""
     played = system_world(1, 3124)
     assert not played.violations, played.story
     assert played.counts["at rest after 4 passes"] == 1
