@@ -1,5 +1,6 @@
 """Every command line in docs/api.md works as it stands there."""
 
+import hashlib
 import json
 import os
 import re
@@ -8,12 +9,17 @@ import sys
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 from runledger.model.places import Place
 from runledger.tables.runners import RunnersTable
 
 from local.aws.outputs import Outputs
+from local.demo.releases import PACKAGE, VERSION
+from local.demo.scenarios.releases import CHECKOUT
+from local.demo.scenarios.releases import INSTALLATION as DEMO
+from local.demo.workload import Played
 from local.github.control import Control
 from local.github.records import Installation, Job, Run
 from tests.e2e.api import ask
@@ -29,7 +35,10 @@ COMMANDS = re.findall(r"\| `((?:curl|runledger) [^`]+)` \|", (DOCS / "api.md").r
 ACCOUNT = "000000000000"
 INSTALLATION, JOB, RUN, RUNNER = 77_000_001, 7_000_001, 7_100_001, "i-0dead0000000d0c5"
 AT = "2025-01-15T10:00:00.000Z"
-RELEASES = ("/heads", "/environments", "/dora", "/builds", "/files", "/packages", "/releases")
+IS_OF_RELEASES = re.compile(
+    r"/(heads|environments|dora|builds|files|packages|releases)\b|runledger (heads|env|dora|release)"
+)
+WRITES = "-X PUT"
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +76,23 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def released(variables: dict[str, str], played: Played) -> dict[str, str]:
+    """The package of the demo."""
+    assert played
+    artifact = hashlib.sha256(f"ui-{VERSION}.esm.js".encode()).hexdigest()
+    about = {"PACKAGE": quote(PACKAGE, safe=""), "VERSION": VERSION, "SHA256": artifact}
+    return variables | about | {"INSTALLATION": str(DEMO), "REPO": CHECKOUT.full_name}
+
+
+@pytest.fixture(scope="module")
+def registered(outputs: Outputs, variables: dict[str, str]) -> dict[str, str]:
+    """A package of another installation, so that reports don't change the demo's."""
+    package = f"/v1/installations/{INSTALLATION}/packages/docs"
+    assert ask(outputs, package, method="PUT", body={"repo_full_name": REPO}).status == 200
+    return variables | {"PACKAGE": "docs", "VERSION": "2.1.0", "SHA256": "a" * 64}
+
+
 def run(command: str, variables: dict[str, str]) -> str:
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
@@ -78,19 +104,23 @@ def run(command: str, variables: dict[str, str]) -> str:
 
 def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
     """Except for the feed and notifications, which this deployment doesn't have: docs/feed.md and
-    docs/notifications.md have their commands. Those of releases need the demo's data: see test_releases.py.
+    docs/notifications.md have their commands.
     """
-    elsewhere = ("/feed", "/subscriptions", "/messages", "/notifications", *RELEASES)
+    elsewhere = ("/feed", "/subscriptions", "/messages", "/notifications")
     described = [path for path in ask(outputs, "/openapi.json").body["paths"] if not any(map(path.count, elsewhere))]
     asked = [command.partition("$RUNLEDGER_API_URL")[2] for command in COMMANDS]
-    shown = {re.sub(r"\$[A-Z_]+", "*", path).partition("?")[0].partition('"')[0] for path in asked}
+    paths = [path.replace("$REPO", "*/*").partition("?")[0].partition('"')[0] for path in asked]
+    shown = {re.sub(r"\$[A-Z0-9_]+", "*", path) for path in paths}
     assert {re.sub(r"\{\w+\}", "*", path) for path in described} <= shown
     assert sum(command.startswith("runledger") for command in COMMANDS) >= 8
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_of_the_document_works_as_written(variables: dict[str, str], command: str) -> None:
-    output = run(command, variables)
+def test_a_command_of_the_document_works_as_written(request: pytest.FixtureRequest, command: str) -> None:
+    about = "variables"
+    if IS_OF_RELEASES.search(command):
+        about = "registered" if WRITES in command else "released"
+    output = run(command, request.getfixturevalue(about))
     if command.startswith("curl"):
         answer: Any = json.loads(output)
         assert "title" not in answer, output
