@@ -55,6 +55,8 @@ def test_axe_finds_no_violation_in_any_view(open_tab: Open, interrupted: Job, pl
         (ACME, "branch", {"part": "acme/unknown"}),
         (ACME, "environment", {"part": CHECKOUT.full_name, "environment": PRODUCTION}),
         (ACME, "release", {"part": PACKAGE, "version": VERSION}),
+        (ACME, "packages", {"part": PACKAGE}),
+        (ACME, "build", {"part": PACKAGE, "version": VERSION, "environment": "npm"}),
         (ACME, "nowhere", {}),
         (NO_INSTALLATION, "overview", {}),
     ]

@@ -73,6 +73,8 @@ DEPENDENT = {
     "message": NAME,
 }
 BUILD = {
+    "name": "p" * 214,
+    "version": "1" * 100,
     "environment": NAME,
     "status": "failed",
     "total_variants": 3,
@@ -82,6 +84,15 @@ BUILD = {
     "error": True,
     "updated_at": RUN["created_at"],
 }
+VARIANT = {
+    "variant": NAME,
+    "status": "failed",
+    "message": NAME,
+    "details": NAME,
+    "artifacts": [{"name": NAME, "url": "javascript:alert(5)", "sha256": "a" * 64, "size": 1}],
+    "reported_at": RUN["created_at"],
+}
+VERSION = {"version": "1" * 100, "published_at": RUN["created_at"], "published_by": "api"}
 PACKAGE_ITEM = {"name": "p" * 214, "version": "1" * 100, "repo_full_name": "o/r", "dependencies": {"d" * 214: NAME}}
 FIGURES = {
     "repo_full_name": f"o/{LONG[:98]}",
@@ -102,6 +113,8 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "environment": {"part": "o/r", "environment": NAME},
     "releases": {},
     "release": {"part": "p", "version": "1"},
+    "packages": {"part": "p"},
+    "build": {"part": "p", "version": "1", "environment": NAME},
 }
 
 
@@ -126,6 +139,10 @@ def test_hostile_names_are_shown_as_text_and_break_no_layout(
         "dora": {"items": [FIGURES], "truncated": True},
         "releases": {"items": [LINE], "next_cursor": None},
         "packages": {"items": [PACKAGE_ITEM], "next_cursor": None},
+        "packages/p": PACKAGE_ITEM | {"dependents": [DEPENDENT], "heads": [{"environment": NAME}]},
+        "packages/p/versions": {"items": [VERSION], "next_cursor": None},
+        "builds/p": {"items": [BUILD], "next_cursor": None},
+        "builds/p/1": BUILD | {"created_at": RUN["created_at"], "variants": [VARIANT], "events": []},
         "releases/p/1": LINE | {"dependents": [DEPENDENT], "builds": [BUILD]},
     }
     for path, body in bodies.items():

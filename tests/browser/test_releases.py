@@ -18,6 +18,8 @@ VIEWS: dict[str, dict[str, Any]] = {
     "environment": {"part": CHECKOUT.full_name, "environment": PRODUCTION},
     "releases": {},
     "release": {"part": PACKAGE, "version": VERSION},
+    "packages": {"part": PACKAGE},
+    "build": {"part": PACKAGE, "version": VERSION, "environment": "npm"},
 }
 
 
@@ -95,7 +97,7 @@ def test_a_release_shows_its_graph_and_the_rebuild_that_failed(tab: Tab) -> None
     dependents = page.get_by_role("table", name="Dependents and their rebuilds").locator("tbody tr")
     expect(dependents.filter(has_text="@acme/forms")).to_contain_text("3.1.1")
     expect(dependents.filter(has_text="@acme/checkout")).to_contain_text("The run ended with failure")
-    dependents.filter(has_text="@acme/checkout").get_by_role("link").click()
+    dependents.filter(has_text="@acme/checkout").get_by_role("link", name="View run").click()
     expect(tab.settled().page.get_by_role("heading", level=1)).to_contain_text("Release")
 
 
@@ -132,6 +134,9 @@ def test_a_link_shows_the_same_in_another_browser(tab: Tab, open_tab: Open, view
         ("branch", "acme/unknown", {}, "View all heads"),
         ("environment", "acme/unknown", {"environment": PRODUCTION}, "View all environments"),
         ("release", PACKAGE, {"version": "9.9.9"}, "View all releases"),
+        ("release", PACKAGE, {"version": "9.9.9"}, "View the package"),
+        ("packages", "unknown", {}, "View all packages"),
+        ("build", PACKAGE, {"version": "9.9.9", "environment": "npm"}, "View the package"),
         ("heads", "", {"cursor": "bogus"}, "View the first page"),
         ("environments", "", {"cursor": "bogus"}, "View the first page"),
         ("releases", "", {"cursor": "bogus"}, "View the first page"),
@@ -146,7 +151,10 @@ def test_what_is_missing_leads_on(tab: Tab, view: str, part: str, query: dict[st
 
 @pytest.mark.parametrize(
     ("view", "part", "query"),
-    [("branch", "", {}), ("branch", "acme", {}), ("environment", UI.full_name, {}), ("release", PACKAGE, {})],
+    [
+        *(("branch", "", {}), ("branch", "acme", {}), ("environment", UI.full_name, {}), ("release", PACKAGE, {})),
+        *(("packages", "", {}), ("build", PACKAGE, {"version": VERSION})),
+    ],
 )
 def test_an_incomplete_link_is_reported_as_such(tab: Tab, view: str, part: str, query: dict[str, str]) -> None:
     page = tab.show(INSTALLATION, view, part=part, **query).page
@@ -183,7 +191,8 @@ def test_a_deployment_without_releases_explains_how_to_turn_them_on(tab: Tab, vi
 
 
 def test_another_installation_is_shown_in_the_list_of_the_view(tab: Tab) -> None:
-    for view, leads_to in {"branch": "heads", "environment": "environments", "release": "releases"}.items():
+    leads = {"branch": "heads", "environment": "environments", "release": "releases"}
+    for view, leads_to in (leads | {"packages": "releases", "build": "releases"}).items():
         page = tab.show(INSTALLATION, view, **VIEWS[view]).page
         page.get_by_label("Installation").select_option(label="globex")
         page.wait_for_url(re.compile(rf"/{leads_to}$"))
@@ -197,12 +206,3 @@ def test_a_view_fits_a_phone(open_tab: Open, view: str) -> None:
     bars = tab.page.locator("nav")
     hidden = bars.evaluate_all("bars => bars.map((bar) => [bar.ariaLabel, bar.scrollWidth - bar.clientWidth])")
     assert [label for label, pixels in hidden if pixels > 0] == []
-
-
-def test_a_version_of_a_rebuild_leads_to_the_release_for_which_it_was_rebuilt(tab: Tab) -> None:
-    page = tab.show(INSTALLATION, "releases").page
-    packages = page.get_by_role("table", name="Packages")
-    packages.get_by_role("link", name="@acme/forms").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(f"{PACKAGE} {VERSION}")
-    page.go_back()
-    expect(tab.settled().page.get_by_role("heading", level=1)).to_have_text("Releases")

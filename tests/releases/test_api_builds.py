@@ -109,7 +109,7 @@ def test_builds_are_listed_by_version_in_pages(client: Client) -> None:
     assert client.get(f"{HERE}/builds/{UI}/7.0.0", environment="production").status == 404
 
 
-@pytest.mark.parametrize("name", ["@acme/ui", "@acme%2Fui", "%40acme%2Fui"])
+@pytest.mark.parametrize("name", ["@acme/ui", "@acme%2Fui", "%40acme%2Fui", "%2540acme%252Fui"])
 def test_a_name_with_a_slash_works_encoded_and_decoded(client: Client, name: str) -> None:
     assert put(client, f"packages/{name}", PACKAGE).body["name"] == "@acme/ui"
     assert reported(client, name=name)["name"] == "@acme/ui"

@@ -1,4 +1,4 @@
-"""The artifacts of a completed variant are final: a fingerprint that was reported never changes."""
+"""Builds are reported before their version is published. The artifacts of a completed variant are final."""
 
 from contextlib import suppress
 from typing import Any
@@ -103,3 +103,12 @@ def test_the_api_refuses_another_fingerprint_and_finds_the_first_in_either_case(
     )
     assert client.get(f"{HERE}/files/{OTHER_SHA}").body["items"] == []
     assert len(client.get(f"{HERE}/files/{SHA.upper()}").body["items"]) == 1
+
+
+def test_the_reason_names_the_builds_of_a_version_that_is_not_published(client: Client) -> None:
+    assert put(client, "builds/ui/1.0.0", BODY | {"status": "started"}).status == 200
+    missing = client.get(f"{HERE}/releases/ui/1.0.0")
+    assert (missing.status, missing.body["detail"]) == (
+        404,
+        "ui 1.0.0 has builds (production), but hasn't been published",
+    )

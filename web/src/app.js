@@ -11,6 +11,7 @@ import * as session from "./session.js";
 import { shell } from "./shell.js";
 import { tick } from "./ticker.js";
 import { branch } from "./views/branch.js";
+import { build } from "./views/build.js";
 import { environment } from "./views/environment.js";
 import { environments } from "./views/environments.js";
 import { heads } from "./views/heads.js";
@@ -21,6 +22,7 @@ import { message } from "./views/message.js";
 import { notifications } from "./views/notifications.js";
 import { emptyLedger, unknownInstallation, unknownView } from "./views/empty_ledger.js";
 import { overview } from "./views/overview.js";
+import { packages } from "./views/packages.js";
 import { pass } from "./views/pass.js";
 import { pools } from "./views/pools.js";
 import { reconciler } from "./views/reconciler.js";
@@ -34,7 +36,7 @@ import { subscription } from "./views/subscription.js";
 
 const VIEWS = {
   overview, jobs, job, run, lookup, repositories, repository, pools, reconciler, pass, notifications, subscription, message,
-  heads, branch, environments, environment, releases, release,
+  heads, branch, environments, environment, releases, release, build, packages,
 };
 
 // Installations that the list didn't have even after it was loaded again.

@@ -8,7 +8,7 @@ import { isKnown, labelOf } from "./installations.js";
 // What is kept when another installation is chosen. Passes are about all installations, other ids about one.
 const COUNTERPARTS = {
   job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories", subscription: "notifications", message: "notifications",
-  branch: "heads", environment: "environments", release: "releases",
+  branch: "heads", environment: "environments", release: "releases", build: "releases", packages: "releases",
 };
 const PLACES = [
   ["overview", "Overview", ["overview"]],
@@ -17,7 +17,7 @@ const PLACES = [
   ["pools", "Pools", ["pools"]],
   ["heads", "Heads", ["heads", "branch"]],
   ["environments", "Environments", ["environments", "environment"]],
-  ["releases", "Releases", ["releases", "release"]],
+  ["releases", "Releases", ["releases", "release", "build", "packages"]],
   ["reconciler", "Reconciler", ["reconciler", "pass"]],
   ["notifications", "Notifications", ["notifications", "subscription", "message"]],
 ];

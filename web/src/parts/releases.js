@@ -1,10 +1,13 @@
 /* What the views of heads, environments and releases share. */
 
 import { link } from "../address.js";
+import { meter } from "../charts/small.js";
 import { el, userText } from "../dom.js";
+import { age, count, percent } from "../format.js";
 import { mark } from "./badge.js";
 import { outward } from "./panel.js";
 import { empty, ways } from "./states.js";
+import { table } from "./table.js";
 
 const SETTING = '"releases": true';
 const SHORT_SHA = 7;
@@ -23,6 +26,7 @@ export const headBadge = (state) => mark(...(HEADS[state] ?? HEADS.none));
 export const deploymentBadge = (state) => mark(DEPLOYMENTS[state] ?? "other", worded(state));
 export const lineBadge = (status) => mark(LINES[status] ?? "other", worded(status));
 export const dependentBadge = (status) => mark(DEPENDENTS[status] ?? "other", worded(status));
+export const variantBadge = (status) => mark(BUILDS[status] ?? "in_progress", worded(status));
 export const buildBadge = (status) => mark(BUILDS[status] ?? "other", worded(status));
 
 export function dependentKind(status) {
@@ -53,6 +57,31 @@ export function deployed(deployment) {
   if (!deployment) return "Nothing";
   const name = deployment.version ?? deployment.ref;
   return [name && name !== deployment.head_sha && [userText(name), " "], sha(deployment.head_sha)];
+}
+
+/** Builds of one version, or of several. */
+export function buildsTable(installation, builds, { versions = false } = {}) {
+  const href = ({ name, version, environment }) => link(installation, "build", name, { version, environment });
+  const columns = [
+    {
+      title: "Environment",
+      grow: true,
+      cell: (row) => [el("a", { class: "row-link", href: href(row) }, userText(row.environment)), versions && el("small", {}, userText(row.version))],
+    },
+    { title: "Status", cell: (row) => buildBadge(row.status) },
+    { title: "Variants", cell: buildProgress },
+    { title: "Updated", numeric: true, wide: true, cell: (row) => age(row.updated_at) },
+  ];
+  return table(versions ? "Builds" : "Builds of this version", columns, builds);
+}
+
+export function buildProgress({ completed_variants: completed, total_variants: total, failed_variants: failed, progress }) {
+  const share = (variants) => (total ? variants / total : 0);
+  const text = total === null ? count(completed) : `${count(completed)} of ${count(total)}`;
+  return [
+    meter(share(completed + failed), text, "success", share(failed)),
+    el("small", {}, progress === null ? "total unknown" : percent(progress), failed > 0 && `, ${count(failed)} failed`),
+  ];
 }
 
 /** On a deployment without releases, every view of theirs explains how to turn them on. */

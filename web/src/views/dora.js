@@ -28,13 +28,15 @@ export function dora(context, { repo, environment }) {
   return panel(
     environment ? "Delivery figures" : "Delivery figures of production",
     choices("Range", options, since),
-    live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, placeIn(installation, !environment)) }),
+    live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, placeIn(installation, !environment), environment) }),
   );
 }
 
-function figures({ items, truncated }, place) {
+function figures({ items, truncated }, place, environment) {
   if (!items.length && !truncated)
-    return empty("No production environment", "GitHub marks none as production, and none is named production, prod or live.");
+    return environment
+      ? empty("No figures", `No deployment to ${environment} was found.`)
+      : empty("No production environment", "GitHub marks none as production, and none is named production, prod or live.");
   const columns = [
     { title: "Environment", grow: true, cell: place },
     { title: "Deployments", cell: (row) => [count(row.deployments), frequency(row.deployments_per_day)] },

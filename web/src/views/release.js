@@ -3,12 +3,11 @@
 import { link, redirect } from "../address.js";
 import * as api from "../api.js";
 import { graph } from "../charts/graph.js";
-import { meter } from "../charts/small.js";
 import { el, userText } from "../dom.js";
-import { age, count, percent, time } from "../format.js";
+import { age, time } from "../format.js";
 import { live } from "../live.js";
 import { facts, outward, panel } from "../parts/panel.js";
-import { buildBadge, dependentBadge, dependentKind, lineBadge, releasesAreOff, runLink } from "../parts/releases.js";
+import { buildsTable, dependentBadge, dependentKind, lineBadge, releasesAreOff, runLink } from "../parts/releases.js";
 import { empty, ways } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { progress } from "./releases.js";
@@ -29,7 +28,7 @@ export const release = {
       every: ({ status }) => (status === "rebuilding" ? OPEN_MS : ENDED_MS),
       load: (signal) => loadRelease(context, signal),
       draw: (found) => drawRelease(found, context),
-      next: () => ways([link(installation, "releases"), "View all releases"]),
+      next: () => ways([link(installation, "packages", context.id), "View the package"], [link(installation, "releases"), "View all releases"]),
     });
   },
 };
@@ -54,7 +53,7 @@ function drawRelease(found, context) {
     el(
       "div",
       { class: "columns" },
-      panel("Builds", builds(found)),
+      panel("Builds", builds(found, context)),
       panel(
         "Details",
         facts([
@@ -62,6 +61,7 @@ function drawRelease(found, context) {
           ["Completed", found.completed_at && time(found.completed_at)],
           ["Previous version", found.previous_version],
           ["Dependents", found.total_dependents ? progress(found) : "none"],
+          ["Package", el("a", { href: link(context.installation, "packages", found.name) }, userText(found.name))],
         ]),
       ),
     ),
@@ -78,12 +78,11 @@ function dependents(found, { installation }) {
     title: `${name}: ${status}`,
   }));
   const columns = [
-    { title: "Package", grow: true, cell: (row) => [userText(row.name), row.repo_full_name && el("small", {}, userText(row.repo_full_name))] },
+    { title: "Package", grow: true, cell: (row) => dependent(row, installation) },
     { title: "Status", cell: (row) => dependentBadge(row.status) },
     { title: "Run", cell: (row) => runOf(row, installation) },
     { title: "New version", wide: true, cell: (row) => userText(row.dependent_version) },
     { title: "Started", numeric: true, wide: true, cell: (row) => age(row.dispatched_at) },
-    { title: "Note", grow: true, wide: true, cell: (row) => userText(row.message) },
   ];
   return [
     found.mode === "dry_run" && el("p", { class: "notice" }, DRY_RUN),
@@ -92,28 +91,21 @@ function dependents(found, { installation }) {
   ];
 }
 
+/** With the reason of a failure, which is shown on a phone too. */
+function dependent(row, installation) {
+  return [
+    el("a", { href: link(installation, "packages", row.name) }, userText(row.name)),
+    row.repo_full_name && el("small", {}, userText(row.repo_full_name)),
+    row.message && el("small", {}, userText(row.message)),
+  ];
+}
+
 function runOf(row, installation) {
   if (row.run_id) return runLink(installation, row, "View run");
   return outward(row.run_html_url, "GitHub") ?? "–";
 }
 
-function builds({ builds: found = [], name }) {
+function builds({ builds: found = [], name }, { installation }) {
   if (!found.length) return empty("No builds", `No build of ${name} was reported for this version.`);
-  const columns = [
-    { title: "Environment", grow: true, cell: (row) => userText(row.environment) },
-    { title: "Status", cell: (row) => buildBadge(row.status) },
-    {
-      title: "Variants",
-      cell: (row) => [
-        meter(row.progress, variants(row), row.error ? "failure" : "success"),
-        el("small", {}, row.progress === null ? "of an unknown number" : percent(row.progress)),
-      ],
-    },
-    { title: "Updated", numeric: true, wide: true, cell: (row) => age(row.updated_at) },
-  ];
-  return table("Builds of this version", columns, found);
-}
-
-function variants({ completed_variants: completed, total_variants: total }) {
-  return total === null ? count(completed) : `${count(completed)} of ${count(total)}`;
+  return buildsTable(installation, found);
 }

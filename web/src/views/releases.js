@@ -49,7 +49,7 @@ function drawLines({ items, next_cursor: next }, { installation, query }) {
       title: "Release",
       grow: true,
       cell: (row) => [
-        el("a", { class: "row-link cut", href: releaseLink(installation, row.name, row.version) }, userText(`${row.name} ${row.version}`)),
+        el("a", { class: "row-link", href: releaseLink(installation, row.name, row.version) }, userText(`${row.name} ${row.version}`)),
         row.previous_version && el("small", {}, "after ", userText(row.previous_version)),
       ],
     },
@@ -63,8 +63,9 @@ function drawLines({ items, next_cursor: next }, { installation, query }) {
   ];
 }
 
-export function progress({ total_dependents: total, finished_dependents: finished, failed_dependents: failed }) {
+export function progress({ status, total_dependents: total, finished_dependents: finished, failed_dependents: failed }) {
   if (!total) return "–";
+  if (status === "planned") return `${count(total)} planned`; // a dry run never finishes
   const text = `${count(finished)} of ${count(total)}`;
   return [meter(finished / total, text, "success", failed / total), failed > 0 && el("small", {}, `${count(failed)} failed`)];
 }
@@ -76,9 +77,7 @@ function drawPackages({ items, next_cursor: next }, { installation }) {
       title: "Package",
       grow: true,
       cell: (row) => [
-        row.version
-          ? el("a", { class: "cut", href: releaseLink(installation, row.name, row.version) }, userText(row.name))
-          : userText(row.name),
+        el("a", { class: "row-link", href: link(installation, "packages", row.name) }, userText(row.name)),
         row.repo_full_name && el("small", {}, userText(row.repo_full_name)),
       ],
     },

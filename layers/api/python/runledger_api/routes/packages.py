@@ -167,8 +167,9 @@ def _version(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def package_name(encoded: str) -> str:
+    """A name may be encoded twice: API Gateway decodes a path once, but not every proxy does."""
     with explained():
-        return names.package_name(unquote(encoded), field="package")
+        return names.package_name(unquote(unquote(encoded)), field="package")
 
 
 def version_name(encoded: str) -> str:

@@ -64,6 +64,9 @@ def _builds(line: LineKey) -> list[dict[str, Any]]:
 def _reason(line: LineKey) -> str:
     """A version that a rebuild published belongs to the line of the package for which it was rebuilt."""
     stored = releases().packages.version(*line)
+    if stored is None and (builds := _builds(line)):
+        environments = ", ".join(each["environment"] for each in builds)
+        return f"{line.name} {line.version} has builds ({environments}), but hasn't been published"
     if stored is None:
         return f"{line.name} {line.version} was not found in installation {line.installation_id}"
     if joined := stored.get("joined"):
