@@ -67,6 +67,19 @@ def test_a_test_is_sent_during_a_pause_and_ends_it(scene: Scene) -> None:
     assert "paused_until" not in scene.receivers.health(subscription)
 
 
+def test_tests_that_fail_dont_lengthen_a_pause(scene: Scene) -> None:
+    subscription = scene.subscribe()
+    behave(scene, Receipt.try_later(DOWN))
+    about: Any = {"at": NOON, "created_by": "token:olga", "correlation_id": "c"}
+    for number in range(6):
+        scene.outbox.post(own_message(OwnType.TEST, {"text": "?"}, subscription, identity=str(number), **about))
+        scene.drain()
+    health = scene.receivers.health(subscription)
+    assert len(scene.channel.received) == 6
+    assert health["failures"] == attempts.FAILURES_UNTIL_PAUSE
+    assert health["paused_until"] < times.earlier(NOON, seconds=-attempts.FIRST_PAUSE_SECONDS - 1)
+
+
 def test_two_senders_never_both_probe(scene: Scene) -> None:
     subscription = scene.subscribe()
     for _ in range(3):

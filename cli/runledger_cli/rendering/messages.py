@@ -12,9 +12,9 @@ from runledger_cli.rendering.tables import Cell, Column, pairs, table
 MESSAGES = (
     Column(title="MESSAGE"),
     Column(title="STATUS"),
-    Column(title="TYPE"),
+    Column(title="TYPE", optional=3),
     Column(title="SUBSCRIPTION", shrinks=True),
-    Column(title="ABOUT", shrinks=True, optional=3),
+    Column(title="ABOUT", shrinks=True),
     Column(title="CREATED", optional=1),
     Column(title="RETRIES", right=True, optional=2),
     Column(title="ERROR", flows=True),
@@ -50,7 +50,7 @@ def messages_table(style: Style, items: list[dict[str, Any]], names: dict[str, s
             _cell(status(each)),
             each["message_type"],
             names.get(each["subscription_id"], "deleted"),
-            each.get("title"),
+            each.get("title") or each["message_type"],  # messages of earlier versions have no title
             style.time(each["created_at"]),
             each["retry_count"],
             _error(each),
