@@ -79,9 +79,7 @@ def test_a_webhook_is_created_and_its_secret_is_the_only_line_on_stdout(api: Can
         "kind": "webhook",
         "config": {"url": "https://example.com/h"},
         "types": ["job.*", "run.failed"],
-        "repositories": [],
         "branches": ["main"],
-        "conclusions": [],
         "at_most_per_hour": 20,
         "schedule": {
             "every": "weekly",
@@ -91,6 +89,40 @@ def test_a_webhook_is_created_and_its_secret_is_the_only_line_on_stdout(api: Can
             "content": "digest",
         },
     }
+
+
+def test_edit_sends_what_is_given_and_keeps_the_other_fields_of_the_channel(api: CannedApi, ask: Ask) -> None:
+    known = subscription(kind="ntfy", config={"url": "https://ntfy.sh/old", "priority": 4})
+    api.respond(f"GET {HERE}/subscriptions", {"items": [known], "next_cursor": None})
+    api.respond(f"PATCH {HERE}/subscriptions/{FIRST}", known)
+    options = ("--url", "https://ntfy.sh/new", "--type", "run.failed", "--repo", "acme/*", "--clear", "branch")
+    shown = ask("subscriptions", "edit", "Failures", *options, "--clear", "at-most", "--clear", "schedule")
+    assert (shown.returncode, shown.stderr) == (0, f"changed Failures ({FIRST})\n")
+    assert api.asked[-1].body == {
+        "config": {"url": "https://ntfy.sh/new", "priority": 4},
+        "types": ["run.failed"],
+        "repositories": ["acme/*"],
+        "branches": [],
+        "at_most_per_hour": None,
+        "schedule": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ((), "nothing to change"),
+        (("--branch", "main", "--clear", "branch"), "--clear branch contradicts the new value"),
+        (("--clear", "type"), "invalid choice"),
+        (("--hour", "8"), "--hour requires --daily or --weekly"),
+    ],
+)
+def test_an_edit_that_makes_no_sense_changes_nothing(
+    api: CannedApi, ask: Ask, options: tuple[str, ...], text: str
+) -> None:
+    refused = ask("subscriptions", "edit", "Failures", *options)
+    assert (refused.returncode, text in refused.stderr) == (2, True)
+    assert all(each.method == "GET" for each in api.asked)
 
 
 def test_a_secret_comes_from_a_file_and_never_from_an_option(api: CannedApi, ask: Ask, tmp_path: Path) -> None:

@@ -21,12 +21,23 @@ KINDS = ("slack", "webhook", "ntfy", "sns", "eventbridge", "relaunch")
 # Asked for on a terminal; a webhook's is generated, and that of ntfy is optional.
 NEEDS_SECRET = {"slack": "URL of the incoming webhook", "relaunch": "webhook secret of the launcher's App"}
 DEFAULT_HOUR = 9
+# Options to fields of a subscription; each can be given several times.
+FILTERS = {"type": "types", "repo": "repositories", "branch": "branches", "conclusion": "conclusions"}
+# What `edit --clear` can remove, and its value in the API then.
+CLEARED: dict[str, tuple[str, Any]] = {
+    "repo": ("repositories", []),
+    "branch": ("branches", []),
+    "conclusion": ("conclusions", []),
+    "at-most": ("at_most_per_hour", None),
+    "schedule": ("schedule", None),
+}
 STDIN = "-"
 EXAMPLES = """\
 runledger subscriptions
 runledger subscriptions create Failures --kind slack --type job.failed --type job.stuck --branch main
 runledger subscriptions create Pager --kind webhook --url https://example.com/hook --type 'job.*'
 runledger subscriptions create Digest --kind sns --target builds --weekly monday --hour 9 --timezone Europe/Berlin
+runledger subscriptions edit Failures --type job.failed --type run.failed --clear branch
 runledger subscriptions test Failures --wait"""
 
 
@@ -40,6 +51,7 @@ def add_to(commands: Commands) -> None:
     )
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
     _add_create(actions)
+    _add_edit(actions)
     for name, run, summary in (
         ("test", test, "send a test message"),
         ("enable", enable, "send events that match from now on"),
@@ -48,7 +60,7 @@ def add_to(commands: Commands) -> None:
         ("delete", delete, "delete a subscription and its secret"),
     ):
         action = add_command(actions, name, run, summary=summary, examples=f"runledger subscriptions {name} Failures")
-        action.add_argument("subscription", metavar="SUBSCRIPTION", help="its name, its id, or the beginning of its id")
+        _add_subscription(action)
         if name == "test":
             action.add_argument("--wait", action="store_true", help="wait for the receiver; exit code 1 if it failed")
         if name == "rotate-secret":
@@ -66,15 +78,35 @@ def _add_create(actions: Commands) -> None:
     parser.add_argument("--url", help="of the receiver: webhook, ntfy and relaunch")
     parser.add_argument("--target", metavar="NAME", help="a topic or bus in the settings: sns and eventbridge")
     _add_secret_file(parser)
+    _add_rules(parser)
+
+
+def _add_edit(actions: Commands) -> None:
+    example = EXAMPLES.splitlines()[4]
+    parser = add_command(actions, "edit", edit, summary="change what a subscription sends, and where", examples=example)
+    _add_subscription(parser)
+    parser.add_argument("--name", metavar="NAME", help="a new name")
+    parser.add_argument("--url", help="of the receiver: webhook, ntfy and relaunch")
+    parser.add_argument("--target", metavar="NAME", help="a topic or bus in the settings: sns and eventbridge")
+    _add_rules(parser)
+    parser.add_argument(
+        "--clear",
+        action="append",
+        choices=CLEARED,
+        metavar="RULE",
+        default=[],
+        help=f"remove a filter, the limit or the schedule: one of {', '.join(CLEARED)}; may be repeated",
+    )
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
     for name, what in (
         ("type", "events to send, such as job.failed or job.*"),
         ("repo", "only of these repositories, such as acme/*"),
         ("branch", "only on these branches"),
         ("conclusion", "only with these conclusions"),
     ):
-        parser.add_argument(
-            f"--{name}", action="append", metavar=name.upper(), default=[], help=f"{what}; may be repeated"
-        )
+        parser.add_argument(f"--{name}", action="append", metavar=name.upper(), help=f"{what}; may be repeated")
     parser.add_argument("--at-most", type=int, metavar="N", help="messages an hour")
     schedule = parser.add_mutually_exclusive_group()
     schedule.add_argument("--daily", action="store_true", help="send a digest each day")
@@ -83,6 +115,10 @@ def _add_create(actions: Commands) -> None:
     parser.add_argument("--timezone", metavar="ZONE", help="of --hour (default: UTC)")
     parser.add_argument("--reminder", metavar="TEXT", help="send this text instead of the digest")
     parser.add_argument("--config", type=_config, metavar="JSON", default={}, help="further fields of the channel")
+
+
+def _add_subscription(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("subscription", metavar="SUBSCRIPTION", help="its name, its id, or the beginning of its id")
 
 
 def _config(text: str) -> dict[str, Any]:
@@ -117,15 +153,29 @@ def create(session: Session) -> int:
     body: dict[str, Any] = {
         "name": given.name,
         "kind": given.kind,
-        "config": {**given.config, **_present(url=given.url, target=given.target)},
-        "repositories": given.repo,
-        "branches": given.branch,
-        "conclusions": given.conclusion,
-        **_present(at_most_per_hour=given.at_most, schedule=_schedule(given), secret=_secret(given, given.kind)),
+        "config": _channel(given),
+        **_rules(given),
+        **_present(secret=_secret(given, given.kind)),
     }
-    if given.type or given.kind != "relaunch":
-        body["types"] = given.type
+    if given.kind != "relaunch":
+        body.setdefault("types", [])
     return _report(session, session.api.post(*subscriptions.path(session, "subscriptions"), body=body), "created")
+
+
+def edit(session: Session) -> int:
+    """Filters that are given replace the previous ones. Further fields of the channel are added to the present ones."""
+    given, found = session.options, subscriptions.find(session, session.options.subscription)
+    channel, rules = _channel(given), _rules(given)
+    for name in given.clear:
+        field, cleared = CLEARED[name]
+        if field in rules:
+            raise UsageError(f"--clear {name} contradicts the new value")
+        rules[field] = cleared
+    changes = {**_present(name=given.name), **({"config": {**found["config"], **channel}} if channel else {}), **rules}
+    if not changes:
+        raise UsageError("nothing to change: give at least one option")
+    where = subscriptions.path(session, "subscriptions", found["subscription_id"])
+    return _report(session, session.api.patch(*where, body=changes), "changed")
 
 
 def test(session: Session) -> int:
@@ -154,6 +204,15 @@ def delete(session: Session) -> int:
         _confirm(session, found["name"])
     where = subscriptions.path(session, "subscriptions", found["subscription_id"])
     return _report(session, session.api.delete(*where), "deleted")
+
+
+def _channel(given: argparse.Namespace) -> dict[str, Any]:
+    return {**given.config, **_present(url=given.url, target=given.target)}
+
+
+def _rules(given: argparse.Namespace) -> dict[str, Any]:
+    filters = {field: getattr(given, name) for name, field in FILTERS.items()}
+    return _present(**filters, at_most_per_hour=given.at_most, schedule=_schedule(given))
 
 
 def _path(session: Session) -> tuple[object, ...]:
