@@ -232,11 +232,13 @@ def test_a_visible_tab_counts_the_messages_of_the_day_every_two_minutes_only(ope
     client.post(f"{path(created(client))}/test")
     tab, asked = open_page(stands_still=False).view("notifications"), list[str]()
     tab.page.on("request", lambda request: asked.append(request.url.partition("?")[0].rpartition("/")[2]))
-    for _ in range(7):
+    for _ in range(4):
         tab.page.clock.run_for(15_000)
         tab.settled()
-    assert (asked.count("notifications"), asked.count("messages"), asked.count("subscriptions")) == (0, 7, 7)
-    tab.page.clock.run_for(15_000)
+    # The clock of the page goes on by itself, too: on a busy machine there is time for more.
+    assert asked.count("notifications") == 0
+    assert 4 <= asked.count("messages") == asked.count("subscriptions")
+    tab.page.clock.run_for(60_000)
     tab.settled()
     assert asked.count("notifications") == 1
 
