@@ -6,6 +6,7 @@ INSTALLATION, JOB, RUN = 42, 41_234_567_890, 7_234_567_890
 ORPHAN = "arn:aws:ecs:eu-west-1:123456789012:task/runners/0123abcd"
 PASS = "full-2025-01-15T10-30"
 SUBSCRIPTION, MESSAGE = "a1b2" + "0" * 28, "3b9c" + "0" * 28
+OTHER_SUBSCRIPTION = "a1c3" + "0" * 28
 PAGE = f"https://github.com/acme/api/actions/runs/{RUN}/job/{JOB}"
 
 Response = dict[str, Any]
@@ -232,6 +233,19 @@ def subscription(subscription_id: str = SUBSCRIPTION, name: str = "Failures", **
         "health": {"status": "healthy", "failures": 0, "succeeded_at": "2025-01-15T11:00:00.000Z"},
         **more,
     }
+
+
+def two_subscriptions() -> Response:
+    digest = subscription(
+        OTHER_SUBSCRIPTION,
+        "Digest",
+        enabled=False,
+        types=[],
+        at_most_per_hour=5,
+        branches=["main"],
+        schedule={"every": "weekly", "hour": 9, "weekday": "friday", "timezone": "UTC"},
+    )
+    return {"items": [subscription(), digest], "next_cursor": None}
 
 
 def message(status: str = "queued", **more: Any) -> Response:
