@@ -74,9 +74,9 @@ format: $(VENV_DEV) ## Format the code and fix lint errors
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-# One process more than two cores: many tests wait for servers, queues and the browser.
+# More processes than two cores, because many tests wait for servers, queues and the browser.
 test: install-dev chromium ## Run all tests
-	@.venv/bin/pytest --numprocesses 3
+	@.venv/bin/pytest --numprocesses 4
 
 chromium:
 	@command -v $(BROWSERS) >/dev/null || { \

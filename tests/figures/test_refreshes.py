@@ -47,7 +47,8 @@ def test_completed_jobs_are_counted_every_five_minutes_and_open_ones_every_15_se
     for _ in range(16):
         page.clock.run_for(MINUTE_MS // 4)
         dashboard.settled()
-    assert len(asked) >= 14
+    # A timer begins when the response has arrived, so a busy machine has fewer of them.
+    assert len(asked) >= 8
     assert [request for request in asked if "completed=false" not in request.url] == []
     expect(queued).to_have_text("1")
     expect(completed).to_have_text("1")

@@ -235,9 +235,9 @@ def test_a_visible_tab_counts_the_messages_of_the_day_every_two_minutes_only(ope
     for _ in range(4):
         tab.page.clock.run_for(15_000)
         tab.settled()
-    # The clock of the page goes on by itself, too: on a busy machine there is time for more.
     assert asked.count("notifications") == 0
-    assert 4 <= asked.count("messages") == asked.count("subscriptions")
+    # A timer begins when the response has arrived, so a busy machine has fewer of them.
+    assert min(asked.count("messages"), asked.count("subscriptions")) >= 2
     tab.page.clock.run_for(60_000)
     tab.settled()
     assert asked.count("notifications") == 1

@@ -16,7 +16,7 @@ from tests.simulation.scenario import Scenario
 from tests.simulation.scenario_checks import undisturbed, violations
 from tests.simulation.scenarios import SCENARIOS
 
-ORDERS = 12
+ORDERS = 8
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 
@@ -62,7 +62,7 @@ def test_a_crash_at_any_call_and_a_retry_leave_the_tables_of_no_crash(scenario: 
 
 @every_scenario
 def test_a_crash_another_input_and_a_crash_of_the_retry_end_as_expected(scenario: Scenario) -> None:
-    for outcome, found in crashes_twice(scenario, limit=40, seed=3):
+    for outcome, found in crashes_twice(scenario, limit=24, seed=3):
         assert not found, outcome.story()
 
 
