@@ -76,7 +76,7 @@ format: $(VENV_DEV) ## Format the code and fix lint errors
 
 # More processes than two cores, because many tests wait for servers, queues and the browser.
 test: install-dev chromium ## Run all tests
-	@.venv/bin/pytest --numprocesses 4
+	@.venv/bin/pytest --numprocesses 3
 
 chromium:
 	@command -v $(BROWSERS) >/dev/null || { \

@@ -86,9 +86,14 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
             return importlib.import_module(function)
 
         aws.client.cache_clear()
+        _stop_functions()  # other tests import them, too
         yield World(dynamodb, sqs, secrets, queue_url, secret_arn, start)
-        for function in FUNCTIONS:
-            sys.modules.pop(function, None)
+        _stop_functions()
+
+
+def _stop_functions() -> None:
+    for function in FUNCTIONS:
+        sys.modules.pop(function, None)
 
 
 @pytest.fixture

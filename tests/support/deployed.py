@@ -1,5 +1,6 @@
 """The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run, and the demo played on it."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from local.github.control import Control
 
 SHARE_IT = ("tests/e2e/", "tests/browser/")
 UPGRADES_ITS_OWN = "tests/upgrade/"
+HAS_BEGUN = pytest.StashKey[bool]()
 # What takes longest comes first, so that no process waits for another in the end. Tests in the browser come after all
 # others of the deployment, so that none has to expect what they change.
 FIRST = (*SHARE_IT, UPGRADES_ITS_OWN, "tests/reconciler/", "tests/simulation/", "tests/stacks/", "tests/tables/")
@@ -50,6 +52,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.nodeid.startswith(SHARE_IT):
             item.add_marker(pytest.mark.server)
     items.sort(key=lambda item: place(item.nodeid))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The tests of the deployment take longest, one after the other: processes that begin with others yield to them."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not item.config.stash.get(HAS_BEGUN, False):
+        item.config.stash[HAS_BEGUN] = True
+        if not item.nodeid.startswith(SHARE_IT):
+            os.nice(5)
 
 
 @pytest.fixture(scope="session")
