@@ -1,9 +1,9 @@
-# Every target works in a fresh clone, and running it again does no work twice.
-# Everything is installed into this folder. PYTHON chooses the interpreter, RUNLEDGER_PORT the port of `run` and `up`.
+# Every target works in a fresh clone, and running it again does nothing that is already done.
+# Everything is installed into this folder. PYTHON selects the interpreter, and RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
 LOCKS := requirements/locks
-# What a deployment needs, and after that what only development needs.
+# First what a deployment needs, then what only development needs.
 VENV := .venv/.installed
 NODE := .venv/tools/.node
 NODE_MODULES := node_modules/.installed
@@ -15,23 +15,23 @@ PACKAGES := layers/domain/python:layers/github/python:layers/api/python:function
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
 SHELL := /bin/bash
-# Node.js and Java that `install` brought along where the machine has none, and their caches kept out of the home folder.
+# Node.js and Java, if `install` had to install them, and caches that would otherwise be in the home folder.
 export PATH := $(CURDIR)/.venv/tools:$(PATH)
 export npm_config_cache := $(CURDIR)/.local/cache/npm
 export CDK_HOME := $(CURDIR)/.local/cache/cdk
 export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(CURDIR)/.local/cache/jsii
 export CDK_DISABLE_CLI_TELEMETRY := true
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
-# Some containers set it. Then each of hundreds of processes in the tests would compile the same modules again.
+# Some containers set this variable. Hundreds of test processes would then compile the same modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# $(call quietly,command): its output goes to a log, which is shown only when it fails.
+# $(call quietly,command): writes the output to a log, and shows the log only if the command fails.
 quietly = mkdir -p .local && { { $(1); } >.local/install.log 2>&1 || { tail -n 40 .local/install.log >&2; exit 1; }; }
-# $(call pip_install,name): the packages of a lock, and only files whose hash is in it.
+# $(call pip_install,name): installs the packages of a lock, and only files whose hash is in it.
 pip = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 pip_install = $(pip) --require-hashes --only-binary :all: --requirement $(LOCKS)/$(1).txt
 pip_install_cli = $(pip) --no-index --no-deps --no-build-isolation --editable .
-# $(call lock,name): all packages that requirements/name.txt needs, pinned with the hashes of every file of their releases.
+# $(call lock,name): pins all packages that requirements/name.txt needs, with the hashes of every file of their releases.
 lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate $(UPGRADE) \
 	--custom-compile-command "make lock" --cache-dir .local/cache/uv \
 	--output-file $(LOCKS)/$(1).txt requirements/$(1).txt
@@ -74,7 +74,7 @@ format: $(VENV_DEV) ## Format the code and fix lint errors
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-# More processes than two cores, because many tests wait for servers, queues and the browser.
+# One process more than CI has cores, because many tests wait for servers, queues and the browser.
 test: install-dev chromium ## Run all tests
 	@.venv/bin/pytest --numprocesses 3
 
@@ -93,7 +93,7 @@ test-fast: install-dev ## Run the tests that need no server, without those that 
 
 SECONDS ?= 60
 SEED ?= 1
-migration: install-dev ## Import 5,000 webhooks, and change every storage phase under traffic
+migration: install-dev ## Import 5,000 webhooks, and go through all storage phases under traffic
 	@MIGRATION_OBJECTS=5000 MIGRATION_PHASES=all .venv/bin/pytest --numprocesses 0 tests/migration/test_import.py \
 		tests/migration/test_phases.py
 
@@ -110,13 +110,13 @@ fuzz: install-dev ## Send random webhooks, events and requests for SECONDS (60) 
 synth: install ## Write the CloudFormation templates of the production configuration to cdk.out
 	@PATH=$(CURDIR)/.venv/bin:$$PATH node_modules/.bin/cdk synth --quiet --no-notices
 
-preflight: $(VENV) $(NODE) ## Check the AWS account before a deployment, and the deployment after it; ARGS="-c stage=..."
+preflight: $(VENV) $(NODE) ## Check the AWS account before you deploy, and the deployment afterwards; ARGS="-c stage=..."
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m preflight $(ARGS)
 
 recover: $(VENV) ## Replay a job, rebuild lost items or copy them from a restored table; ARGS="rebuild --stage prod"
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m recovery $(ARGS)
 
-soak: install-dev ## Play LIVES (2000) from SEED (1) on a deployment whose DynamoDB fails in bursts
+soak: install-dev ## Send the events of LIVES (2000) jobs from SEED (1) to a deployment whose DynamoDB fails in bursts
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m tests.soak --lives $(or $(LIVES),2000) --seed $(SEED)
 
 up: install-dev ## Deploy to a local AWS emulator and leave it running
@@ -125,7 +125,7 @@ up: install-dev ## Deploy to a local AWS emulator and leave it running
 down: $(VENV_DEV) ## Stop what `up` started
 	@.venv/bin/python -u -m local down
 
-run: install-dev ## Deploy to a local AWS emulator, play a demo workload, and stay until Ctrl-C
+run: install-dev ## Deploy to a local AWS emulator, run a demo workload, and stay until Ctrl-C
 	@.venv/bin/python -u -m local run
 
 bench: install-dev ## Measure cost and speed, compared with a baseline
@@ -149,7 +149,7 @@ $(VENV): requirements.txt $(LOCKS)/deploy.txt pyproject.toml | .venv/pyvenv.cfg
 	@$(call quietly,$(pip_install_cli))
 	@touch $@
 
-# The development packages include those of a deployment, so one installation does for both.
+# The development packages include those of a deployment, so one installation covers both.
 $(VENV_DEV): requirements-dev.txt $(LOCKS)/development.txt pyproject.toml | .venv/pyvenv.cfg
 	@echo "Installing the Python packages of development into .venv (a minute or two)"
 	@$(call quietly,$(call pip_install,development))
