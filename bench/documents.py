@@ -30,7 +30,7 @@ def update(counts: Counts) -> None:
 
 
 def _job(counts: Counts) -> Iterator[tuple[str, ...]]:
-    yield "a normal life", "write units", "read units", "$ per million jobs"
+    yield "a normal job", "write units", "read units", "$ per million jobs"
     for name, units in sorted(counts.normal.writes.items()):
         yield f"`{name}`", f"{units:g}", f"{counts.normal.reads[name]:g}", _million(units, counts.normal.reads[name])
     yield "**everything**", *_total(counts.normal.written(), counts.normal.read())
@@ -44,7 +44,7 @@ def _job(counts: Counts) -> Iterator[tuple[str, ...]]:
 
 
 def _lives(counts: Counts) -> Iterator[tuple[str, ...]]:
-    yield "life", "write units", "read units", "$ per million jobs"
+    yield "job", "write units", "read units", "$ per million jobs"
     for name, usage in counts.lives.items():
         yield name.replace("_", " "), *_total(usage.written(), usage.read())
 
