@@ -154,7 +154,7 @@ def _put(world: World, number: int, here: str, there: str, *, hours: float = 1) 
 def table(results: list[Hour]) -> list[str]:
     """For docs/scaling.md."""
     rows = [
-        "| hour | passes | calls to GitHub | runs asked about | jobs healed | jobs still behind | machines stopped "
+        "| hour | passes | calls to GitHub | runs checked | jobs corrected | jobs left to correct | machines stopped "
         "| parts that ran |",
         "| --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
