@@ -77,7 +77,7 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
     compliance.accept(
         made,
         "AwsSolutions-SMG4",
-        "GitHub or a person holds the other half: docs/operating.md explains how to rotate it without downtime.",
+        "GitHub or a person holds the other half: docs/runbook.md explains how to rotate it without downtime.",
     )
     return resource_of(made, secretsmanager.CfnSecret).attr_id
 

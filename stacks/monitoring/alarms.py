@@ -1,4 +1,4 @@
-"""Creates alarms. docs/operating.md describes what to do about each of them.
+"""Creates alarms. docs/monitoring.md describes what to do about each of them.
 
 An alarm is in the stack of the resource that it watches, so that it needs no reference to another stack: CloudFormation
 resolves each reference with a call of its own, and two hundred of them exceed its rate limit.
@@ -51,7 +51,7 @@ class Alarms(Construct):
             self,
             name,
             alarm_name=f"{self._prefix}-{name}",
-            alarm_description=f"{meaning} See docs/operating.md, Alarms.",
+            alarm_description=f"{meaning} See docs/monitoring.md, Alarms.",
             metric=metric,
             threshold=threshold,
             comparison_operator=comparison,

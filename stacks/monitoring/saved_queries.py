@@ -14,7 +14,7 @@ PLAIN_TEXT_ERRORS = (
     r"Task timed out after|^\[ERROR\]|Runtime exited|Runtime\.\w+Error|Status: (error|timeout)|Extension\.Crash"
 )
 
-# By the names that docs/operating.md explains.
+# By the names that docs/monitoring.md explains.
 OVER_FUNCTIONS = {
     "follow one delivery": """
         fields @timestamp, function, level, message, event_type, status, outcome, reason, job_id

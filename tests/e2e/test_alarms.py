@@ -64,7 +64,7 @@ def test_an_alarm_notifies_its_subscribers(outputs: Outputs, subscribed: str) ->
         (message,) = sqs.receive_message(QueueUrl=subscribed, WaitTimeSeconds=20)["Messages"]
     notification = json.loads(json.loads(message["Body"])["Message"])
     assert (notification["AlarmName"], notification["NewStateValue"]) == ("runledger-local-OrphansOverdue", "ALARM")
-    assert "See docs/operating.md" in notification["AlarmDescription"]
+    assert "See docs/monitoring.md" in notification["AlarmDescription"]
 
 
 def test_the_cloudwatch_dashboard_is_deployed(outputs: Outputs) -> None:

@@ -181,7 +181,7 @@ def test_the_repositories_with_most_orphans_are_a_saved_query(scene: Scene, caps
 def test_the_document_has_the_time_after_which_an_overdue_orphan_is_an_alarm() -> None:
     earliest = OVERDUE_SECONDS // 60
     latest = earliest + INTERVAL_SECONDS[PassKind.QUICK] // 60
-    assert f"{earliest} to {latest} minutes after it" in section("operating.md", "Service levels of the reconciler")
+    assert f"{earliest} to {latest} minutes after it" in section("monitoring.md", "Service levels of the reconciler")
 
 
 def outcomes(lines: Lines) -> list[tuple[int, int]]:

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import subprocess
 from dataclasses import fields
 from pathlib import Path
 
@@ -25,6 +26,13 @@ WRITE_METRICS = (
     *("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py"),
     "notifications/telemetry.py",
 )
+# Every optional part, in one configuration, because each one takes seconds.
+COMPLETE = {
+    "feeds": True, "notifications": True, "releases": True, "snap_start": True,
+    "runner_config_bucket": "create",
+}
+LOGGED = ("layers/*/python/**/*.py", "functions/*.py")
+LOGS = re.compile(r"(logs\.)?(logger\.(info|warning|error|exception)|count)")
 SETTINGS = {
     name: value
     for name, value in json.loads((ROOT / "cdk.json").read_text())["context"].items()
@@ -44,6 +52,19 @@ def alarms(templates: Templates) -> list[str]:
     return [alarm["AlarmName"].removeprefix("runledger-prod-") for alarm in made]
 
 
+@pytest.fixture(scope="module")
+def complete() -> Templates:
+    return synthesise(**COMPLETE)
+
+
+def log_messages() -> set[str]:
+    """The first arguments of calls such as `logger.error("...")` and `logs.count("...")`."""
+    files = [file for pattern in LOGGED for file in ROOT.glob(pattern)]
+    calls = [node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    logged = [call.args[0] for call in calls if call.args and LOGS.fullmatch(ast.unparse(call.func))]
+    return {each.value for each in logged if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+
+
 def test_every_setting_is_documented_with_its_default() -> None:
     documented = {name: (default, meaning) for name, default, meaning in rows((DOCS / "settings.md").read_text())}
     assert documented.keys() == {f"`{name}`" for name in SETTINGS}
@@ -55,7 +76,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_every_metric_is_documented_and_every_documented_metric_is_emitted() -> None:
-    assert names(section("operating.md", "Metrics")) == emf.UNITS.keys()
+    assert names(section("monitoring.md", "Metrics")) == emf.UNITS.keys()
     assert emf.UNITS.keys() <= named_in_code()
 
 
@@ -73,20 +94,49 @@ def test_every_event_of_a_job_has_a_metric() -> None:
     assert {*telemetry.EVENT_METRICS.values(), *telemetry.DOLLAR_METRICS.values()} <= emf.UNITS.keys()
 
 
-def test_every_alarm_is_documented_and_every_documented_alarm_exists(templates: Templates) -> None:
-    """`Kind-…` in the table means one alarm for each queue, function or table."""
-    made = {re.sub(r"-.*", "-…", name) for name in alarms(templates)}
-    tables = section("operating.md", "Alarms").partition("Saved queries are")[0]
-    assert names(tables) == made
+def test_every_log_message_is_documented() -> None:
+    assert log_messages() - names(section("monitoring.md", "What each function logs")) == set()
 
 
-def test_every_queue_that_has_an_alarm_is_explained(templates: Templates) -> None:
-    queues = {name.partition("-")[2] for name in alarms(templates) if name.startswith(("QueueAge", "DeadLetters"))}
+def test_every_alarm_is_documented_and_every_documented_alarm_exists(complete: Templates) -> None:
+    """`Kind-…` in a table means one alarm for each queue, function or table."""
+    made = set(alarms(complete))
+    kinds = {re.sub(r"-.*", "-…", name) for name in made}
+    documented = names(section("monitoring.md", "Alarms"))
+    assert kinds <= documented
+    assert documented <= kinds | made
+
+
+def test_every_alarm_of_an_optional_part_is_documented_with_its_setting(templates: Templates) -> None:
+    """Those of each queue, function or table are documented once, except those on dead letters."""
+    _, *parts = section("monitoring.md", "Alarms").split("### With ")
+    for part in parts:
+        setting = part.split("`")[1]
+        needed = {"feeds": True} if setting == "notifications" else {}
+        before = synthesise(**needed) if needed else templates
+        added = set(alarms(synthesise(**{setting: True}, **needed))) - set(alarms(before))
+        own = {name for name in added if "-" not in name or name.startswith("DeadLetters-")}
+        assert names(part.partition("\n### ")[0]) == own, setting
+
+
+def test_every_queue_that_has_an_alarm_is_explained(complete: Templates) -> None:
+    queues = {name.partition("-")[2] for name in alarms(complete) if name.startswith(("QueueAge", "DeadLetters"))}
     explained = section("operating.md", "A dead-letter queue is not empty")
-    assert [queue for queue in queues if f"`{queue}" not in explained] == []
+    explaining = re.compile("|".join(f"`{re.escape(queue)}(?:DeadLetters)?`" for queue in queues))
+    found = {name.strip("`").removesuffix("DeadLetters") for name in explaining.findall(explained)}
+    assert found == queues
 
 
-def test_everything_that_is_retained_is_listed_with_the_command_that_deletes_it() -> None:
+def test_every_queue_of_messages_between_functions_is_listed(complete: Templates) -> None:
+    """Messages of the others come from launchers and AWS."""
+    queues = {name.partition("-")[2] for name in alarms(complete) if name.startswith("QueueAge")}
+    queues |= {"NotificationsSlow"}  # without an alarm on its age
+    rules = section("upgrading.md", "Rules for messages between functions")
+    listed = set(re.findall(r"`([A-Z]\w+)`", rules.partition("\n\n")[0]))
+    assert listed == queues - {"SchedulingEvents", "SpotInterruptions", "InstanceStates"}
+
+
+def test_everything_that_is_retained_is_listed_with_the_command_that_deletes_it(complete: Templates) -> None:
     commands = {
         "AWS::DynamoDB::Table": "aws dynamodb delete-table",
         "AWS::SecretsManager::Secret": "aws secretsmanager delete-secret",
@@ -94,19 +144,21 @@ def test_everything_that_is_retained_is_listed_with_the_command_that_deletes_it(
         "AWS::S3::Bucket": "aws s3 rb --force",
         "AWS::S3::BucketPolicy": "aws s3 rb --force",
     }
-    templates = synthesise(runner_config_bucket="create", snap_start=True)
-    resources = [each for template in templates.values() for each in template["Resources"].values()]
-    retained = {each["Type"] for each in resources if "Retain" in each.get("DeletionPolicy", "")}
-    assert retained == commands.keys()
-    listed = [how for _, _, how in rows(section("operating.md", "Remove it"))]
-    assert all(any(command in how for how in listed) for command in commands.values())
+    resources = [each for template in complete.values() for each in template["Resources"].values()]
+    retained = [each["Type"] for each in resources if "Retain" in each.get("DeletionPolicy", "")]
+    assert set(retained) == commands.keys()
+    listed = rows(section("operating.md", "Remove it"))
+    assert all(any(command in how for *_, how in listed) for command in commands.values())
+    buckets = [name for template in complete.values() for name in template.get("Outputs", {}) if "BucketName" in name]
+    assert len(buckets) == retained.count("AWS::S3::Bucket")
+    assert [name for name in buckets if not any(f"`{name}`" in what for what, *_ in listed)] == []
 
 
 def test_no_command_invokes_a_function_a_second_time() -> None:
     """The AWS CLI waits for a minute and then repeats the call; a full pass takes up to ten."""
     text = "\n".join(file.read_text() for file in [ROOT / "README.md", *DOCS.rglob("*.md")])
     commands = re.findall(r"^\s*\$ (.*aws lambda invoke (?:.*\\\n)*.*)", text, re.MULTILINE)
-    assert len(commands) >= 2
+    assert commands
     for command in commands:
         waits = "AWS_MAX_ATTEMPTS=1 " in command and "--cli-read-timeout 0 " in command
         assert waits or "--invocation-type Event" in command
@@ -121,7 +173,7 @@ def test_the_cost_of_polling_counts_every_queue_that_feeds_a_function(templates:
 
 def test_the_cost_of_the_alarms_is_documented(templates: Templates) -> None:
     number = len(alarms(templates))
-    assert f"the {number} alarms cost ${number / 10:.2f}" in section("operating.md", "Alarms")
+    assert f"the {number} alarms cost ${number / 10:.2f}" in section("monitoring.md", "Alarms")
 
 
 def test_the_cost_of_optional_alarms_is_documented(templates: Templates) -> None:
@@ -155,7 +207,7 @@ def test_the_readme_states_the_counted_cost_of_a_month() -> None:
 
 
 def test_every_saved_query_is_explained() -> None:
-    explained = {first.strip("*") for first, *_ in rows(section("operating.md", "Alarms")) if first.startswith("*")}
+    explained = {first.strip("*") for first, *_ in rows(section("monitoring.md", "Saved queries"))}
     assert explained == {*saved_queries.OVER_FUNCTIONS, *saved_queries.OVER_ACCESS}
 
 
@@ -182,7 +234,13 @@ def test_the_machines_that_a_pass_must_not_stop_are_documented() -> None:
         assert about in text
 
 
-@pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda file: file.name)
+def documents() -> list[Path]:
+    """Every Markdown file of the repository."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in listed.splitlines() if (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda file: str(file.relative_to(ROOT)))
 def test_links_between_the_documents_work(document: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
         file, _, anchor = target.partition("#")

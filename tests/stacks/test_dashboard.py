@@ -37,7 +37,7 @@ def test_the_dashboard_shows_every_metric_of_ours() -> None:
     # test_storage.py, test_feed.py and test_notifications.py have what they add
     templates = synthesise(webhook_bucket="acme-runners", feeds=True, notifications=True)
     ours = {name for namespace, name in shown(templates) if namespace == "Runledger"}
-    assert ours == names(section("operating.md", "Metrics"))
+    assert ours == names(section("monitoring.md", "Metrics"))
 
 
 def widget(templates: Templates, title: str) -> dict[str, Any]:

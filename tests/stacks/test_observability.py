@@ -174,7 +174,7 @@ def test_a_setting_of_zero_removes_the_alarm_for_missing_webhooks() -> None:
 
 def test_our_own_metrics_are_looked_for_where_they_are_written(templates: Templates) -> None:
     ours = [alarm for alarm in alarms(templates).values() if alarm["Namespace"] == "Runledger"]
-    assert {alarm["MetricName"] for alarm in ours} <= names(section("operating.md", "Metrics"))
+    assert {alarm["MetricName"] for alarm in ours} <= names(section("monitoring.md", "Metrics"))
     for alarm in ours:
         assert (dimensions(alarm)["service"], dimensions(alarm)["stage"]) == (emf.SERVICE, "prod")
 
@@ -213,7 +213,7 @@ def test_every_alarm_looks_at_one_metric_and_sends_its_description_to_the_topic(
         assert "Metrics" not in alarm
         (action,) = alarm["AlarmActions"]
         assert action["Fn::Join"][1][-1].endswith(f":{topic['TopicName']}")
-        assert alarm["AlarmDescription"].endswith("See docs/operating.md, Alarms.")
+        assert alarm["AlarmDescription"].endswith("See docs/monitoring.md, Alarms.")
 
 
 def test_only_cloudwatch_of_this_account_publishes_and_only_encrypted(templates: Templates) -> None:
