@@ -30,7 +30,7 @@ def table(heading: str) -> list[list[str]]:
 
 def test_the_form_asks_for_what_the_guide_explains() -> None:
     explained = {cells[2].strip("`") for cells in table("Permissions")}
-    assert {f"{name}={access}" for name, access in permissions().items()} | {"actions=read"} == explained
+    assert {f"{name}={access}" for name, access in permissions().items()} == explained
     events = {name for cells in table("Events") for name in re.findall(r"`(\w+)`", cells[1])}
     assert {value for name, value in parameters() if name == "events[]"} == events
 
