@@ -60,7 +60,9 @@ class Aws:
         for output in found.get("Outputs", []):
             if output["OutputKey"] == name:
                 return str(output["OutputValue"])
-        raise CommandError(f"the stack {stack} has no output {name}: is it deployed completely?")
+        raise CommandError(
+            f"the stack {stack} has no output {name}: the deployment may be incomplete; run `cdk deploy --all` again"
+        )
 
     def give_up(self, failure: Exception) -> NoReturn:
         remedy = self._remedies.get(type(failure))

@@ -42,7 +42,7 @@ class SecretsManager:
                     return
             except self._aws.failures as failure:
                 self._aws.give_up(failure)
-        raise CommandError("the secret was changed by others again and again; nothing was stored: try again")
+        raise CommandError("other processes kept changing the secret, so nothing was stored: try again")
 
     def _move(self, secret: str, version: str, *, instead_of: str) -> bool:
         stages = self._client.update_secret_version_stage

@@ -34,7 +34,7 @@ def find(session: Session, given: str, items: list[Json] | None = None) -> Json:
         listed = ", ".join(each["subscription_id"] for each in found)
         raise UsageError(f"{len(found)} subscriptions match {given!r}: use an id: {listed}")
     names = ", ".join(each["name"] for each in known) or "none"
-    raise CommandError(f"there is no subscription {given!r}; there are: {names}")
+    raise CommandError(f"no subscription matches {given!r}; existing ones: {names}")
 
 
 def report(session: Session, messages: list[Json], *, wait: bool) -> int:

@@ -28,7 +28,10 @@ WRITE_METRICS = (
 )
 # Every optional part, in one configuration, because each one takes seconds.
 COMPLETE = {
-    "feeds": True, "notifications": True, "releases": True, "snap_start": True,
+    "feeds": True,
+    "notifications": True,
+    "releases": True,
+    "snap_start": True,
     "runner_config_bucket": "create",
 }
 LOGGED = ("layers/*/python/**/*.py", "functions/*.py")

@@ -23,7 +23,7 @@ def add_to(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     parser.add_argument("--repo", metavar="OWNER/NAME", help="repository (default: all)")
-    parser.add_argument("--environment", metavar="NAME", help="environment (default: those that are production)")
+    parser.add_argument("--environment", metavar="NAME", help="environment (default: production environments)")
     add_span(parser)
 
 
@@ -46,7 +46,9 @@ def show(session: Session) -> int:
     else:
         screen.note(_nothing_found(given.environment))
     if response.get("truncated"):
-        screen.note("there are too many deployments: some environments are missing; choose one with --repo")
+        screen.note(
+            "some environments are missing, because there are too many deployments: choose a repository with --repo"
+        )
     return 0
 
 

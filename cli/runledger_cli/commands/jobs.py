@@ -31,7 +31,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--run-id", type=int, metavar="ID", help="jobs of this run")
     parser.add_argument("--conclusion", metavar="RESULT", help="such as success, failure or cancelled")
     parser.add_argument(
-        "--completed", action="store_true", help="--since and --until are about completion (default: creation)"
+        "--completed",
+        action="store_true",
+        help="--since and --until filter by completion time (default: creation time)",
     )
     parser.add_argument("--run-attempt", type=int, metavar="N", help="with --run-id (default: the newest)")
     add_span(parser)

@@ -29,11 +29,15 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("text", metavar="TEXT", help="the message; - reads it from stdin")
     parser.add_argument("--title", help="its first line")
-    parser.add_argument("--to", metavar="SUBSCRIPTION", help="name or id of a subscription (default: all enabled ones)")
-    parser.add_argument("--priority", type=int, choices=range(1, 6), metavar="1-5", help="of ntfy; 5 is the highest")
-    parser.add_argument("--tag", action="append", metavar="TAG", help="of ntfy; may be repeated")
-    parser.add_argument("--url", type=_url, metavar="URL", help="what a click opens")
-    parser.add_argument("--id", metavar="ID", help="an id of your own: the same id is sent once")
+    parser.add_argument(
+        "--to", metavar="SUBSCRIPTION", help="a subscription's name or id (default: all enabled ones except launchers)"
+    )
+    parser.add_argument(
+        "--priority", type=int, choices=range(1, 6), metavar="1-5", help="priority for ntfy; 5 is the highest"
+    )
+    parser.add_argument("--tag", action="append", metavar="TAG", help="tag for ntfy; may be repeated")
+    parser.add_argument("--url", type=_url, metavar="URL", help="URL that a click on the message opens")
+    parser.add_argument("--id", metavar="ID", help="an id of your choice: a message is sent once for each id")
     parser.add_argument(
         "--wait", action="store_true", help="wait for the receivers; exit code 1 if one didn't accept it"
     )

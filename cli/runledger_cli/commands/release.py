@@ -23,11 +23,11 @@ def add_to(commands: Commands) -> None:
         commands,
         "release",
         show,
-        summary="show a published version of a package, its builds and the rebuilds of its dependents, or list them",
+        summary="show a published version with its builds and the rebuilds of its dependents, or list the newest",
         examples=EXAMPLES,
     )
-    parser.add_argument("name", metavar="NAME", nargs="?", help="of the package (default: list the newest releases)")
-    parser.add_argument("version", metavar="VERSION", nargs="?", help="of the package (default: the highest)")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="package name (default: list the newest releases)")
+    parser.add_argument("version", metavar="VERSION", nargs="?", help="version of the package (default: the highest)")
     add_pages(parser)
 
 

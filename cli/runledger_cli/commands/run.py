@@ -50,7 +50,7 @@ def _find(session: Session) -> tuple[int, int, int | None]:
         return session.installation(), wanted, attempt
     found = session.find(wanted)
     if not found.get("run_id"):
-        raise CommandError("the run of this job isn't known yet")
+        raise CommandError("the ledger doesn't have the run of this job yet")
     return found["installation_id"], found["run_id"], attempt or found.get("run_attempt")
 
 

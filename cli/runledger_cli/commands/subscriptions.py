@@ -54,8 +54,8 @@ def add_to(commands: Commands) -> None:
     _add_edit(actions)
     for name, run, summary in (
         ("test", test, "send a test message"),
-        ("enable", enable, "send events that match from now on"),
-        ("disable", disable, "send nothing; messages that wait fail"),
+        ("enable", enable, "send matching events from now on"),
+        ("disable", disable, "send nothing; waiting messages fail"),
         ("rotate-secret", rotate, "replace the secret; a webhook is signed with both for 24 hours"),
         ("delete", delete, "delete a subscription and its secret"),
     ):
@@ -75,8 +75,8 @@ def _add_create(actions: Commands) -> None:
     )
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--kind", choices=KINDS, required=True, metavar="KIND", help=f"one of {', '.join(KINDS)}")
-    parser.add_argument("--url", help="of the receiver: webhook, ntfy and relaunch")
-    parser.add_argument("--target", metavar="NAME", help="a topic or bus in the settings: sns and eventbridge")
+    parser.add_argument("--url", help="the receiver's URL (webhook, ntfy and relaunch)")
+    parser.add_argument("--target", metavar="NAME", help="name of a topic or bus in the settings (sns and eventbridge)")
     _add_secret_file(parser)
     _add_rules(parser)
 
@@ -86,8 +86,8 @@ def _add_edit(actions: Commands) -> None:
     parser = add_command(actions, "edit", edit, summary="change what a subscription sends, and where", examples=example)
     _add_subscription(parser)
     parser.add_argument("--name", metavar="NAME", help="a new name")
-    parser.add_argument("--url", help="of the receiver: webhook, ntfy and relaunch")
-    parser.add_argument("--target", metavar="NAME", help="a topic or bus in the settings: sns and eventbridge")
+    parser.add_argument("--url", help="the receiver's URL (webhook, ntfy and relaunch)")
+    parser.add_argument("--target", metavar="NAME", help="name of a topic or bus in the settings (sns and eventbridge)")
     _add_rules(parser)
     parser.add_argument(
         "--clear",
@@ -102,17 +102,17 @@ def _add_edit(actions: Commands) -> None:
 def _add_rules(parser: argparse.ArgumentParser) -> None:
     for name, what in (
         ("type", "events to send, such as job.failed or job.*"),
-        ("repo", "only of these repositories, such as acme/*"),
-        ("branch", "only on these branches"),
-        ("conclusion", "only with these conclusions"),
+        ("repo", "only events of these repositories, such as acme/*"),
+        ("branch", "only events on these branches"),
+        ("conclusion", "only events with these conclusions"),
     ):
         parser.add_argument(f"--{name}", action="append", metavar=name.upper(), help=f"{what}; may be repeated")
-    parser.add_argument("--at-most", type=int, metavar="N", help="messages an hour")
+    parser.add_argument("--at-most", type=int, metavar="N", help="maximum number of messages an hour")
     schedule = parser.add_mutually_exclusive_group()
     schedule.add_argument("--daily", action="store_true", help="send a digest each day")
     schedule.add_argument("--weekly", metavar="DAY", help="send a digest each week on this day, such as monday")
-    parser.add_argument("--hour", type=int, metavar="0-23", help=f"of the digest (default: {DEFAULT_HOUR})")
-    parser.add_argument("--timezone", metavar="ZONE", help="of --hour (default: UTC)")
+    parser.add_argument("--hour", type=int, metavar="0-23", help=f"hour of the digest (default: {DEFAULT_HOUR})")
+    parser.add_argument("--timezone", metavar="ZONE", help="time zone of --hour (default: UTC)")
     parser.add_argument("--reminder", metavar="TEXT", help="send this text instead of the digest")
     parser.add_argument("--config", type=_config, metavar="JSON", default={}, help="further fields of the channel")
 
@@ -266,6 +266,6 @@ def _present(**values: Any) -> dict[str, Any]:
 def _confirm(session: Session, name: str) -> None:
     if not sys.stdin.isatty():
         raise UsageError("deleting requires confirmation: add --yes if there is no terminal")
-    session.screen.note(f"{name} and its secret will be deleted, and messages that wait will fail. Delete it? [y/N]")
+    session.screen.note(f"{name} and its secret will be deleted, and waiting messages will fail. Delete it? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CommandError("cancelled: nothing was changed")

@@ -35,7 +35,7 @@ def add_to(commands: Commands) -> None:
         "--interval", type=_interval, metavar="SECONDS", default=2.0, help="polling interval (default: 2)"
     )
     parser.add_argument(
-        "--history", action="store_true", help="the lines of the jobs' histories, even if there is an event feed"
+        "--history", action="store_true", help="print events of the jobs' histories, even if there is an event feed"
     )
 
 

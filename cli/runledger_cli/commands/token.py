@@ -27,15 +27,15 @@ def add_to(commands: Commands) -> None:
         summary="create a token, print it once and store its hash in the deployment's secret",
         examples=f"{CREATE}\nrunledger token create ci --installations 41000001 41000002 --stage staging",
     )
-    creating.add_argument("name", help="who has the token: unique, at most 100 characters")
-    creating.add_argument("--role", choices=ROLES, default=ROLES[0], help="what it may do (default: %(default)s)")
+    creating.add_argument("name", help="name of the token's owner: unique, at most 100 characters")
+    creating.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the token (default: %(default)s)")
     creating.add_argument(
         "--installations",
         required=True,
         nargs="+",
         type=_installation,
         metavar="ID",
-        help="ids of the installations that it may see, or `all`",
+        help="ids of the installations that it can access, or `all`",
     )
     removing = add_command(
         actions,
@@ -44,10 +44,12 @@ def add_to(commands: Commands) -> None:
         summary="remove a token from the deployment's secret: it stops working within a minute",
         examples="runledger token remove ana",
     )
-    removing.add_argument("name", help="who has the token")
+    removing.add_argument("name", help="name of the token's owner")
     for action in (creating, removing):
         action.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
-        action.add_argument("--secret", metavar="ARN", help="the secret of the tokens (default: found by the stage)")
+        action.add_argument(
+            "--secret", metavar="ARN", help="the secret that stores the tokens (default: found by the stage)"
+        )
 
 
 def create(session: Session) -> int:

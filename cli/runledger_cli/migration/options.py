@@ -11,7 +11,7 @@ FASTEST = 10_000
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="s3://BUCKET, s3://BUCKET/PREFIX or a folder")
     parser.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
-    parser.add_argument("--pattern", help="the key pattern of the webhooks (default: that of the deployment)")
+    parser.add_argument("--pattern", help="the key pattern of the webhooks (default: the deployment's pattern)")
     parser.add_argument(
         "--rate",
         type=_rate,

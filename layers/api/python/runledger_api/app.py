@@ -135,7 +135,7 @@ def _check_numbers(body: str) -> None:
     except json.JSONDecodeError:
         pass
     except ValueError:
-        raise InvalidParameter("body", "should not contain a number with so many digits") from None
+        raise InvalidParameter("body", "contains a number that is too long") from None
 
 
 def _lambda_response(response: Response[str]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def _entry(entry: Any, roles: Collection[str]) -> Entry:
     if not isinstance(entry, dict):
         raise BadEntry("an entry must be a JSON object")
     if entry.keys() - KEYS:
-        raise BadEntry(f"an entry has only the keys {', '.join(sorted(KEYS))}; this one has another")
+        raise BadEntry(f"an entry can only have the keys {', '.join(sorted(KEYS))}; this one has another")
     if missing := KEYS - entry.keys():
         raise BadEntry(f"{' and '.join(sorted(missing))} must be set")
     name, role, sha256 = entry["name"], entry["role"], entry["sha256"]

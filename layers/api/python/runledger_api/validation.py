@@ -17,16 +17,16 @@ FORMATS = {
     "delivery_id": "should be GitHub's numeric id of a delivery, or its X-GitHub-Delivery header",
     "runner_id": "should be an instance id, a task's ARN, URL-encoded, or the id of a job or run",
     "pass_id": "should be the id of a pass: GET /admin/reconciliation lists them",
-    "type": "should be a type of events, such as job.failed",
-    "after": "should be the id of an event of the feed",
-    "event_id": "should be the id of an event of the feed",
+    "type": "should be an event type, such as job.failed",
+    "after": "should be the id of an event in the feed",
+    "event_id": "should be the id of an event in the feed",
     "subscription_id": "should be the id of a subscription",
     "subscription": "should be the id of a subscription",
     "message_id": "should be the id of a message",
     "sha256": "should be a SHA-256 of 64 hexadecimal digits",
     "owner": "should be the owner of a repository, such as acme in acme/api",
     "repository": "should be the name of a repository, such as api in acme/api",
-    "name": "should have letters, digits, - and _ only, at most 100 of them",
+    "name": "should consist of at most 100 letters, digits, - and _",
 }
 PATTERN = "string_pattern_mismatch"
 MALFORMED_JSON = "json_invalid"

@@ -43,7 +43,7 @@ class NextEvents(TypedDict):
 
 
 class PostedEvent(TypedDict):
-    """An event of your own; the names are those of CloudEvents."""
+    """A custom event; the fields have the names of CloudEvents."""
 
     type: str
     data: NotRequired[Any]

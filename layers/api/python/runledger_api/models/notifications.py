@@ -141,9 +141,9 @@ class Messages(TypedDict):
 
 @with_config(STRICT)
 class PostedMessage(TypedDict):
-    """A text of your own, for one subscription or for all that are enabled.
+    """A custom text, for one subscription or for all enabled ones except launchers.
 
-    With an `id` of your own, the same message is sent once, however often it is posted with the same token.
+    With an `id` of your choice, the same message is sent once, however often it is posted with the same token.
     """
 
     text: str

@@ -24,7 +24,7 @@ DeliveryId = Annotated[
     "/admin/webhooks/<delivery_id>/redeliver",
     tags=["admin"],
     operation_id="redeliverWebhook",
-    summary="Ask GitHub to send a webhook of the App again",
+    summary="Have GitHub redeliver a webhook of the App",
     status_code=202,
 )
 def redeliver(delivery_id: DeliveryId) -> Redelivery:

@@ -41,7 +41,9 @@ MOST_EVENTS = 200
 # Of all variants of a build, whose names are on one item of up to 400 KB.
 MOST_BYTES = 200_000
 # Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
-EnvironmentName = Annotated[str | None, Query(max_length=names.LONGEST_TEXT, description="its name; required")]
+EnvironmentName = Annotated[
+    str | None, Query(max_length=names.LONGEST_TEXT, description="name of the environment; required")
+]
 Sha256 = Annotated[str, Path(pattern=r"^[0-9A-Fa-f]{64}$", description="SHA-256 of the artifact, in hexadecimal")]
 
 
@@ -135,6 +137,8 @@ def _check_room(installation_id: int, report: BuildReport) -> None:
     stored: Mapping[str, Any] = releases().builds.get(key) or {}
     known = {*stored.get(COMPLETED, ()), *stored.get(FAILED, ()), report.variant}
     if len(known) > MOST_VARIANTS:
-        raise InvalidParameter("variant", f"should be one of at most {MOST_VARIANTS:,} in a build")
+        raise InvalidParameter("variant", f"exceeds the limit of {MOST_VARIANTS:,} variants in a build")
     if sum(len(each.encode()) for each in known) > MOST_BYTES:
-        raise InvalidParameter("variant", f"should be shorter: all variants of a build have up to {MOST_BYTES:,} bytes")
+        raise InvalidParameter(
+            "variant", f"is too long: the variants of a build can have {MOST_BYTES:,} bytes together"
+        )

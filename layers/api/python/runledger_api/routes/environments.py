@@ -31,7 +31,9 @@ PAGE = 500
 HasTime = Callable[[], bool]
 MEASURED = ("head_sha", "succeeded_at", "failed_at")
 # Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
-EnvironmentName = Annotated[str | None, Query(max_length=LONGEST_ENVIRONMENT, description="its name; required")]
+EnvironmentName = Annotated[
+    str | None, Query(max_length=LONGEST_ENVIRONMENT, description="name of the environment; required")
+]
 
 
 @router.get(
@@ -82,8 +84,8 @@ def environment(
     tags=["releases"],
     operation_id="getDora",
     summary="Deployment frequency, lead time, change failure rate and time to restore",
-    description="Of environments that are production: marked as such on GitHub, or named production, prod or live. "
-    "With `environment`, of those with this name. An age in `since` is shortened to the days that are kept. "
+    description="For production environments: marked as such on GitHub, or named production, prod or live. With "
+    "`environment`, for environments with this name. An age in `since` is shortened to the retention period. "
     "docs/definitions.md defines each figure. If `truncated` is true, there were too many deployments to read in time, "
     "and some environments are missing.",
 )
@@ -93,9 +95,11 @@ def figures(
     since: Since = DEFAULT_RANGE,
     until: Until = None,
     repo: Repo = None,
-    environment: Annotated[str | None, Query(max_length=LONGEST_ENVIRONMENT, description="only these")] = None,
+    environment: Annotated[
+        str | None, Query(max_length=LONGEST_ENVIRONMENT, description="only environments with this name")
+    ] = None,
     bucket: Annotated[
-        Literal["day", "week"], Query(description="of `over_time`, in UTC; weeks begin on Monday")
+        Literal["day", "week"], Query(description="period of `over_time`, in UTC; weeks begin on Monday")
     ] = "day",
 ) -> Dora:
     request = current_request(router)
@@ -120,9 +124,9 @@ def _kept_range(request: Request, since: str, until: str | None) -> tuple[str, s
     kept_since = times.earlier(request.now, seconds=days * times.SECONDS_PER_DAY)
     begin, end = parameters.measured_range(request, since, until)
     if begin < kept_since and not parameters.AGE.fullmatch(since):
-        raise InvalidParameter("since", f"should be within the last {days} days, which are kept")
+        raise InvalidParameter("since", f"should be within the last {days} days: older deployments are deleted")
     if end <= kept_since:
-        raise InvalidParameter("until", f"should be within the last {days} days, which are kept")
+        raise InvalidParameter("until", f"should be within the last {days} days: older deployments are deleted")
     return max(begin, kept_since), end
 
 

@@ -52,7 +52,7 @@ _MISSING_BODY = InvalidParameter("body", "is missing")
     tags=["feed"],
     operation_id="listFeed",
     summary="Events of an installation, in the order in which they were written to the feed",
-    description="`since` is about `writtenat`. A page may be short and still have a `next_cursor`.",
+    description="`since` filters by `writtenat`. A page may be short and still have a `next_cursor`.",
 )
 def feed(
     *,
@@ -114,8 +114,8 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     tags=["feed"],
     operation_id="acknowledge",
     summary="Move a consumer behind the last event that it has processed",
-    description="A position never moves back: an older event changes nothing. The caller of the first acknowledgement "
-    "owns the consumer; besides it, only operators can move it.",
+    description="A position never moves back: an older event changes nothing. The caller that sends the first "
+    "acknowledgement owns the consumer; otherwise, only operators can move it.",
 )
 def acknowledge(
     installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement | None, Body()] = None
@@ -148,7 +148,7 @@ def acknowledge(
     tags=["feed"],
     operation_id="removeConsumer",
     summary="Remove a consumer, with its position and its owner",
-    description="Requires the role operator. A new consumer of this name starts with the oldest event that is kept.",
+    description="Requires the role operator. A new consumer with this name starts with the oldest event in the feed.",
 )
 def remove_consumer(installation_id: InstallationId, name: ConsumerName) -> Consumer:
     removed = _feed().table.remove_consumer(installation_id, name)
@@ -172,7 +172,7 @@ def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
     FEED,
     tags=["feed"],
     operation_id="postFeedEvent",
-    summary="Post an event of your own",
+    summary="Post a custom event",
     description="Requires the role publisher. Post it again with the same `id` and token if there was no response.",
     status_code=202,
 )

@@ -27,7 +27,9 @@ MOST_WORKFLOWS = 100
 # A workflow may have several runs of a commit: of a schedule, or of several triggers.
 RUNS_FOR_EACH_COMMIT = 3
 Owner = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100, description="owner of the repository")]
-RepositoryName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=100, description="its name")]
+RepositoryName = Annotated[
+    str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=100, description="name of the repository")
+]
 Branch = Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="defaults to the default branch")]
 Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commits")]
 
@@ -36,9 +38,9 @@ Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commi
     HEADS,
     tags=["releases"],
     operation_id="listHeads",
-    summary="What the workflows of default branches last did: green or red, and since when",
-    description="With `repo`, also those of one `branch` or of `all_branches`. A page contains whole repositories, so "
-    "it may be longer than `limit`.",
+    summary="State of each workflow on default branches: green or red, since when, and the last runs",
+    description="With `repo`, `branch` or `all_branches` selects other branches. A page contains whole repositories, "
+    "so it may be longer than `limit`.",
 )
 def heads(
     *,

@@ -41,9 +41,9 @@ Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="o
     operation_id="listJobs",
     summary="Jobs by status, repository or run",
     description=(
-        "Pass at least one of status, repo and run_id; run_attempt only together with run_id. `since` and `until` are "
-        "about the jobs' creation, or with `range_of=completed` about their completion; jobs that a re-run carried "
-        "over are then left out. `next_cursor` is null if no other job matches. If matches are rare, a page may be "
+        "Pass at least one of status, repo and run_id; run_attempt only together with run_id. `since` and `until` "
+        "filter by creation time. With `range_of=completed`, they filter by completion time, and jobs that a re-run "
+        "carried over are omitted. `next_cursor` is null if no other job matches. If matches are rare, a page may be "
         "short and still have a `next_cursor`."
     ),
 )

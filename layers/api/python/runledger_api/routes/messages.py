@@ -118,7 +118,7 @@ def message(installation_id: InstallationId, message_id: MessageId) -> Message:
     MESSAGES,
     tags=["notifications"],
     operation_id="postMessage",
-    summary="Send a text of your own",
+    summary="Send a custom text to one subscription, or to all enabled ones except launchers",
     description="Requires the role operator.",
     status_code=202,
 )

@@ -105,7 +105,7 @@ def package_versions(
     installation_id: InstallationId,
     package: PackageName,
     range: Annotated[  # noqa: A002
-        str | None, Query(max_length=LONGEST_RANGE, description="only versions in this range of npm, such as ^1.2")
+        str | None, Query(max_length=LONGEST_RANGE, description="only versions in this npm range, such as ^1.2")
     ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -130,8 +130,8 @@ def package_versions(
     tags=["releases"],
     operation_id="putVersion",
     summary="Publish a version of a package",
-    description="Requires the role publisher. A version is published once, however often it is put, and its dependents "
-    "are rebuilt or planned: see `GET releases/{name}/{version}`.",
+    description="Requires the role publisher. Repeating the request has no effect. Dependents of the version are "
+    "rebuilt or planned: see `GET releases/{name}/{version}`.",
     status_code=202,
 )
 def put_version(

@@ -28,7 +28,7 @@ MOST_ENVIRONMENTS = 100
     RELEASES,
     tags=["releases"],
     operation_id="listReleases",
-    summary="Published versions, newest first, and how far the rebuilds of their dependents are",
+    summary="Published versions, newest first, with the progress of their dependents' rebuilds",
 )
 def lines(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> ReleaseLines:
     table = releases().lines
@@ -41,7 +41,7 @@ def lines(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = N
     f"{RELEASES}/<package>/<version>",
     tags=["releases"],
     operation_id="getRelease",
-    summary="A published version: the rebuilds of its dependents, in their order, and its builds",
+    summary="A published version: the rebuilds of its dependents, in dependency order, and its builds",
     description=f"With its builds in up to {MOST_ENVIRONMENTS} environments.",
 )
 def line(installation_id: InstallationId, package: PackageName, version: VersionName) -> ReleaseDetails:

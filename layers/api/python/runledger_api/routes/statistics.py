@@ -21,7 +21,8 @@ from runledger_api.responses import checked
 router = APIGatewayHttpRouter()
 
 Completed = Annotated[
-    bool, Query(description="false leaves out `completed_24h`, which takes most of the read units: every job of a day")
+    bool,
+    Query(description="false omits `completed_24h`, which takes most of the read units: it reads every job of a day"),
 ]
 
 

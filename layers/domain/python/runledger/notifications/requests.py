@@ -112,11 +112,13 @@ def _limit(name: str, value: Any) -> int | None:
 def _patterns(name: str, value: Any, *, pattern: re.Pattern[str], example: str) -> tuple[str, ...]:
     given = [] if value is None else value
     if not isinstance(given, list) or len(given) > MOST_PATTERNS:
-        raise Malformed(name, f"should be a list of at most {MOST_PATTERNS} texts")
+        raise Malformed(name, f"should be a list of at most {MOST_PATTERNS} patterns")
     for each in given:
         is_text = isinstance(each, str) and len(each) <= LONGEST_PATTERN and each.isprintable()
         if not is_text or not pattern.fullmatch(each):
-            raise Malformed(name, f"should have texts such as {example}, of at most {LONGEST_PATTERN} characters each")
+            raise Malformed(
+                name, f"should contain patterns such as {example}, of at most {LONGEST_PATTERN} characters each"
+            )
     return tuple(dict.fromkeys(given))
 
 
@@ -127,10 +129,12 @@ def _types(name: str, value: Any) -> tuple[str, ...]:
         word = each.partition(".")[0]
         if word in RESERVED and not any(is_kept(known, (each,)) for known in FeedType):
             family = [known for known in FeedType if known.partition(".")[0] in (word, word.removesuffix("s"))]
-            exist = f"there are {', '.join(family)}" if family else "events can't be of these"
-            raise Malformed(name, f"should not have types that don't exist; of {word}, {exist}")
+            exist = f"the types of {word} are {', '.join(family)}" if family else f"no event has a type of {word}"
+            raise Malformed(name, f"contains an unknown type: {exist}")
         if word not in RESERVED and not each.endswith("*") and own_type_problem(each):
-            raise Malformed(name, "should have types such as job.failed, job.* or, of your own events, audit.finished")
+            raise Malformed(
+                name, "should contain types such as job.failed, job.* or, for custom events, audit.finished"
+            )
     return given
 
 

@@ -57,7 +57,7 @@ def read(delivery: Delivery) -> Publication | None:
     message = payload.parse(delivery.body)
     event = webhooks.event_of(message)
     if event is not None:
-        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body is that of a {event} event")
+        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body describes a {event} event")
     return READERS[delivery.event](message, delivery)
 
 
