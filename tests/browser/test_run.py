@@ -64,7 +64,7 @@ def test_carried_over_jobs_are_labelled_and_in_no_chart_path_or_count(open_tab: 
     assert page.locator(".gantt-names bdi").all_inner_texts() == ["sign"]
     expect(page.locator(".gantt-chain")).to_have_text("critical path: sign")
     assert all(float(bar.get_attribute("x") or -1) >= 0 for bar in page.locator(".gantt-bars rect").all())
-    assert tile(page, "Jobs completed") == ["1 of 1", "2 others carried over"]
+    assert tile(page, "Jobs completed") == ["1 of 1", "2 more carried over"]
     assert (tile(page, "Failed"), tile(page, "Total duration")) == (["1"], ["1 m 10 s"])
     assert tile(page, "Cost") == ["$0.50"]
     rows = page.locator("tbody tr", has_text="carried over")

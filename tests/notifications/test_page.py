@@ -124,7 +124,7 @@ def test_a_test_message_is_shown_until_it_has_ended(open_page: Open, client: Cli
     complete(message)
     tab.page.clock.run_for(2000)
     expect(tab.page.locator(".summary")).to_contain_text("The receiver accepted it")
-    assert tab.facts()["Id of the receiver"] == "n1"
+    assert tab.facts()["Receiver's message id"] == "n1"
     assert "This is a test of the subscription Pager" in tab.page.locator(".payload").inner_text()
 
 
@@ -146,7 +146,7 @@ def test_a_failed_message_is_found_and_sent_again(open_page: Open, client: Clien
     row(tab, "Messages", "Down").get_by_role("button", name="Send again").click()
     tab.page.wait_for_url("**/message/*")
     expect(tab.settled().page.locator(".summary")).to_contain_text("Queued")
-    assert tab.facts()["Sent again from"] == failed["message_id"]
+    assert tab.facts()["Resend of"] == failed["message_id"]
     tab.page.get_by_role("link", name=failed["message_id"]).click()
     expect(tab.settled().page.locator(".summary")).to_contain_text(ERROR)
 

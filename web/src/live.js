@@ -10,7 +10,7 @@ const SLOWEST_MS = 300_000;
 /**
  * `draw` is only called when the response has changed, so focus and selection are preserved.
  * `every` is the reload interval in milliseconds (0: never), or a function of the response that returns it.
- * `next` returns what is shown below the message of an error that another try doesn't change.
+ * `next` returns what is shown below the message of an error that retrying won't fix.
  */
 export function live(slot, { load, draw, every, skeleton = loading, next = overview, context }) {
   let shown = null;

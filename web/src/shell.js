@@ -5,7 +5,7 @@ import { el, replace, userText } from "./dom.js";
 import { zone } from "./format.js";
 import { isKnown, labelOf } from "./installations.js";
 
-// What is kept when another installation is chosen. Passes are about all installations, other ids about one.
+// What is kept when another installation is chosen. A pass covers all installations; every other id belongs to one.
 const COUNTERPARTS = {
   job: "jobs", run: "jobs", lookup: "jobs", repository: "repositories", subscription: "notifications", message: "notifications",
   branch: "heads", environment: "environments", release: "releases", build: "releases", packages: "releases",

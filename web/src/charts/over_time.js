@@ -8,7 +8,7 @@ const MARGIN = { top: 8, right: 8, bottom: 20, left: 52 };
 
 /**
  * `series`: [{name, kind, values}], with one value per entry of `starts`, or null for no data.
- * `note` returns a remark about the entry of `starts` with a number, or null. Hours and days begin in UTC.
+ * `note(index)` returns a remark about `starts[index]`, or null. Hours and days begin in UTC.
  */
 export function overTime({
   label,

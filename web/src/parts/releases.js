@@ -88,7 +88,7 @@ export function buildProgress({ completed_variants: completed, total_variants: t
 export function releasesAreOff({ installation }) {
   return empty(
     "Heads and releases are off",
-    "This deployment records no heads, environments and releases. The person who deploys it turns them on by adding this setting to context in cdk.json and running cdk deploy --all:",
+    "This deployment records no heads, environments or releases. To turn them on, change this setting in cdk.json and run cdk deploy --all:",
     el("code", { class: "address" }, SETTING),
     ways([link(installation, "overview"), "Go to the overview"]),
   );

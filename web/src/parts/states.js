@@ -24,11 +24,11 @@ export function ways(...links) {
 
 /** Why a job or run is missing, and where to look for it. */
 export function notRecorded(...links) {
-  const reasons = "belong to another installation, be older than the retention, or have run before Runledger was set up";
+  const reasons = "belong to another installation, have expired, or have run before Runledger was set up";
   return [el("p", {}, `It may ${reasons}.`), ways(...links)];
 }
 
-/** `next` is advice for an error that another try doesn't change: something is missing, or the request isn't valid. */
+/** `next` is advice for an error that retrying won't fix: something is missing, or the request isn't valid. */
 export function failure(error, retry, next) {
   if (error.status === 403) return forbidden(error);
   const isFinal = error.status === 404 || INVALID.has(error.status);

@@ -36,7 +36,7 @@ function figures({ items, truncated }, place, environment) {
   if (!items.length && !truncated)
     return environment
       ? empty("No figures", `No deployment to ${environment} was found.`)
-      : empty("No production environment", "GitHub marks none as production, and none is named production, prod or live.");
+      : empty("No production environment", "No environment is marked as production on GitHub or named production, prod or live.");
   const columns = [
     { title: "Environment", grow: true, cell: place },
     { title: "Deployments", cell: (row) => [count(row.deployments), frequency(row.deployments_per_day)] },

@@ -12,7 +12,7 @@ export const emptyLedger = {
   draw: () =>
     empty(
       "No jobs yet",
-      "Runledger records jobs from GitHub webhooks. Add a webhook with this URL to your App, organization or repository:",
+      "Runledger records jobs from GitHub webhooks. Add a webhook with this URL to your App, organisation or repository:",
       el("code", { class: "address" }, new URL("webhooks/github", document.baseURI).href.split("#")[0]),
     ),
 };

@@ -64,7 +64,7 @@ function show(found, subscription, context) {
 
 function outcome({ status, error_message: error, next_attempt_at: next }) {
   if (status === "completed") return "The receiver accepted it.";
-  if (status === "failed") return error ? sentence(error) : "No receiver accepted it.";
+  if (status === "failed") return error ? sentence(error) : "The receiver didn't accept it.";
   if (next && error) return `${sentence(error)} It is sent again at ${local(next)}.`;
   if (next) return `The receiver failed before and is paused. The next attempt is at ${local(next)}.`;
   return "It is being sent. This page updates automatically.";
@@ -85,10 +85,10 @@ function details(found, subscription, context) {
     ["Ended", found.processing_completed_at && time(found.processing_completed_at)],
     ["Duration", duration(seconds(found.created_at, found.processing_completed_at))],
     ["Id", found.message_id],
-    ["Id of the receiver", found.notification_id],
+    ["Receiver's message id", found.notification_id],
     ["Correlation id", found.correlation_id],
-    ["Sent again from", found.resent_from && to("message", found.resent_from, found.resent_from)],
-    ["Sent again as", found.resent_as && to("message", found.resent_as, found.resent_as)],
+    ["Resend of", found.resent_from && to("message", found.resent_from, found.resent_from)],
+    ["Resent as", found.resent_as && to("message", found.resent_as, found.resent_as)],
   ]);
 }
 

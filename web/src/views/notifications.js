@@ -60,7 +60,7 @@ export const notifications = {
 export function notificationsAreOff({ installation }) {
   return empty(
     "Notifications are off",
-    "This deployment sends no messages. The person who deploys it turns notifications on by changing these settings in cdk.json and running cdk deploy --all:",
+    "This deployment sends no messages. To turn notifications on, change these settings in cdk.json and run cdk deploy --all:",
     el("code", { class: "address" }, SETTINGS),
     ways([link(installation, "overview"), "Go to the overview"]),
   );

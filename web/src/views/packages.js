@@ -13,7 +13,7 @@ import { releaseLink } from "./releases.js";
 
 const REFRESH_MS = 15_000;
 const VERSIONS = 20;
-// Each is a request.
+// The builds of each environment take one request.
 const ENVIRONMENTS = 5;
 const BUILDS = 5;
 

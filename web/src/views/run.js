@@ -5,7 +5,7 @@ import * as api from "../api.js";
 import { criticalPath } from "../charts/critical_path.js";
 import { gantt, span } from "../charts/gantt.js";
 import { el, userText } from "../dom.js";
-import { count, dollars, duration, plural, running, unpriced } from "../format.js";
+import { count, dollars, duration, running, unpriced } from "../format.js";
 import { live } from "../live.js";
 import { badge } from "../parts/badge.js";
 import { costOf, unpricedSeconds } from "../parts/durations.js";
@@ -109,7 +109,7 @@ function tiles(found, jobs, carriedOver) {
     "div",
     { class: "tiles" },
     tile("Jobs completed", `${number("completed_jobs", completed)} of ${number("total_jobs", () => true)}`, {
-      note: carriedOver.length > 0 && `${plural(carriedOver.length, "other")} carried over`,
+      note: carriedOver.length > 0 && `${count(carriedOver.length)} more carried over`,
     }),
     tile("Failed", number("failed_jobs", failed)),
     tile("Total duration", total(jobs)),

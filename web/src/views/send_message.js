@@ -9,7 +9,7 @@ import { field } from "../parts/form.js";
 const LONGEST_TITLE = 200;
 const LONGEST_TEXT = 4000;
 
-/** `to` is a subscription; without it, the message goes to all that are enabled. */
+/** `to` is a subscription; without it, the message goes to all that are enabled, except launchers. */
 export async function composeMessage({ installation }, to) {
   const fields = el(
     "form",
@@ -19,7 +19,7 @@ export async function composeMessage({ installation }, to) {
   );
   const sent = await confirm({
     title: to ? ["Send a message to ", el("bdi", {}, to.name)] : "Send a message",
-    body: [!to && el("p", {}, "It goes to every enabled subscription, whatever its filter is."), fields],
+    body: [!to && el("p", {}, "It goes to every enabled subscription except launchers, whatever its filters."), fields],
     verb: "Send",
     kind: "primary",
     act: () => post(installation, fields, to),

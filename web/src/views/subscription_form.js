@@ -129,7 +129,7 @@ function valuesOf(data, kind, found) {
   };
 }
 
-/** A list with the field's name and value, or an empty one: fields that are left empty aren't sent. */
+/** `[[name, value]]`, or `[]` if the field is empty: empty fields aren't sent. */
 function given({ name, parse = (text) => text }, data) {
   const text = data.get(name)?.trim();
   return text ? [[name, parse(text)]] : [];
