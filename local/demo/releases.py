@@ -1,4 +1,4 @@
-"""A package is released: its dependents are rebuilt in the order of the graph, and the last one fails."""
+"""A package is released: its dependents are rebuilt in dependency order, and the last one fails."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from local.demo.payloads.entities import workflow_id
 from local.demo.payloads.parts import timestamp
 from local.demo.payloads.publications import release_published
-from local.demo.payloads.subjects import workflow_id
 from local.demo.scenarios.releases import ADMIN, CHECKOUT, FORMS, UI
 from local.github.records import Workflow
 from local.processes import LocalError
 
 if TYPE_CHECKING:
     from local.demo.api import Api
-    from local.demo.payloads.subjects import Repository
+    from local.demo.payloads.entities import Repository
     from local.github.control import Control
 
 PACKAGE, VERSION, VERSION_BEFORE = "@acme/ui", "1.5.0", "1.4.0"
@@ -66,15 +66,15 @@ DEPENDENTS = (
 )
 
 
-def publish_version_before(api: Api) -> None:
-    """While nothing depends on the package. The queue handles it while the reconciler runs."""
+def publish_previous_version(api: Api) -> None:
+    """Publish the version before, while no package depends on it. The queue handles it while the reconciler runs."""
     api.put("packages", PACKAGE, repo_full_name=UI.full_name, published_by="release", description="Design system")
     api.put("packages", PACKAGE, "versions", VERSION_BEFORE)
 
 
 def release(api: Api, github: Control) -> None:
     """Returns when all rebuilds have ended and their versions are published."""
-    _wait(f"{PACKAGE} {VERSION_BEFORE} is published", lambda: api.get("releases", PACKAGE, VERSION_BEFORE))
+    _wait(f"{PACKAGE} {VERSION_BEFORE} wasn't published", lambda: api.get("releases", PACKAGE, VERSION_BEFORE))
     for each in DEPENDENTS:
         github.put(_workflow(each))
         api.put(
@@ -90,11 +90,11 @@ def release(api: Api, github: Control) -> None:
     row = github.send("release", sent, str(uuid.uuid4()))
     if row["status_code"] != 202:
         raise LocalError(f"the release of {PACKAGE} got the response {row['status_code']}: {row['status']}")
-    _wait(f"the rebuilds of {PACKAGE} {VERSION} have ended", lambda: _line(api).get("completed_at"))
+    _wait(f"the rebuilds of {PACKAGE} {VERSION} didn't end", lambda: _line(api).get("completed_at"))
     for each in DEPENDENTS:
         if each.version:
             api.put("packages", each.name, "versions", each.version)
-    _wait("the rebuilt versions are published", lambda: _versions(api) == [each.version for each in DEPENDENTS])
+    _wait("the rebuilt versions weren't published", lambda: _versions(api) == [each.version for each in DEPENDENTS])
 
 
 def _report_builds(api: Api) -> None:
@@ -134,9 +134,9 @@ def _workflow(dependent: Dependent) -> Workflow:
     )
 
 
-def _wait(what: str, is_done: Callable[[], object]) -> None:
+def _wait(problem: str, is_done: Callable[[], object]) -> None:
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     while not is_done():
         if time.monotonic() > deadline:
-            raise LocalError(f"{what}: not after {_TIMEOUT_SECONDS} seconds; check the dead-letter queues")
+            raise LocalError(f"{problem} within {_TIMEOUT_SECONDS} seconds: check the dead-letter queues")
         time.sleep(_POLL_SECONDS)

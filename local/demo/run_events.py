@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from local.demo.payloads.entities import Delivery, Job, Run
 from local.demo.payloads.runs import run_delivery
-from local.demo.payloads.subjects import Delivery, Job, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,8 +6,8 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from local.demo.payloads.entities import Delivery, Job
 from local.demo.payloads.runners import instance_of, instance_state, scheduled
-from local.demo.payloads.subjects import Delivery, Job
 from local.demo.steps import Awaited
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from local.demo.payloads.subjects import Delivery, Job, Payload
+from local.demo.payloads.entities import Delivery, Job, Payload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

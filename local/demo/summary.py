@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from boto3.dynamodb.types import TypeDeserializer
 
 from local.aws import clients as aws
-from local.demo.payloads.subjects import Job, Run
+from local.demo.payloads.entities import Job, Run
 from local.demo.steps import Awaited, bus_events, deliveries
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from local.demo import machines, passes, relay, release_summary, releases, summary
 from local.demo.api import Api
 from local.demo.github_records import records
-from local.demo.payloads.subjects import Installation, Job
+from local.demo.payloads.entities import Installation, Job
 from local.demo.player import Player
 from local.demo.scenarios.catalogue import all_steps
 from local.demo.scenarios.releases import INSTALLATION, history
@@ -61,7 +61,7 @@ def send(outputs: Outputs, *, now: datetime, seed: int = 1) -> Played:
     github.configure(webhook_url=outputs.webhook_url)
     api = Api(outputs, INSTALLATION)
     if has_releases:
-        releases.publish_version_before(api)
+        releases.publish_previous_version(api)
     reconciled = [_reconcile(outputs, github, which) for which in PASSES]
     if has_releases:
         print(f"Releasing {releases.PACKAGE} {releases.VERSION}, on which {len(releases.DEPENDENTS)} packages depend")

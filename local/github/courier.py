@@ -49,7 +49,7 @@ class Courier:
         )
 
     def send_later(self, event: str, *payloads: Mapping[str, Any]) -> None:
-        """For webhooks that follow a call, which GitHub sends after its response, one after the other."""
+        """Send the webhooks that follow a call. GitHub sends them after its response, one after the other."""
         self._pending.append(self._threads.submit(self._send_all, event, payloads))
 
     def settle(self) -> None:

@@ -31,7 +31,7 @@ def _text(event_name: str, action: str) -> str:
 
 @functools.cache
 def _texts() -> dict[str, list[str]]:
-    """By event. Texts, because parsing one takes a tenth of the time of a deep copy."""
+    """The examples by event. They are texts, because parsing one takes a tenth of the time of a deep copy."""
     examples: dict[str, list[str]] = {}
     for file in sorted(EXAMPLES.glob("*/index.json")):
         for event in json.loads(file.read_text()):

@@ -10,7 +10,7 @@ import pytest
 
 from local.demo.generator import PAYMENTS, PLATFORM, STOREFRONT, WEBSITE
 from local.demo.machines import Machines
-from local.demo.payloads.subjects import Delivery, Job
+from local.demo.payloads.entities import Delivery, Job
 from local.demo.scenarios.catalogue import all_steps
 from local.demo.steps import deliveries
 from tests.api.client import Client

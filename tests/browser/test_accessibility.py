@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from local import ROOT
 from local.demo.generator import PAYMENTS, STOREFRONT
-from local.demo.payloads.subjects import Job
+from local.demo.payloads.entities import Job
 from local.demo.releases import PACKAGE, VERSION
 from local.demo.scenarios.releases import CHECKOUT, PRODUCTION, UI
 from local.demo.steps import Step, bus_events

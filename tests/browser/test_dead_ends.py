@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from local.demo.generator import PLATFORM, STOREFRONT
-from local.demo.payloads.subjects import Job
+from local.demo.payloads.entities import Job
 from local.demo.steps import Step, deliveries
 from tests.browser.conftest import Open
 from tests.browser.tab import Tab

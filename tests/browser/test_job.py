@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from local.demo.generator import STOREFRONT
-from local.demo.payloads.subjects import Job
+from local.demo.payloads.entities import Job
 from local.demo.steps import Step, deliveries
 from tests.browser.canned_jobs import BEGIN, RUN_URL, event, job
 from tests.browser.conftest import Open

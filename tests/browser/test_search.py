@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from local.demo.generator import PAYMENTS, PLATFORM, STOREFRONT
-from local.demo.payloads.subjects import Run
+from local.demo.payloads.entities import Run
 from local.demo.steps import Step, deliveries
 from tests.browser.tab import Tab
 

@@ -12,7 +12,7 @@ from runledger.tables.runners import RunnersTable
 from local.aws import clients as aws
 from local.aws.outputs import Outputs
 from local.demo.generator import PAYMENTS, STOREFRONT
-from local.demo.payloads.subjects import Job
+from local.demo.payloads.entities import Job
 from local.demo.steps import Step, deliveries
 from tests.browser.conftest import Open
 from tests.browser.tab import Tab

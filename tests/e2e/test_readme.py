@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from local.aws.outputs import Outputs
-from local.demo.payloads.subjects import Job
+from local.demo.payloads.entities import Job
 from local.demo.steps import deliveries
 from local.demo.workload import Played
 

@@ -16,7 +16,7 @@ from local.aws.deployment import RUNNER_TAGS
 from local.aws.outputs import Outputs
 from local.demo import passes
 from local.demo.generator import STOREFRONT
-from local.demo.payloads.subjects import Job
+from local.demo.payloads.entities import Job
 from local.demo.steps import bus_events, deliveries
 from local.demo.workload import Played
 from local.github.control import Control

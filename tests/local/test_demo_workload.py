@@ -17,7 +17,7 @@ from runledger.webhooks.readers import webhooks
 from local import ROOT
 from local.demo.github_records import records
 from local.demo.machines import Machines, registrations
-from local.demo.payloads.subjects import Delivery, Job, Run, Subject
+from local.demo.payloads.entities import Delivery, Job, Run, Subject
 from local.demo.player import chapters
 from local.demo.scenarios.catalogue import all_steps
 from local.demo.steps import Awaited, BusEvent, bus_events, deliveries

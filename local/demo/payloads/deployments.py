@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from local.demo.payloads.entities import Delivery, Deployment, Job, Payload, delivery
 from local.demo.payloads.parts import example, placed, renamed, section, timestamp
 from local.demo.payloads.runs import run_section, workflow_section
-from local.demo.payloads.subjects import Delivery, Deployment, Job, Payload, delivery
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +37,7 @@ def deployment_status(job: Job, deployment: Deployment, state: State, at: dateti
 
 
 def deployment_state(job: Job, deployment: Deployment, state: State, at: datetime) -> Delivery:
-    """As a tool that deploys reports it through GitHub's API: it belongs to no check run."""
+    """A status that an external deployment tool reports through GitHub's API, without a check run."""
     reported = deployment_status(job, deployment, state, at)
     return replace(reported, payload=reported.payload | {"check_run": None, "workflow_run": None})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from local.demo.payloads.entities import Delivery, Installation, delivery
 from local.demo.payloads.parts import example, renamed, timestamp
-from local.demo.payloads.subjects import Delivery, Installation, delivery
 
 if TYPE_CHECKING:
     from datetime import datetime

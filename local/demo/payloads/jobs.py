@@ -6,8 +6,8 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Literal
 
 from local.demo.payloads.deployments import deployment_section
+from local.demo.payloads.entities import Delivery, Job, Payload, Runner, delivery
 from local.demo.payloads.parts import example, placed, timestamp
-from local.demo.payloads.subjects import Delivery, Job, Payload, Runner, delivery
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from local.github import examples
 
 if TYPE_CHECKING:
-    from local.demo.payloads.subjects import Payload, Repository
+    from local.demo.payloads.entities import Payload, Repository
 
 
 def example(event: str, action: str) -> Payload:

@@ -9,7 +9,7 @@ from local.demo.payloads.parts import example, placed, renamed, timestamp
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from local.demo.payloads.subjects import Payload, Repository
+    from local.demo.payloads.entities import Payload, Repository
 
 
 def release_published(repository: Repository, tag: str, at: datetime) -> Payload:

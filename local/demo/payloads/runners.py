@@ -11,7 +11,7 @@ from local.demo.steps import BusEvent
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from local.demo.payloads.subjects import Delivery, Job, Payload
+    from local.demo.payloads.entities import Delivery, Job, Payload
 
 InstanceState = Literal["running", "shutting-down"]
 TaskState = Literal["RUNNING", "STOPPED"]

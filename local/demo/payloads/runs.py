@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from local.demo.payloads.entities import Delivery, Payload, Run, delivery
 from local.demo.payloads.parts import example, moved, placed, renamed, section, timestamp
-from local.demo.payloads.subjects import Delivery, Payload, Run, delivery
 
 if TYPE_CHECKING:
     from datetime import datetime

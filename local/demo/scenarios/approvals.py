@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from local.demo.generator import Generator
-    from local.demo.payloads.subjects import Delivery, Job
+    from local.demo.payloads.entities import Delivery, Job
 
 DAYS_FORGOTTEN = 3
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from local.demo.machines import Machines
-    from local.demo.payloads.subjects import Delivery
+    from local.demo.payloads.entities import Delivery
     from local.demo.steps import Step
 
 MATRIX = tuple(f"test ({python}, {arch})" for python in ("3.11", "3.12", "3.13") for arch in ("amd64", "arm64"))
@@ -145,7 +145,7 @@ def still_queued(generator: Generator) -> Iterator[Delivery]:
 
 
 def at_work(generator: Generator, *, machine: str) -> Iterator[Delivery]:
-    """On a machine of a launcher, and on the one in the office."""
+    """Jobs on a launcher's machine, and on the office machine."""
     for repository, instance_id in ((STOREFRONT, machine), (WEBSITE, None)):
         job = generator.job(repository, "CI", "end-to-end tests", minutes_ago=6)
         yield from generator.finished(job, machine=instance_id)[:-1]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from local.demo.generator import Generator
-    from local.demo.payloads.subjects import Delivery
+    from local.demo.payloads.entities import Delivery
     from local.demo.steps import Step
 
 _SOON = timedelta(seconds=1)

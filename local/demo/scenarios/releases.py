@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from local.demo.generator import STOREFRONT, Generator
 from local.demo.payloads.deployments import State, deployment_created, deployment_state
+from local.demo.payloads.entities import Delivery, Deployment, Job, Repository, Run
 from local.demo.payloads.runs import run_delivery
-from local.demo.payloads.subjects import Delivery, Deployment, Job, Repository, Run
 
 INSTALLATION = STOREFRONT.installation_id
 UI = Repository(full_name="acme/ui", id=610001011, private=True, installation_id=INSTALLATION)
@@ -32,7 +32,7 @@ class Commit:
 
 
 def history(now: datetime, seed: int = 1) -> list[Delivery]:
-    """In order. The same time and seed produce the same deliveries."""
+    """Deliveries in order. The same time and seed produce the same deliveries."""
     generator = Generator(now, seed, after=AFTER)
     found = [*_ui(generator), *_forms(generator), *_admin(generator), *_checkout(generator)]
     return sorted(found, key=lambda each: each.sent_at)

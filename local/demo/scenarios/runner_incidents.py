@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from local.demo.generator import ON_DEMAND, PAYMENTS, PLATFORM, STOREFRONT
+from local.demo.payloads.entities import Runner
 from local.demo.payloads.jobs import job_delivery
 from local.demo.payloads.runners import interruption_warning, scheduled, task_state
-from local.demo.payloads.subjects import Runner
 from local.demo.runner_events import cleaned, gone, launched, runs_on
 from local.demo.steps import Awaited
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from local.demo.generator import Generator
-    from local.demo.payloads.subjects import Job
+    from local.demo.payloads.entities import Job
     from local.demo.steps import Step
 
 BY_HAND_POOL = "benchmarks"

@@ -40,7 +40,7 @@ def dispatch_workflow(call: Call) -> Response:
 
 
 def _run(state: State, workflow: Workflow, ref: str) -> Run:
-    """Of the newest commit of the branch that has a run."""
+    """A run on the branch's newest commit that has a run."""
     run = Run(
         id=state.new_id(),
         repository=workflow.repository,
@@ -69,7 +69,7 @@ def _start(call: Call, run: Run, conclusion: str | None) -> None:
 
 
 def _workflow(call: Call) -> Workflow:
-    """By its id, or by the name of its file."""
+    """The workflow is found by its id, or by the name of its file."""
     wanted = call.values["workflow_id"]
     for workflow in call.state.workflows.values():
         named = (str(workflow.id), workflow.path.rpartition("/")[2])

@@ -1,4 +1,4 @@
-"""The subjects of the demo's payloads, and deliveries."""
+"""Repositories, runs, jobs, runners and deployments, which the demo's payloads are about, and the deliveries."""
 
 from __future__ import annotations
 
