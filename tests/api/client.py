@@ -14,7 +14,7 @@ NOON_EPOCH_MS = 1_736_942_400_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class Response:
     status: int
     headers: Mapping[str, str]
     body: Any
@@ -33,16 +33,18 @@ class Client:
     def with_token(self, token: str | None) -> "Client":
         return replace(self, token=token)
 
-    def get(self, path: str, **query: object) -> Answer:
-        return self.ask("GET", path, query=query)
+    def get(self, path: str, **query: object) -> Response:
+        return self.request("GET", path, query=query)
 
-    def post(self, path: str, body: object = None) -> Answer:
-        return self.ask("POST", path, body=None if body is None else json.dumps(body))
+    def post(self, path: str, body: object = None) -> Response:
+        return self.request("POST", path, body=None if body is None else json.dumps(body))
 
-    def ask(self, method: str, path: str, *, query: Mapping[str, object] | None = None, **event: object) -> Answer:
+    def request(
+        self, method: str, path: str, *, query: Mapping[str, object] | None = None, **event: object
+    ) -> Response:
         given = {name: str(value) for name, value in (query or {}).items() if value is not None}
         headers = {"authorization": f"Bearer {self.token}"} if self.token is not None else {}
-        answer = self.handler(
+        response = self.handler(
             {
                 "version": "2.0",
                 "routeKey": "ANY /{proxy+}",
@@ -61,10 +63,10 @@ class Client:
             },
             SimpleNamespace(aws_request_id="a-request"),
         )
-        body = answer["body"]
-        if "json" in answer["headers"].get("Content-Type", ""):
+        body = response["body"]
+        if "json" in response["headers"].get("Content-Type", ""):
             body = json.loads(body)
-        return Answer(status=answer["statusCode"], headers=answer["headers"], body=body)
+        return Response(status=response["statusCode"], headers=response["headers"], body=body)
 
 
 def stored(*, scoped_to: list[int] | str = "*") -> dict[str, Any]:

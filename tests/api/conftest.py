@@ -54,13 +54,13 @@ def invoke_in_process(world: World) -> None:
     """The function that calls GitHub for the API is the real one; moto would look for Docker to run it."""
 
     def run(event: dict[str, Any]) -> dict[str, Any]:
-        answer = json.dumps(world.invoke("github_requests", event))
-        return {"Payload": io.BytesIO(answer.encode())}
+        response = json.dumps(world.invoke("github_requests", event))
+        return {"Payload": io.BytesIO(response.encode())}
 
-    answer_github_requests(run)
+    handle_github_requests(run)
 
 
-def answer_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+def handle_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """`run` takes the API's event and gives what Lambda would answer; it replaces an earlier one."""
 
     def invoke(params: dict[str, Any], **_: object) -> tuple[SimpleNamespace, dict[str, Any]]:

@@ -55,9 +55,9 @@ def operations(api: Client) -> Iterator[tuple[str, str, dict[str, Any]]]:
 def test_without_a_known_token_everything_is_401(api: Client) -> None:
     for method, path, query in operations(api):
         for token in (None, "", "wrong", TOKENS["reader"] + "x"):
-            answer = api.with_token(token).ask(method, path, query=query)
-            assert (answer.status, answer.body["title"]) == (401, "Unauthorized"), (method, path, token)
-            assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+            response = api.with_token(token).request(method, path, query=query)
+            assert (response.status, response.body["title"]) == (401, "Unauthorized"), (method, path, token)
+            assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
 def test_a_reader_can_do_no_admin_action(api: Client, live: Live) -> None:
@@ -66,11 +66,11 @@ def test_a_reader_can_do_no_admin_action(api: Client, live: Live) -> None:
     acted = [(method, path) for method, path, _ in operations(api) if method != "GET"]
     assert len(acted) == 17
     for method, path in acted:
-        answer = reader.ask(method, path)
-        assert answer.status == 403, path
+        response = reader.request(method, path)
+        assert response.status == 403, path
         is_published = method == "PUT" or (method == "POST" and path.startswith(FEED))
         role = "publisher" if is_published else "operator"
-        assert answer.body["detail"] == f"The caller rita has the role reader; this request requires the role {role}"
+        assert response.body["detail"] == f"The caller rita has the role reader; this request requires the role {role}"
 
 
 def test_a_reader_may_read_everything(api: Client, live: Live) -> None:
@@ -87,16 +87,16 @@ def test_a_token_for_one_installation_sees_nothing_of_another(api: Client, ledge
     )
     scoped = api.with_token(TOKENS["scoped"])
     for method, path, query in operations(api):
-        answer = scoped.ask(method, path, query=query)
-        text = json.dumps(answer.body)
+        response = scoped.request(method, path, query=query)
+        text = json.dumps(response.body)
         if path not in OF_THE_CALLER:
             assert REPO not in text, path
             assert str(JOB) not in text.replace(f"no job {JOB}", ""), path
         if "/installations/" in path:
-            assert answer.status == 404, path
-            assert answer.body["detail"] == f"Installation {INSTALLATION} was not found"
+            assert response.status == 404, path
+            assert response.body["detail"] == f"Installation {INSTALLATION} was not found"
         else:
-            assert answer.status in (200, 403, 404), path
+            assert response.status in (200, 403, 404), path
 
 
 def test_an_installation_that_does_not_exist_looks_like_one_that_may_not_be_seen(api: Client, live: Live) -> None:
@@ -120,9 +120,9 @@ def test_a_token_for_one_installation_sees_that_one(api: Client, live: Live) -> 
 
 def test_what_concerns_all_installations_is_refused_to_a_token_for_one(api: Client) -> None:
     for path in ("/admin/dead-letters", "/admin/reconciliation"):
-        answer = api.with_token(TOKENS["scoped"]).get(path)
-        assert answer.status == 403
-        assert "limited to some installations" in answer.body["detail"]
+        response = api.with_token(TOKENS["scoped"]).get(path)
+        assert response.status == 403
+        assert "limited to some installations" in response.body["detail"]
 
 
 def test_me_returns_the_name_role_and_scope_of_the_token(api: Client) -> None:

@@ -112,8 +112,8 @@ def test_a_job_or_run_without_an_orphan_has_none_to_clean(
 ) -> None:
     live(JOB)
     launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=JOB, at=AT)
-    answer = api.post(f"/admin/orphans/{JOB}/cleanup")
-    assert (answer.status, answer.body["detail"]) == (404, f"No orphan of a job or run {JOB} was found")
+    response = api.post(f"/admin/orphans/{JOB}/cleanup")
+    assert (response.status, response.body["detail"]) == (404, f"No orphan of a job or run {JOB} was found")
     suspect(runners, INSTANCE, job_id=JOB)
     assert api.with_token(TOKENS["scoped"]).post(f"/admin/orphans/{JOB}/cleanup").status == 404
     assert pass_requests == []
@@ -125,10 +125,10 @@ def test_a_run_with_several_orphans_needs_the_id_of_one(
     live(JOB)
     for runner_id in (INSTANCE, "i-another"):
         suspect(runners, runner_id, job_id=JOB)
-    answer = api.post(f"/admin/orphans/{RUN}/cleanup")
-    assert (answer.status, pass_requests) == (409, [])
-    assert f"{RUN} has 2 orphans" in answer.body["detail"]
-    assert "i-another" in answer.body["detail"]
+    response = api.post(f"/admin/orphans/{RUN}/cleanup")
+    assert (response.status, pass_requests) == (409, [])
+    assert f"{RUN} has 2 orphans" in response.body["detail"]
+    assert "i-another" in response.body["detail"]
 
 
 def test_the_result_of_a_cleanup_is_a_sentence(api: Client, world: World) -> None:
@@ -152,30 +152,30 @@ def test_a_cleanup_is_requested_and_can_be_followed(
 ) -> None:
     """API Gateway decodes the path before the function sees it."""
     suspect(runners, runner_id)
-    answer = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
-    assert answer.status == 202
+    response = api.post(f"/admin/orphans/{runner_id if decoded else quote(runner_id, safe='')}/cleanup")
+    assert response.status == 202
     limits = {"clean": runner_id, "installations": None}
-    sent = {"requested_by": "token:olga", "correlation_id": answer.headers["X-Request-Id"]}
-    assert pass_requests == [{"version": 1, **limits, "id": answer.body["id"], **sent}]
-    followed = api.get(f"/admin/reconciliation/{answer.body['id']}").body
+    sent = {"requested_by": "token:olga", "correlation_id": response.headers["X-Request-Id"]}
+    assert pass_requests == [{"version": 1, **limits, "id": response.body["id"], **sent}]
+    followed = api.get(f"/admin/reconciliation/{response.body['id']}").body
     assert (followed["pass"], followed["status"], followed["requested_by"]) == ("cleanup", "requested", "token:olga")
     assert (followed["summary"], followed["findings"], followed["text"]) == ({}, [], "")
 
 
 def test_only_a_suspected_orphan_can_be_cleaned(api: Client, runners: RunnersTable) -> None:
     launched(runners, INSTANCE, installation_id=INSTALLATION, job_id=2, at=AT)
-    answer = api.post(f"/admin/orphans/{INSTANCE}/cleanup")
-    assert (answer.status, "isn't a suspected orphan" in answer.body["detail"]) == (409, True)
+    response = api.post(f"/admin/orphans/{INSTANCE}/cleanup")
+    assert (response.status, "isn't a suspected orphan" in response.body["detail"]) == (409, True)
     assert api.post("/admin/orphans/i-unknown/cleanup").status == 404
 
 
 @pytest.mark.parametrize(("body", "kind"), [(None, "full"), ({}, "full"), ({"pass": "quick"}, "quick")])
 def test_a_pass_is_requested(api: Client, pass_requests: list[Any], body: object, kind: str) -> None:
-    answer = api.post("/admin/reconciliation/run", body)
-    assert answer.status == 202
-    sent = {"requested_by": "token:olga", "correlation_id": answer.headers["X-Request-Id"]}
-    assert pass_requests == [{"version": 1, "pass": kind, "id": answer.body["id"], **sent}]
-    found = api.get(f"/admin/reconciliation/{answer.body['id']}").body
+    response = api.post("/admin/reconciliation/run", body)
+    assert response.status == 202
+    sent = {"requested_by": "token:olga", "correlation_id": response.headers["X-Request-Id"]}
+    assert pass_requests == [{"version": 1, "pass": kind, "id": response.body["id"], **sent}]
+    found = api.get(f"/admin/reconciliation/{response.body['id']}").body
     assert (found["pass"], found["requested_at"]) == (kind, "2025-01-15T12:00:00.000Z")
 
 
@@ -228,5 +228,5 @@ def test_dead_letters_are_counted(api: Client, world: World) -> None:
 
 
 def test_without_a_github_app_nothing_is_redelivered(api: Client) -> None:
-    answer = api.post("/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
-    assert (answer.status, "no GitHub App" in answer.body["detail"]) == (409, True)
+    response = api.post("/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
+    assert (response.status, "no GitHub App" in response.body["detail"]) == (409, True)

@@ -34,7 +34,7 @@ def test_the_length_of_a_page_may_change_on_the_way(api: Client, cursor: str) ->
 
 
 @pytest.mark.parametrize(
-    "question",
+    "query",
     [
         {"repo": "some/other"},
         {"status": "queued"},
@@ -42,9 +42,9 @@ def test_the_length_of_a_page_may_change_on_the_way(api: Client, cursor: str) ->
         {"repo": REPO, "since": "1d"},
     ],
 )
-def test_a_cursor_of_another_request_is_rejected(api: Client, cursor: str, question: dict[str, str]) -> None:
-    answer = api.get(JOBS, cursor=cursor, **question)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "cursor")
+def test_a_cursor_of_another_request_is_rejected(api: Client, cursor: str, query: dict[str, str]) -> None:
+    response = api.get(JOBS, cursor=cursor, **query)
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, "cursor")
 
 
 def test_a_cursor_of_another_installation_is_rejected(api: Client, cursor: str) -> None:

@@ -10,7 +10,7 @@ from runledger.feeds import queue
 from runledger.feeds.events import FeedEvent
 from runledger.recording.ledger import Ledger
 
-from tests.api.client import TOKENS, Answer, Client, stored
+from tests.api.client import TOKENS, Client, Response, stored
 from tests.api.conftest import ELSEWHERE
 from tests.feeds import cloud_events
 from tests.feeds.streams import Pipeline, some_events, ticking
@@ -69,9 +69,9 @@ def _values(event: FeedEvent) -> dict[str, Any]:
     return {name: getattr(event, name) for name in FeedEvent.__dataclass_fields__}
 
 
-def listed(answer: Answer) -> list[str]:
-    assert answer.status == 200, answer.body
-    return [each["id"] for each in answer.body["items"]]
+def listed(response: Response) -> list[str]:
+    assert response.status == 200, response.body
+    return [each["id"] for each in response.body["items"]]
 
 
 def posted(world: World, url: str) -> list[FeedEvent]:
@@ -83,8 +83,8 @@ def test_without_the_setting_there_is_no_feed_and_me_shows_it(api: Client, ledge
     ledger.record(receipt(QUEUED))
     assert api.get("/v1/me").body["feed"] is False
     for path in (PATH, f"{PATH}/{UNKNOWN}", f"{PATH}/consumers", f"{PATH}/consumers/a/events"):
-        answer = api.get(path)
-        assert (answer.status, "setting feeds" in answer.body["detail"]) == (404, True)
+        response = api.get(path)
+        assert (response.status, "setting feeds" in response.body["detail"]) == (404, True)
     assert api.post(PATH, {"type": "audit.finished"}).status == 404
 
 
@@ -125,8 +125,8 @@ def test_events_are_filtered_by_type_status_and_time_of_writing(client: Client) 
 
 def test_an_event_is_a_cloud_event(client: Client) -> None:
     (event,) = write(*job_events(1, "job.failed"))
-    answer = client.get(f"{PATH}/{event.event_id}")
-    read = cloud_events.read(answer.body)
+    response = client.get(f"{PATH}/{event.event_id}")
+    read = cloud_events.read(response.body)
     assert (read.get_id(), read.get_type(), read.get_specversion()) == (event.event_id, "job.failed", "1.0")
     assert read.get_dataschema() == "urn:runledger:feed:job:v1"
     assert read.get_data() == event.payload
@@ -157,8 +157,8 @@ def test_a_late_acknowledgement_never_moves_a_consumer_back(client: Client) -> N
     events = write(*job_events(3))
     consumer = f"{PATH}/consumers/pager"
     client.post(f"{consumer}/ack", {"id": events[2].event_id})
-    answer = client.post(f"{consumer}/ack", {"id": events[0].event_id})
-    assert (answer.status, answer.body["event_id"]) == (200, events[2].event_id)
+    response = client.post(f"{consumer}/ack", {"id": events[0].event_id})
+    assert (response.status, response.body["event_id"]) == (200, events[2].event_id)
     assert listed(client.get(f"{consumer}/events")) == []
     assert [each["name"] for each in client.get(f"{PATH}/consumers").body["items"]] == ["pager"]
     assert client.post(f"{consumer}/ack", {"id": UNKNOWN}).status == 404
@@ -185,10 +185,10 @@ def test_a_publisher_posts_events_and_acknowledges_and_does_nothing_else(
     world: World, feed: str, client: Client
 ) -> None:
     publisher = client.with_token(PUBLISHER)
-    answer = publisher.post(PATH, {"type": "audit.finished", "id": "v1", "data": {"version": 1.5}})
-    assert answer.status == 202
+    response = publisher.post(PATH, {"type": "audit.finished", "id": "v1", "data": {"version": 1.5}})
+    assert response.status == 202
     (sent,) = posted(world, feed)
-    assert (sent.event_id, sent.event_type, sent.payload) == (answer.body["id"], "audit.finished", {"version": 1.5})
+    assert (sent.event_id, sent.event_type, sent.payload) == (response.body["id"], "audit.finished", {"version": 1.5})
     assert (sent.installation_id, sent.origin, sent.correlation_id) == (INSTALLATION, "api", "a-request")
     assert publisher.get(PATH).status == 200
     assert publisher.post("/admin/reconciliation/run").status == 403
@@ -223,9 +223,9 @@ def test_an_own_id_is_the_same_event_for_the_same_caller_only(client: Client) ->
 def test_an_event_that_is_not_accepted_names_its_field(
     world: World, feed: str, client: Client, event: dict[str, Any], parameter: str
 ) -> None:
-    answer = client.post(PATH, event)
-    assert answer.status == 400
-    assert [each["parameter"] for each in answer.body["errors"]] == [parameter]
+    response = client.post(PATH, event)
+    assert response.status == 400
+    assert [each["parameter"] for each in response.body["errors"]] == [parameter]
     assert posted(world, feed) == []
 
 

@@ -130,24 +130,24 @@ def test_the_list_behind_completed_in_24_hours_has_the_same_jobs(api: Client, li
     live(1, created_at="2025-01-10T10:00:00Z")  # completed today
     live(2, created_at="2025-01-10T10:00:00Z", started_at="2025-01-10T10:00:00Z", completed_at="2025-01-10T10:05:00Z")
     live(3, until=IN_PROGRESS)
-    question = {"status": "completed", "range_of": "completed", "since": "24h"}
-    listed = api.get(f"{HERE}/jobs", **question).body
+    query = {"status": "completed", "range_of": "completed", "since": "24h"}
+    listed = api.get(f"{HERE}/jobs", **query).body
     assert [job["job_id"] for job in listed["items"]] == [1]
     assert api.get(f"{HERE}/counts").body["completed_24h"] == 1
-    assert [job["job_id"] for job in api.get(f"{HERE}/jobs", **question, repo="some/other").body["items"]] == []
+    assert [job["job_id"] for job in api.get(f"{HERE}/jobs", **query, repo="some/other").body["items"]] == []
 
 
 @pytest.mark.parametrize(
-    "question",
+    "query",
     [
         {"status": "queued", "range_of": "completed"},
         {"run_id": RUN, "range_of": "completed"},
         {"conclusion": "success"},
     ],
 )
-def test_a_range_of_completion_is_for_completed_jobs_only(api: Client, live: Live, question: dict[str, Any]) -> None:
+def test_a_range_of_completion_is_for_completed_jobs_only(api: Client, live: Live, query: dict[str, Any]) -> None:
     live(1)
-    assert api.get(f"{HERE}/jobs", **question).status == 400
+    assert api.get(f"{HERE}/jobs", **query).status == 400
 
 
 def test_filtered_pages_are_full_and_promise_no_page_that_does_not_exist(api: Client, live: Live) -> None:

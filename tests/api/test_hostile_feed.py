@@ -23,7 +23,7 @@ def nested(depth: int) -> str:
 
 
 def post_text(client: Client, data: str) -> Any:
-    return client.ask("POST", PATH, body=f'{{"type":"audit.finished","data":{data}}}')
+    return client.request("POST", PATH, body=f'{{"type":"audit.finished","data":{data}}}')
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def post_text(client: Client, data: str) -> Any:
     [nested(MOST_DEPTH + 1), nested(300), nested(450), '"\\ud800"', '{"\\udfff":1}', '[{"a":{"\\ud800":[]}}]', "1e400"],
 )
 def test_data_that_no_response_could_contain_is_rejected(world: World, feed: str, client: Client, data: str) -> None:
-    answer = post_text(client, data)
-    assert (answer.status, [each["parameter"] for each in answer.body["errors"]]) == (400, ["data"])
+    response = post_text(client, data)
+    assert (response.status, [each["parameter"] for each in response.body["errors"]]) == (400, ["data"])
     assert posted(world, feed) == []
 
 
@@ -77,9 +77,9 @@ def test_no_page_is_larger_than_lambda_can_return_and_all_events_are_read(client
     for query in ({"order": "oldest"}, {"type": "release.x", "order": "newest"}):
         cursor, read = None, []
         while True:
-            answer = client.get(PATH, **query, limit=200, cursor=cursor)
-            read += listed(answer)
-            if not (cursor := answer.body["next_cursor"]):
+            response = client.get(PATH, **query, limit=200, cursor=cursor)
+            read += listed(response)
+            if not (cursor := response.body["next_cursor"]):
                 break
         assert read == (ids if query["order"] == "oldest" else ids[::-1])
     assert max(sizes) < LARGEST_RESPONSE
@@ -104,8 +104,8 @@ def test_a_publisher_moves_only_its_own_consumers_and_an_operator_all(client: Cl
     assert listed(client.get(f"{CONSUMER}/events")) == [each.event_id for each in events[1:]]
     own = f"{PATH}/consumers/bot"
     for token, number in ((PUBLISHER, 0), (TOKENS["operator"], 1), (PUBLISHER, 2)):
-        answer = client.with_token(token).post(f"{own}/ack", {"id": events[number].event_id})
-        assert (answer.status, answer.body["event_id"]) == (200, events[number].event_id)
+        response = client.with_token(token).post(f"{own}/ack", {"id": events[number].event_id})
+        assert (response.status, response.body["event_id"]) == (200, events[number].event_id)
 
 
 def test_only_an_operator_removes_a_consumer_which_then_starts_again(
@@ -116,10 +116,10 @@ def test_only_an_operator_removes_a_consumer_which_then_starts_again(
     publisher = client.with_token(PUBLISHER)
     client.post(f"{CONSUMER}/ack", {"id": events[0].event_id})
     client.post(f"{CONSUMER}/ack", {"id": events[2].event_id})
-    assert publisher.ask("DELETE", CONSUMER).status == 403
-    removed = client.ask("DELETE", CONSUMER)
+    assert publisher.request("DELETE", CONSUMER).status == 403
+    removed = client.request("DELETE", CONSUMER)
     assert (removed.status, removed.body["event_id"]) == (200, events[2].event_id)
-    assert client.ask("DELETE", CONSUMER).status == 404
+    assert client.request("DELETE", CONSUMER).status == 404
     assert listed(client.get(f"{CONSUMER}/events")) == [each.event_id for each in events]
     assert publisher.post(f"{CONSUMER}/ack", {"id": events[0].event_id}).status == 200
     logged = [vars(each) for each in caplog.records if each.getMessage() == "consumer moved"]

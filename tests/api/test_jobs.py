@@ -18,9 +18,9 @@ HIDDEN = {"PK", "SK", "by_status", "by_repo", "by_run", "by_completion", "inputs
 
 def test_a_job_has_the_tables_attributes_without_its_keys(api: Client, live: Live) -> None:
     live(JOB)
-    answer = api.get(f"{JOBS}/{JOB}")
-    assert answer.status == 200
-    job = answer.body
+    response = api.get(f"{JOBS}/{JOB}")
+    assert response.status == 200
+    job = response.body
     assert (job["status"], job["conclusion"], job["usage_in_seconds"]) == ("completed", "success", 615)
     assert job["github_run_url"] == f"https://github.com/{REPO}/actions/runs/{RUN}"
     assert job["custom_properties"] == {"team": "platform", "tier": ["gold", "silver"]}
@@ -38,11 +38,11 @@ def test_was_interrupted_is_true_or_false_in_every_response_with_a_job(
     assert [api.get(f"{JOBS}/{job_id}").body["was_interrupted"] for job_id in (1, 2)] == [False, True]
     pasted = f"https://github.com/{REPO}/actions/runs/{RUN}/job/1"
     assert api.get("/v1/jobs/lookup", url=pasted).body["job"]["was_interrupted"] is False
-    for answer in (
+    for response in (
         api.get(JOBS, repo=REPO).body["items"],
         api.get(f"/v1/installations/{INSTALLATION}/runs/{RUN}").body["jobs"],
     ):
-        assert {job["job_id"]: job["was_interrupted"] for job in answer} == {1: False, 2: True}
+        assert {job["job_id"]: job["was_interrupted"] for job in response} == {1: False, 2: True}
     stuck = api.get(f"/v1/installations/{INSTALLATION}/stuck").body["items"]
     assert all(type(each["job"]["was_interrupted"]) is bool for each in stuck)
     stored = {item["job_id"]: item.get("was_interrupted") for item in items(world.dynamodb, TABLE) if item["SK"] == "v"}
@@ -51,14 +51,14 @@ def test_was_interrupted_is_true_or_false_in_every_response_with_a_job(
 
 def test_an_unknown_job_is_404_and_named(api: Client, live: Live) -> None:
     live(JOB)
-    answer = api.get(f"{JOBS}/5")
-    assert answer.status == 404
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.body["detail"] == f"Job 5 was not found in installation {INSTALLATION}"
+    response = api.get(f"{JOBS}/5")
+    assert response.status == 404
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.body["detail"] == f"Job 5 was not found in installation {INSTALLATION}"
 
 
 @pytest.mark.parametrize(
-    ("question", "found"),
+    ("query", "found"),
     [
         ({"status": "completed"}, [3]),
         ({"status": "in_progress"}, [2]),
@@ -78,14 +78,14 @@ def test_an_unknown_job_is_404_and_named(api: Client, live: Live) -> None:
     ],
 )
 def test_jobs_are_listed_by_status_repository_or_run(
-    api: Client, live: Live, question: dict[str, object], found: list[int]
+    api: Client, live: Live, query: dict[str, object], found: list[int]
 ) -> None:
     for job_id, until in ((1, QUEUED), (2, IN_PROGRESS), (3, COMPLETED)):
         live(job_id, until=until)
-    answer = api.get(JOBS, **question)
-    assert answer.status == 200
-    assert sorted(job["job_id"] for job in answer.body["items"]) == found
-    assert answer.body["next_cursor"] is None
+    response = api.get(JOBS, **query)
+    assert response.status == 200
+    assert sorted(job["job_id"] for job in response.body["items"]) == found
+    assert response.body["next_cursor"] is None
 
 
 def test_jobs_are_listed_newest_first_unless_order_is_oldest(api: Client, live: Live) -> None:
@@ -148,7 +148,7 @@ def test_a_short_page_of_rare_matches_is_read_in_few_requests(api: Client, live:
     assert len(requests) <= 4
 
 
-def test_the_history_of_a_job_whole_or_of_one_day(api: Client, live: Live) -> None:
+def test_the_history_of_a_job_is_complete_or_limited_to_one_day(api: Client, live: Live) -> None:
     live(JOB)
     lines = api.get(f"{JOBS}/{JOB}/events").body["items"]
     assert [line["event_type"] for line in lines] == [
@@ -195,11 +195,11 @@ URLS = {
 def test_an_address_of_github_leads_to_its_job_or_run(api: Client, live: Live, url: str) -> None:
     live(JOB)
     live(JOB, installation_id=ELSEWHERE, until=QUEUED)
-    answer = api.get("/v1/jobs/lookup", url=url)
-    assert answer.status == 200
-    assert (answer.body["installation_id"], answer.body["run_id"]) == (INSTALLATION, RUN)
-    assert answer.body["run_attempt"] == 1
-    assert ("job" in answer.body) is ("job" in url.rpartition(str(RUN))[2] or "jobs" in url)
+    response = api.get("/v1/jobs/lookup", url=url)
+    assert response.status == 200
+    assert (response.body["installation_id"], response.body["run_id"]) == (INSTALLATION, RUN)
+    assert response.body["run_attempt"] == 1
+    assert ("job" in response.body) is ("job" in url.rpartition(str(RUN))[2] or "jobs" in url)
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,6 @@ def test_an_address_of_something_unknown_is_404(api: Client, live: Live, url: st
 
 
 def test_an_address_of_something_else_is_400(api: Client) -> None:
-    answer = api.get("/v1/jobs/lookup", url="https://example.com/hello")
-    assert answer.status == 400
-    assert answer.body["errors"][0]["parameter"] == "url"
+    response = api.get("/v1/jobs/lookup", url="https://example.com/hello")
+    assert response.status == 400
+    assert response.body["errors"][0]["parameter"] == "url"

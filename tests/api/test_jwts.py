@@ -25,7 +25,7 @@ def jwts(issuer: Issuer) -> Jwts:
     return Jwts(issuer=issuer.url, audience=AUDIENCE)
 
 
-def test_its_claims_define_caller_role_and_scope(issuer: Issuer, jwts: Jwts) -> None:
+def test_the_claims_of_a_jwt_define_caller_role_and_scope(issuer: Issuer, jwts: Jwts) -> None:
     everywhere = Caller(id="jwt:olga", name="olga", role=Role.OPERATOR, installations=None)
     assert jwts.caller(issuer.sign()) == everywhere
     scoped = jwts.caller(issuer.sign(runledger_role="reader", runledger_installations=[1, 2]))
@@ -87,7 +87,7 @@ def test_a_shared_secret_is_never_a_key(issuer: Issuer, jwts: Jwts) -> None:
     assert jwts.caller(jwt.encode(claims, "a public thing", algorithm="HS256", headers={"kid": "1"})) is None
 
 
-def test_an_issuer_that_does_not_answer_is_unavailable_and_not_a_refusal(issuer: Issuer) -> None:
+def test_an_issuer_that_does_not_respond_is_unavailable_and_not_a_refusal(issuer: Issuer) -> None:
     away = Jwts(issuer="http://127.0.0.1:9", audience=AUDIENCE)
     with pytest.raises(UnavailableError):
         away.caller(issuer.sign())

@@ -14,7 +14,7 @@ from runledger.webhooks.readers import webhooks
 
 from local.github import SimulatedGitHub
 from tests.api.client import TOKENS, Client
-from tests.api.conftest import ELSEWHERE, Live, answer_github_requests, calls
+from tests.api.conftest import ELSEWHERE, Live, calls, handle_github_requests
 from tests.functions.conftest import World
 from tests.support import messages
 from tests.support.beds import items
@@ -42,10 +42,10 @@ def known(live: Live, app: SimulatedGitHub) -> SimulatedGitHub:
 def test_an_unknown_run_is_looked_up_on_github_by_the_repository_of_the_request(
     api: Client, known: SimulatedGitHub
 ) -> None:
-    answer = api.get(f"{HERE}/runs/{OTHER_RUN}", repo=REPO)
-    run = answer.body["run"]
-    assert (answer.status, run["run_attempt"], run["status"], run["workflow_id"]) == (200, 3, "in_progress", 77)
-    assert (answer.body["jobs"], answer.body["attempts"], run["repo_full_name"]) == ([], [3], REPO)
+    response = api.get(f"{HERE}/runs/{OTHER_RUN}", repo=REPO)
+    run = response.body["run"]
+    assert (response.status, run["run_attempt"], run["status"], run["workflow_id"]) == (200, 3, "in_progress", 77)
+    assert (response.body["jobs"], response.body["attempts"], run["repo_full_name"]) == ([], [3], REPO)
     assert api.get(f"{HERE}/runs/{OTHER_RUN}").body["run"]["run_attempt"] == 3
     assert calls(known, "/actions/runs/") == 1
 
@@ -57,21 +57,21 @@ def test_an_unknown_attempt_is_looked_up_by_the_repository_of_a_known_one(
     event, message = messages.run("completed")
     for report in webhooks.read(delivery(message, guid="run", event=event)):
         ledger.dispatch(report)
-    answer = api.get(f"{HERE}/runs/{RUN}", run_attempt=7)
-    assert (answer.status, answer.body["run"]["run_attempt"], answer.body["attempts"]) == (200, 7, [1, 7])
+    response = api.get(f"{HERE}/runs/{RUN}", run_attempt=7)
+    assert (response.status, response.body["run"]["run_attempt"], response.body["attempts"]) == (200, 7, [1, 7])
     assert calls(known, "/attempts/") == 1
 
 
 def test_an_unknown_deployment_is_looked_up_with_the_time_of_its_approval(api: Client, known: SimulatedGitHub) -> None:
     for _ in range(3):
-        answer = api.get(f"{HERE}/deployments/{OTHER_DEPLOYMENT}", repo=REPO)
-        assert (answer.status, answer.body["status"], answer.body["environment"]) == (200, "approved", "staging")
-        assert answer.body["approved_at"] == "2025-01-15T10:20:00.000Z"
+        response = api.get(f"{HERE}/deployments/{OTHER_DEPLOYMENT}", repo=REPO)
+        assert (response.status, response.body["status"], response.body["environment"]) == (200, "approved", "staging")
+        assert response.body["approved_at"] == "2025-01-15T10:20:00.000Z"
     assert calls(known, "/statuses") == 1
 
 
 @pytest.mark.parametrize("path", ["runs/404", "runs/404?run_attempt=2", "deployments/404"])
-def test_what_github_does_not_have_either_is_404_and_is_not_asked_again_for_a_while(
+def test_what_github_does_not_have_either_is_404_and_is_not_requested_again_for_a_while(
     api: Client, known: SimulatedGitHub, path: str
 ) -> None:
     path, _, attempt = path.partition("?run_attempt=")
@@ -82,19 +82,19 @@ def test_what_github_does_not_have_either_is_404_and_is_not_asked_again_for_a_wh
     assert sum(known.state.calls.values()) == before + 2  # with that for the token
 
 
-def test_a_miss_is_asked_again_after_five_minutes() -> None:
+def test_a_miss_is_requested_again_after_five_minutes() -> None:
     now = 1_736_935_200.0
     table: Any = type("Table", (), {"get": lambda *_: {"checked_at": SystemClock(now=lambda: now).text()}})()
     for seconds, expected in ((299, []), (301, ["asked"])):
-        asked = list[str]()
+        calls_made = list[str]()
 
-        def refresh(*_: object, asked: list[str] = asked) -> bool:
-            asked.append("asked")
+        def refresh(*_: object, calls_made: list[str] = calls_made) -> bool:
+            calls_made.append("asked")
             return True
 
         clock = SystemClock(now=lambda seconds=seconds: now + seconds)  # type: ignore[misc]
         assert caches.run_cache(table, refresh, time=clock).get(RunKey(INSTALLATION, 404, 1), REPO) is None
-        assert asked == expected
+        assert calls_made == expected
 
 
 def test_a_run_that_was_missing_is_there_as_soon_as_its_webhook_is(
@@ -116,7 +116,7 @@ def test_what_one_repository_does_not_have_is_still_looked_up_in_another(api: Cl
     assert calls(known, "/actions/runs/") == 2
 
 
-def test_without_a_repository_github_is_not_asked(api: Client, known: SimulatedGitHub) -> None:
+def test_without_a_repository_github_is_not_called(api: Client, known: SimulatedGitHub) -> None:
     assert api.get(f"{HERE}/runs/{OTHER_RUN}").status == 404
     assert api.get(f"{HERE}/deployments/{OTHER_DEPLOYMENT}").status == 404
     assert known.state.calls == {}
@@ -125,8 +125,8 @@ def test_without_a_repository_github_is_not_asked(api: Client, known: SimulatedG
 @pytest.mark.parametrize("repo", ["no-owner", "a/b/c", "../app", "acme/..", "acme/x?y", "a" * 300 + "/b"])
 def test_a_repository_is_validated_as_in_other_requests(api: Client, known: SimulatedGitHub, repo: str) -> None:
     for path in (f"runs/{OTHER_RUN}", f"deployments/{OTHER_DEPLOYMENT}"):
-        answer = api.get(f"{HERE}/{path}", repo=repo)
-        assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "repo")
+        response = api.get(f"{HERE}/{path}", repo=repo)
+        assert (response.status, response.body["errors"][0]["parameter"]) == (400, "repo")
     assert known.state.calls == {}
 
 
@@ -167,7 +167,7 @@ def test_invented_ids_cause_a_bounded_number_of_calls(
     assert calls(known, "/actions/runs/") == 3
 
 
-def test_when_github_does_not_answer_an_unknown_run_is_503_and_not_404(
+def test_when_github_does_not_respond_an_unknown_run_is_503_and_not_404(
     api: Client, known: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert known
@@ -189,10 +189,10 @@ def test_the_public_function_only_reads_and_invokes_the_one_that_holds_the_key(
 
     def run(event: dict[str, Any]) -> dict[str, Any]:
         invoked.append(event)
-        answer = json.dumps(world.invoke("github_requests", event)).encode()
-        return {"Payload": io.BytesIO(answer)}
+        response = json.dumps(world.invoke("github_requests", event)).encode()
+        return {"Payload": io.BytesIO(response)}
 
-    answer_github_requests(run)
+    handle_github_requests(run)
     api.get(f"{HERE}/runs/{OTHER_RUN}", repo=REPO)
     (event,) = invoked
     assert (event["request"], event["run_attempt"], event["repo_full_name"]) == ("refresh_run", 0, REPO)

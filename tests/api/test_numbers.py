@@ -15,7 +15,7 @@ from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO,
 HERE = f"/v1/installations/{INSTALLATION}"
 
 
-def test_statistics_of_a_repository(api: Client, live: Live) -> None:
+def test_statistics_count_the_jobs_of_the_given_repository_only(api: Client, live: Live) -> None:
     for job_id in range(1, 5):
         live(job_id)
     live(5, conclusion="failure")
@@ -71,8 +71,8 @@ def test_a_range_in_the_future_is_refused(
     api: Client, live: Live, path: str, span: dict[str, str], parameter: str
 ) -> None:
     live(1)
-    answer = api.get(f"{HERE}/{path}", **span)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, parameter)
+    response = api.get(f"{HERE}/{path}", **span)
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, parameter)
 
 
 def test_counts_are_by_status(api: Client, live: Live) -> None:

@@ -48,14 +48,14 @@ def test_a_wrong_parameter_is_named(
     api: Client, live: Live, path: str, query: dict[str, object], parameter: str
 ) -> None:
     live(JOB, until="queued")
-    answer = api.get(f"{HERE}/{path}", **query)
-    assert answer.status == 400
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.body["type"] == "about:blank"
-    assert (answer.body["title"], answer.body["status"]) == ("Bad Request", 400)
-    (error,) = answer.body["errors"]
+    response = api.get(f"{HERE}/{path}", **query)
+    assert response.status == 400
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.body["type"] == "about:blank"
+    assert (response.body["title"], response.body["status"]) == ("Bad Request", 400)
+    (error,) = response.body["errors"]
     assert error["parameter"] == parameter
-    assert answer.body["detail"] == f"{parameter} {error['problem']}"
+    assert response.body["detail"] == f"{parameter} {error['problem']}"
 
 
 SHOULD_BE = {
@@ -116,14 +116,14 @@ def test_no_error_of_any_parameter_or_body_contains_a_regular_expression(api: Cl
             name, needed = parameter["name"], {"status": "completed"} if path.endswith("/jobs") else {}
             in_path = {name: value} if parameter["in"] == "path" else {}
             query = {} if in_path else {name: value}
-            answer = api.ask(method, _with(path, ids | in_path), query={**needed, **query})
-            if answer.status == 400:
-                details.setdefault(f"{path} {name}", set()).add(answer.body["detail"])
-                assert [each["parameter"] for each in answer.body["errors"]] == [name]
+            response = api.request(method, _with(path, ids | in_path), query={**needed, **query})
+            if response.status == 400:
+                details.setdefault(f"{path} {name}", set()).add(response.body["detail"])
+                assert [each["parameter"] for each in response.body["errors"]] == [name]
         for body in BAD_BODIES if method == "POST" else ():
-            answer = api.ask(method, _with(path, ids), body=body)
-            if answer.status == 400:
-                details.setdefault(f"{path} body", set()).add(answer.body["detail"])
+            response = api.request(method, _with(path, ids), body=body)
+            if response.status == 400:
+                details.setdefault(f"{path} body", set()).add(response.body["detail"])
     assert [detail for each in details.values() for detail in each if JARGON.search(detail)] == []
     assert [detail for each in details.values() for detail in each if "openapi.json" in detail] == []
     never_rejected = {f"{path} {each['name']}" for _, path, found in operations for each in found} - set(details)
@@ -139,7 +139,7 @@ def test_no_error_of_any_parameter_or_body_contains_a_regular_expression(api: Cl
     ],
 )
 def test_an_error_of_a_body_names_the_field_or_the_body(api: Client, body: str, detail: str) -> None:
-    assert api.ask("POST", "/admin/reconciliation/run", body=body).body["detail"] == detail
+    assert api.request("POST", "/admin/reconciliation/run", body=body).body["detail"] == detail
 
 
 def test_every_parameter_with_a_pattern_has_its_format_in_words(api: Client) -> None:
@@ -154,20 +154,20 @@ def test_every_parameter_with_a_pattern_has_its_format_in_words(api: Client) -> 
 
 
 def test_an_invalid_id_in_the_path_is_named(api: Client) -> None:
-    answer = api.get("/v1/installations/mine/counts")
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "installation_id")
+    response = api.get("/v1/installations/mine/counts")
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, "installation_id")
 
 
 def test_an_unknown_path_is_404(api: Client) -> None:
-    answer = api.get("/v1/nothing")
-    assert (answer.status, answer.headers["Content-Type"]) == (404, "application/problem+json")
-    assert "/openapi.json" in answer.body["detail"]
+    response = api.get("/v1/nothing")
+    assert (response.status, response.headers["Content-Type"]) == (404, "application/problem+json")
+    assert "/openapi.json" in response.body["detail"]
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PUT", "PATCH", "POST"])
 def test_a_wrong_method_is_405_with_the_allowed_methods(api: Client, method: str) -> None:
-    answer = api.ask(method, "/v1/me")
-    assert (answer.status, answer.headers["Allow"]) == (405, "GET")
+    response = api.request(method, "/v1/me")
+    assert (response.status, response.headers["Allow"]) == (405, "GET")
 
 
 BODIES: dict[str, tuple[dict[str, Any], int]] = {
@@ -181,8 +181,8 @@ BODIES: dict[str, tuple[dict[str, Any], int]] = {
 
 @pytest.mark.parametrize(("event", "status"), BODIES.values(), ids=BODIES)
 def test_a_wrong_body_is_a_problem(api: Client, event: dict[str, Any], status: int) -> None:
-    answer = api.ask("POST", "/admin/reconciliation/run", **event)
-    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    response = api.request("POST", "/admin/reconciliation/run", **event)
+    assert (response.status, response.headers["Content-Type"]) == (status, "application/problem+json")
 
 
 def test_a_transient_error_is_503(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,8 +192,8 @@ def test_a_transient_error_is_503(api: Client, monkeypatch: pytest.MonkeyPatch) 
         raise throttled
 
     monkeypatch.setattr(clients.client("dynamodb"), "query", query)
-    answer = api.get("/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/1")
-    assert (answer.status, answer.body["title"]) == (503, "Service Unavailable")
+    response = api.get("/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/1")
+    assert (response.status, response.body["title"]) == (503, "Service Unavailable")
 
 
 def test_a_defect_is_500_and_no_trace_of_it_leaves_the_function(
@@ -203,17 +203,17 @@ def test_a_defect_is_500_and_no_trace_of_it_leaves_the_function(
         raise KeyError("something internal")
 
     monkeypatch.setattr(clients.client("dynamodb"), "query", query)
-    answer = api.get("/v1/installations")
-    assert answer.status == 500
-    assert "something internal" not in str(answer.body)
-    assert "Traceback" not in str(answer.body)
+    response = api.get("/v1/installations")
+    assert response.status == 500
+    assert "something internal" not in str(response.body)
+    assert "Traceback" not in str(response.body)
     assert "something internal" in log.getvalue()
 
 
 def test_every_response_has_its_request_id_and_is_not_cached(api: Client) -> None:
-    for answer in (api.get("/v1/me"), api.get("/v1/nothing"), api.with_token(None).get("/v1/me")):
-        assert (answer.headers["X-Request-Id"], answer.headers["X-Read-Units"]) == ("a-request", "0")
-        assert answer.headers["Cache-Control"] == "no-store"
+    for response in (api.get("/v1/me"), api.get("/v1/nothing"), api.with_token(None).get("/v1/me")):
+        assert (response.headers["X-Request-Id"], response.headers["X-Read-Units"]) == ("a-request", "0")
+        assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_every_detail_is_a_capitalised_sentence() -> None:

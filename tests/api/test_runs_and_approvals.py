@@ -44,23 +44,23 @@ def test_the_newest_attempt_is_meant_unless_one_is_named(api: Client, live: Live
 def test_an_unknown_run_or_attempt_is_404(api: Client, live: Live) -> None:
     live(1)
     assert api.get(f"{HERE}/runs/5").status == 404
-    answer = api.get(f"{HERE}/runs/{RUN}", run_attempt=3)
-    assert answer.body["detail"] == f"Attempt 3 of run {RUN} was not found in installation {INSTALLATION}"
+    response = api.get(f"{HERE}/runs/{RUN}", run_attempt=3)
+    assert response.body["detail"] == f"Attempt 3 of run {RUN} was not found in installation {INSTALLATION}"
 
 
 def test_without_a_github_app_nothing_can_be_run_again(api: Client, live: Live) -> None:
     live(1, conclusion="failure")
-    answer = api.post(f"{HERE}/runs/{RUN}/rerun")
-    assert answer.status == 409
-    assert "no GitHub App" in answer.body["detail"]
+    response = api.post(f"{HERE}/runs/{RUN}/rerun")
+    assert response.status == 409
+    assert "no GitHub App" in response.body["detail"]
     assert api.post(f"{HERE}/runs/5/rerun").status == 404
 
 
 def test_a_rerun_of_something_older_than_what_is_there_is_a_conflict(api: Client, live: Live) -> None:
     live(1, conclusion="failure")
     live(2, run_attempt=2)
-    answer = api.post(f"{HERE}/runs/{RUN}/rerun", {"run_attempt": 1})
-    assert (answer.status, answer.body["detail"]) == (409, f"The newest attempt of run {RUN} is 2, not 1")
+    response = api.post(f"{HERE}/runs/{RUN}/rerun", {"run_attempt": 1})
+    assert (response.status, response.body["detail"]) == (409, f"The newest attempt of run {RUN} is 2, not 1")
 
 
 def test_a_deployment_has_its_jobs(api: Client, live: Live) -> None:

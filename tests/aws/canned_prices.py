@@ -15,7 +15,7 @@ HOUR = datetime(2025, 1, 15, 10, tzinfo=UTC)
 
 
 @dataclass
-class Desk:
+class PriceScene:
     """Prices beside a clock that a test turns, and what was warned of."""
 
     stubs: Stubs
@@ -32,14 +32,14 @@ class Desk:
         )
 
     def list(self, *products: str, **more: Any) -> None:
-        self.stubs.answer("pricing", "get_products", {"FormatVersion": "aws_v1", "PriceList": list(products)}, **more)
+        self.stubs.respond("pricing", "get_products", {"FormatVersion": "aws_v1", "PriceList": list(products)}, **more)
 
     def charge(self, *changes: tuple[datetime, str], **more: Any) -> None:
         history = [{"Timestamp": at, "SpotPrice": price} for at, price in changes]
-        self.stubs.answer("ec2", "describe_spot_price_history", {"SpotPriceHistory": history}, **more)
+        self.stubs.respond("ec2", "describe_spot_price_history", {"SpotPriceHistory": history}, **more)
 
 
-Ask = Callable[[Prices], Decimal | None]
+Lookup = Callable[[Prices], Decimal | None]
 
 
 def on_demand(prices: Prices) -> Decimal | None:

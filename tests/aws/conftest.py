@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.aws.canned_prices import Desk
+from tests.aws.canned_prices import PriceScene
 from tests.aws.stubs import Stubs
 
 
@@ -14,9 +14,9 @@ def stubs() -> Iterator[Stubs]:
     with ExitStack() as closing:
         stubs = Stubs(closing)
         yield stubs
-        stubs.assert_all_asked()
+        stubs.assert_all_called()
 
 
 @pytest.fixture
-def desk(stubs: Stubs) -> Desk:
-    return Desk(stubs)
+def scene(stubs: Stubs) -> PriceScene:
+    return PriceScene(stubs)

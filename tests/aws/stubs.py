@@ -21,14 +21,16 @@ class Stubs:
             self._stubbers[service] = self._closing.enter_context(Stubber(self._clients[service]))
         return self._clients[service]
 
-    def answer(self, service: str, call: str, answer: dict[str, Any], expected: dict[str, Any] | None = None) -> None:
+    def respond(
+        self, service: str, call: str, response: dict[str, Any], expected: dict[str, Any] | None = None
+    ) -> None:
         self.client(service)
-        self._stubbers[service].add_response(call, answer, expected)
+        self._stubbers[service].add_response(call, response, expected)
 
     def refuse(self, service: str, call: str, code: str, message: str = "no") -> None:
         self.client(service)
         self._stubbers[service].add_client_error(call, code, message)
 
-    def assert_all_asked(self) -> None:
+    def assert_all_called(self) -> None:
         for stubber in self._stubbers.values():
             stubber.assert_no_pending_responses()

@@ -72,9 +72,7 @@ def test_a_client_that_is_used_rarely_is_made_when_it_is() -> None:
 
 
 @pytest.mark.parametrize(("service", "seconds"), [("dynamodb", 2), ("sqs", 2), ("ec2", 5), ("ecs", 5), ("pricing", 5)])
-def test_a_call_that_a_webhook_waits_for_fails_early_and_a_description_may_take_its_time(
-    service: str, seconds: int
-) -> None:
+def test_a_call_that_a_webhook_waits_for_fails_early_and_a_lookup_may_take_longer(service: str, seconds: int) -> None:
     assert clients.client(service, "us-east-1").meta.config.read_timeout == seconds
 
 

@@ -95,7 +95,7 @@ def test_an_instance_is_terminated_and_what_is_gone_is_stopped_already() -> None
 
 def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> None:
     expected = {"cluster": "runners", "task": TASK, "reason": "orphan"}
-    stubs.answer("ecs", "stop_task", {}, expected)
+    stubs.respond("ecs", "stop_task", {}, expected)
     fleet(ecs=stubs.client("ecs")).stop(machine(TASK), reason="orphan")
 
 
@@ -109,7 +109,7 @@ def test_a_task_without_a_cluster_in_its_id_is_looked_up_in_every_cluster(stubs:
     task_id = TASK.rpartition("/")[2]
     found = {"taskArn": TASK.replace("runners", "gpu"), "lastStatus": "RUNNING"}
     for cluster, tasks in (("runners", []), ("gpu", [found])):
-        stubs.answer(
+        stubs.respond(
             "ecs", "describe_tasks", {"tasks": tasks}, {"cluster": cluster, "tasks": [task_id], "include": ["TAGS"]}
         )
     described = fleet(ecs=stubs.client("ecs")).find(task_id, RunnerKind.ECS)
@@ -120,24 +120,24 @@ def test_a_task_without_a_cluster_in_its_id_is_looked_up_in_every_cluster(stubs:
 def test_a_task_is_described_in_the_cluster_of_its_arn_only(stubs: Stubs) -> None:
     arn = TASK.replace("runners", "gpu")
     expected = {"cluster": "gpu", "tasks": [arn.rpartition("/")[2]], "include": ["TAGS"]}
-    stubs.answer("ecs", "describe_tasks", {"tasks": []}, expected)
+    stubs.respond("ecs", "describe_tasks", {"tasks": []}, expected)
     assert fleet(ecs=stubs.client("ecs")).describe([arn]) == {}
 
 
 @pytest.mark.usefixtures("aws")
 def test_tasks_of_every_listed_cluster_are_found() -> None:
-    asked: list[str] = []
+    called: list[str] = []
 
     class Ecs:
         def get_paginator(self, _: str) -> "Ecs":
             return self
 
         def paginate(self, *, cluster: str, **_: str) -> list[dict[str, list[str]]]:
-            asked.append(cluster)
+            called.append(cluster)
             return [{"taskArns": []}]
 
     assert fleet(boto3.client("ec2"), Ecs(), team="ci").ours() == {}
-    assert asked == ["runners", "gpu"]
+    assert called == ["runners", "gpu"]
 
 
 def test_a_task_that_is_gone_counts_as_stopped_and_any_other_error_is_raised(stubs: Stubs) -> None:
@@ -189,10 +189,10 @@ def test_a_machine_of_another_account_or_region_is_never_stopped(place: Place) -
 
 
 def test_a_task_is_looked_for_in_the_region_that_its_arn_names_and_not_in_other_accounts() -> None:
-    asked = []
+    called = []
 
     def client(service: str, region: str) -> Any:
-        asked.append((service, region))
+        called.append((service, region))
         return Nothing()
 
     class Nothing:
@@ -203,7 +203,7 @@ def test_a_task_is_looked_for_in_the_region_that_its_arn_names_and_not_in_other_
     far = TASK.replace("us-east-1", "eu-west-1")
     foreign = TASK.replace(ACCOUNT, "999999999999")
     assert ours.describe([far, foreign, TASK.replace("us-east-1", "ap-southeast-2")]) == {}
-    assert asked == [("ecs", "eu-west-1")]
+    assert called == [("ecs", "eu-west-1")]
 
 
 def test_a_lookup_that_must_wait_is_counted(stubs: Stubs) -> None:

@@ -21,7 +21,7 @@ LAUNCHED = datetime(2025, 1, 15, 11, 0, 1, tzinfo=timezone(timedelta(hours=1)))
 NOT_FOUND = "InvalidInstanceID.NotFound"
 
 
-def answer(*instances: dict[str, Any]) -> dict[str, Any]:
+def response(*instances: dict[str, Any]) -> dict[str, Any]:
     return {"Reservations": [{"OwnerId": "123456789012", "Instances": [instance]} for instance in instances]}
 
 
@@ -35,10 +35,10 @@ def tags(**values: str) -> list[dict[str, str]]:
 
 def test_an_instance_has_every_attribute_of_ec2(stubs: Stubs) -> None:
     ec2_tags = [{"Key": "runs-on-pool-name", "Value": "large"}, {"Key": "aws:ec2:fleet-id", "Value": "fleet-1"}]
-    stubs.answer(
+    stubs.respond(
         "ec2",
         "describe_instances",
-        answer(
+        response(
             instance(
                 ID,
                 InstanceType="m7g.large",
@@ -80,7 +80,7 @@ def test_an_instance_has_every_attribute_of_ec2(stubs: Stubs) -> None:
 def test_an_instance_is_on_demand_or_spot_or_paid_for_in_a_way_of_its_own(
     stubs: Stubs, reported: dict[str, str], lifecycle: Lifecycle | None
 ) -> None:
-    stubs.answer("ec2", "describe_instances", answer(instance(ID, **reported)))
+    stubs.respond("ec2", "describe_instances", response(instance(ID, **reported)))
     assert describe(stubs.client("ec2"), [ID])[ID].lifecycle is lifecycle
 
 
@@ -90,7 +90,7 @@ def test_fleet_and_pool_come_from_the_first_tag_with_a_value(stubs: Stubs) -> No
         {"Key": "team", "Value": ""},
         {"Key": "queue", "Value": "fast"},
     ]
-    stubs.answer("ec2", "describe_instances", answer(instance(ID, Tags=ec2_tags)))
+    stubs.respond("ec2", "describe_instances", response(instance(ID, Tags=ec2_tags)))
     found = describe(stubs.client("ec2"), [ID], pool_tags=["team", "queue"])[ID]
     assert (found.fleet_id, found.pool_name) == ("sfr-1", "fast")
 
@@ -98,26 +98,26 @@ def test_fleet_and_pool_come_from_the_first_tag_with_a_value(stubs: Stubs) -> No
 def test_instances_are_described_by_the_hundred_which_takes_less_than_a_time_out(stubs: Stubs) -> None:
     ids = [f"i-{number:017x}" for number in range(201)]
     for batch in (ids[:100], ids[100:200], ids[200:]):
-        stubs.answer("ec2", "describe_instances", answer(*map(instance, batch)), {"InstanceIds": batch})
+        stubs.respond("ec2", "describe_instances", response(*map(instance, batch)), {"InstanceIds": batch})
     assert list(describe(stubs.client("ec2"), [*ids, ids[0]])) == ids
 
 
 def test_instances_are_searched_by_their_tags_in_pages_of_a_hundred(stubs: Stubs) -> None:
     states = {"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]}
     filters = [{"Name": "tag:team", "Values": ["ci"]}, states]
-    for found, asked, returned in ((ID, {}, {"NextToken": "more"}), (OTHER, {"NextToken": "more"}, {})):
-        expected = {"Filters": filters, "MaxResults": 100, **asked}
-        stubs.answer("ec2", "describe_instances", answer(instance(found)) | returned, expected)
+    for found, position, returned in ((ID, {}, {"NextToken": "more"}), (OTHER, {"NextToken": "more"}, {})):
+        expected = {"Filters": filters, "MaxResults": 100, **position}
+        stubs.respond("ec2", "describe_instances", response(instance(found)) | returned, expected)
     assert tagged(stubs.client("ec2"), {"team": "ci"}).keys() == {ID, OTHER}
 
 
-def test_what_cannot_be_an_instance_id_is_never_asked_for(stubs: Stubs) -> None:
+def test_what_cannot_be_an_instance_id_is_never_looked_up(stubs: Stubs) -> None:
     assert describe(stubs.client("ec2"), ["", "i-x", "i-123", ID + "0", ID + "\n", "GitHub Actions 2"]) == {}
 
 
-def test_unknown_instances_are_left_out_and_the_others_asked_again(stubs: Stubs) -> None:
+def test_unknown_instances_are_left_out_and_the_others_looked_up_again(stubs: Stubs) -> None:
     stubs.refuse("ec2", "describe_instances", NOT_FOUND, f"The instance IDs '{GONE}, {OTHER}' do not exist")
-    stubs.answer("ec2", "describe_instances", answer(instance(ID)), {"InstanceIds": [ID]})
+    stubs.respond("ec2", "describe_instances", response(instance(ID)), {"InstanceIds": [ID]})
     assert describe(stubs.client("ec2"), [ID, OTHER, GONE]).keys() == {ID}
 
 
@@ -136,14 +136,14 @@ def test_an_error_that_names_no_requested_id_is_raised(stubs: Stubs, code: str, 
         describe(stubs.client("ec2"), [ID])
 
 
-def test_a_throttled_description_may_be_asked_for_later(stubs: Stubs) -> None:
+def test_a_throttled_lookup_may_be_repeated_later(stubs: Stubs) -> None:
     stubs.refuse("ec2", "describe_instances", "RequestLimitExceeded")
     with pytest.raises(UnavailableError, match="ec2: "):
         describe(stubs.client("ec2"), [ID])
 
 
 @mock_aws(config=KEEP_SESSION)
-def test_instances_of_an_emulated_ec2() -> None:
+def test_instances_of_an_emulated_ec2_are_found_with_their_tags_and_state() -> None:
     ec2: Any = boto3.client("ec2", "us-east-1")
     before = datetime.now(UTC).isoformat()
     launched = ec2.run_instances(

@@ -26,7 +26,7 @@ def task(task_id: str, **more: Any) -> dict[str, Any]:
     return {"taskArn": arn(task_id), "lastStatus": "RUNNING", **more}
 
 
-def asked(*task_ids: str, cluster: str = "runners") -> dict[str, Any]:
+def request_for(*task_ids: str, cluster: str = "runners") -> dict[str, Any]:
     return {"cluster": cluster, "tasks": list(task_ids), "include": ["TAGS"]}
 
 
@@ -39,7 +39,7 @@ def test_a_task_has_every_attribute_of_ecs(stubs: Stubs) -> None:
         createdAt=datetime(2025, 1, 15, 10, 0, 1, 123000, tzinfo=UTC),
         tags=[{"key": "pool", "value": "small"}],
     )
-    stubs.answer("ecs", "describe_tasks", {"tasks": [described]}, asked(ID))
+    stubs.respond("ecs", "describe_tasks", {"tasks": [described]}, request_for(ID))
     assert describe_tasks(stubs.client("ecs"), "runners", [ID]) == {
         ID: Instance(
             runner_id=arn(ID),
@@ -68,41 +68,41 @@ def test_a_task_has_every_attribute_of_ecs(stubs: Stubs) -> None:
 def test_the_lifecycle_of_a_task_is_known_on_fargate_only(
     stubs: Stubs, reported: dict[str, str], lifecycle: Lifecycle | None
 ) -> None:
-    stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID, **reported)]})
+    stubs.respond("ecs", "describe_tasks", {"tasks": [task(ID, **reported)]})
     assert describe_tasks(stubs.client("ecs"), "runners", [ID])[ID].lifecycle is lifecycle
 
 
-def test_a_task_is_found_under_what_was_asked_and_asked_for_once(stubs: Stubs) -> None:
-    stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID)]}, asked(ID))
+def test_a_task_has_the_id_that_was_looked_up_and_is_looked_up_once(stubs: Stubs) -> None:
+    stubs.respond("ecs", "describe_tasks", {"tasks": [task(ID)]}, request_for(ID))
     assert describe_tasks(stubs.client("ecs"), "runners", [ID, arn(ID)]).keys() == {ID, arn(ID)}
 
 
 def test_an_arn_names_its_own_cluster(stubs: Stubs) -> None:
-    stubs.answer("ecs", "describe_tasks", {"tasks": []}, asked(ID, cluster="elsewhere"))
-    stubs.answer("ecs", "describe_tasks", {"tasks": []}, asked(GONE))
+    stubs.respond("ecs", "describe_tasks", {"tasks": []}, request_for(ID, cluster="elsewhere"))
+    stubs.respond("ecs", "describe_tasks", {"tasks": []}, request_for(GONE))
     assert describe_tasks(stubs.client("ecs"), "runners", [arn(ID, "elsewhere"), GONE]) == {}
 
 
 def test_missing_tasks_are_left_out(stubs: Stubs) -> None:
     failures = [{"arn": arn(GONE), "reason": "MISSING"}]
-    stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID)], "failures": failures})
+    stubs.respond("ecs", "describe_tasks", {"tasks": [task(ID)], "failures": failures})
     assert describe_tasks(stubs.client("ecs"), "runners", [ID, GONE]).keys() == {ID}
 
 
 def test_a_hundred_tasks_are_one_call(stubs: Stubs) -> None:
     ids = [f"{number:032x}" for number in range(201)]
     for batch in (ids[:100], ids[100:200], ids[200:]):
-        stubs.answer("ecs", "describe_tasks", {"tasks": [task(each) for each in batch]}, asked(*batch))
+        stubs.respond("ecs", "describe_tasks", {"tasks": [task(each) for each in batch]}, request_for(*batch))
     assert list(describe_tasks(stubs.client("ecs"), "runners", ids)) == ids
 
 
-def test_what_cannot_be_a_task_is_never_asked_for(stubs: Stubs) -> None:
+def test_what_cannot_be_a_task_is_never_looked_up(stubs: Stubs) -> None:
     assert describe_tasks(stubs.client("ecs"), "runners", ["", "x", ID + "0", "i-0d7d7144971263874"]) == {}
 
 
 def test_a_cluster_that_is_gone_hides_no_other(stubs: Stubs) -> None:
     stubs.refuse("ecs", "describe_tasks", "ClusterNotFoundException")
-    stubs.answer("ecs", "describe_tasks", {"tasks": [task(ID)]}, asked(ID))
+    stubs.respond("ecs", "describe_tasks", {"tasks": [task(ID)]}, request_for(ID))
     assert describe_tasks(stubs.client("ecs"), "runners", [arn(GONE, "gone"), ID]).keys() == {ID}
 
 
@@ -112,14 +112,14 @@ def test_any_other_refusal_is_a_defect(stubs: Stubs) -> None:
         describe_tasks(stubs.client("ecs"), "runners", [ID])
 
 
-def test_a_throttled_description_may_be_asked_for_later(stubs: Stubs) -> None:
+def test_a_throttled_lookup_may_be_repeated_later(stubs: Stubs) -> None:
     stubs.refuse("ecs", "describe_tasks", "ThrottlingException")
     with pytest.raises(UnavailableError, match="ecs: "):
         describe_tasks(stubs.client("ecs"), "runners", [ID])
 
 
 @mock_aws(config=KEEP_SESSION)
-def test_tasks_of_an_emulated_ecs() -> None:
+def test_tasks_of_an_emulated_ecs_are_found_with_their_tags_and_state() -> None:
     ecs: Any = boto3.client("ecs", "us-east-1")
     ecs.create_cluster(clusterName="runners")
     ecs.register_task_definition(

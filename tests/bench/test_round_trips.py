@@ -25,7 +25,7 @@ MOST_CALLS = {
 }
 
 
-def test_no_path_asks_aws_more_often_than_it_did(bed: Bed) -> None:
+def test_no_path_calls_aws_more_often_than_before(bed: Bed) -> None:
     found = {path: usage.round_trips for path, usage in paths(bed).items()}
     assert found.keys() == MOST_CALLS.keys()
     assert {path: calls for path, calls in found.items() if calls > MOST_CALLS[path]} == {}

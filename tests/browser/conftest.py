@@ -28,13 +28,13 @@ def chromium() -> Iterator[Browser]:
 def warm(outputs: Outputs) -> None:
     """A page asks for several things at once, and here each takes a process that has to start first."""
 
-    def ask(_: int) -> int:
-        asked = Request(f"{outputs.api_url}/v1/me", headers={"Authorization": f"Bearer {outputs.admin_token}"})
-        with urlopen(asked, timeout=SECONDS_TO_START) as answer:
-            return int(answer.status)
+    def call(_: int) -> int:
+        request = Request(f"{outputs.api_url}/v1/me", headers={"Authorization": f"Bearer {outputs.admin_token}"})
+        with urlopen(request, timeout=SECONDS_TO_START) as response:
+            return int(response.status)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        assert set(threads.map(ask, range(AT_ONCE))) == {200}
+        assert set(threads.map(call, range(AT_ONCE))) == {200}
 
 
 @pytest.fixture(scope="package")

@@ -45,7 +45,7 @@ def test_the_id_of_another_installation_is_found_from_the_message(tab: Tab, else
     ],
     ids=["job", "run", "attempt", "pass", "status", "cursor", "repository"],
 )
-def test_what_is_missing_or_invalid_leads_on_and_is_not_tried_again(
+def test_a_missing_or_invalid_item_links_to_its_list_and_is_not_tried_again(
     tab: Tab, view: str, part: object, query: dict[str, object], texts: list[str]
 ) -> None:
     alert = tab.show(ACME, view, part=part, **query).page.get_by_role("alert")
@@ -100,7 +100,7 @@ def test_an_installation_that_is_newer_than_the_page_is_shown(tab: Tab) -> None:
     expect(page.get_by_label("Installation")).to_have_value("1")
 
 
-def test_a_token_that_expires_is_asked_for_and_the_view_comes_back(open_tab: Open, sent: list[Step]) -> None:
+def test_a_token_that_expires_is_requested_and_the_view_comes_back(open_tab: Open, sent: list[Step]) -> None:
     assert sent
     tab = open_tab().sign_in()
     refused = {"title": "Unauthorized", "status": 401, "detail": "The token has expired"}

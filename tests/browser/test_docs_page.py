@@ -6,7 +6,7 @@ from local.aws.outputs import Outputs
 from tests.browser.conftest import Open
 
 
-def test_the_description_is_shown_and_can_be_tried(open_tab: Open, outputs: Outputs) -> None:
+def test_the_openapi_document_is_shown_and_can_be_tried(open_tab: Open, outputs: Outputs) -> None:
     """A violation of the policy would be a message on the console, which fails the test."""
     tab = open_tab()
     tab.page.goto(f"{tab.home}docs")

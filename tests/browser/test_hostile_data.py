@@ -49,10 +49,10 @@ def hostile(outputs: Outputs) -> None:
         message["installation"] = {"id": INSTALLATION}
         message["repository"]["full_name"] = REPO
         message["organization"] = {"login": HTML}
-        answer = github_webhooks.deliver(
+        response = github_webhooks.deliver(
             outputs.webhook_url, outputs.webhook_secret, "workflow_job", json.dumps(message).encode()
         )
-        assert answer.status == 202
+        assert response.status == 202
 
 
 @pytest.mark.usefixtures("hostile")

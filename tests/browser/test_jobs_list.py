@@ -16,7 +16,7 @@ ACME = STOREFRONT.installation_id
 COUNTS = {"queued": 0, "waiting": 0, "scheduled": 0, "in_progress": 0, "completed_24h": 7}
 
 
-def asked(tab: Tab) -> dict[str, str]:
+def query_sent(tab: Tab) -> dict[str, str]:
     """The query of the last list that was loaded."""
     lists = [response.url for response in tab.responses if urlsplit(response.url).path.endswith("/jobs")]
     return {name: value for name, value in parse_qsl(urlsplit(lists[-1]).query) if name != "limit"}
@@ -43,7 +43,7 @@ def test_every_filter_is_sent_to_the_api(open_tab: Open, chosen: dict[str, Any],
     tab.fulfill("installations/1/counts", COUNTS)
     tab.fulfill("installations/1/jobs", {"items": [job(1, "queued")], "next_cursor": None})
     page = tab.show(1, "jobs", **chosen).page
-    assert asked(tab) == sent
+    assert query_sent(tab) == sent
     # The page filters nothing itself, and promises no other pages.
     expect(page.locator("tbody tr")).to_have_count(1)
     assert page.locator(".pages").inner_text() == "1 job"
@@ -53,11 +53,11 @@ def test_a_result_is_one_of_completed_jobs(tab: Tab) -> None:
     page = tab.show(ACME, "jobs").page
     page.get_by_label("Result").select_option("failure")
     tab.settled()
-    assert asked(tab) == {"status": "completed", "conclusion": "failure"}
+    assert query_sent(tab) == {"status": "completed", "conclusion": "failure"}
     assert set(page.locator("tbody .badge").all_inner_texts()) == {"Failure"}
     page.get_by_role("link", name="In progress").click()
     tab.settled()
-    assert asked(tab) == {"status": "in_progress"}
+    assert query_sent(tab) == {"status": "in_progress"}
 
 
 def test_the_list_behind_the_completed_jobs_of_24_hours_has_as_many_as_the_number(tab: Tab) -> None:
@@ -66,7 +66,7 @@ def test_the_list_behind_the_completed_jobs_of_24_hours_has_as_many_as_the_numbe
     number = int(completed.locator(".tile-value").inner_text())
     completed.click()
     tab.settled()
-    assert asked(tab) == {"status": "completed", "range_of": "completed", "since": "24h"}
+    assert query_sent(tab) == {"status": "completed", "range_of": "completed", "since": "24h"}
     expect(page.locator("tbody tr")).to_have_count(number)
     expect(page.get_by_role("link", name=re.compile("^Completed"))).to_contain_text(f"{number} in 24 h")
     assert page.locator(".tag", has_text="carried over").count() == 0

@@ -142,7 +142,7 @@ def test_a_link_shows_the_same_in_another_browser(tab: Tab, open_tab: Open, view
         ("releases", "", {"cursor": "bogus"}, "View the first page"),
     ],
 )
-def test_what_is_missing_leads_on(tab: Tab, view: str, part: str, query: dict[str, str], leads_to: str) -> None:
+def test_a_missing_item_links_to_its_list(tab: Tab, view: str, part: str, query: dict[str, str], leads_to: str) -> None:
     page = tab.show(INSTALLATION, view, part=part, **query).page
     page.locator("main").get_by_role("link", name=leads_to).click()
     expect(tab.settled().page.get_by_role("alert")).to_have_count(0)

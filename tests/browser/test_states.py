@@ -48,12 +48,12 @@ def test_loads_that_overlap_leave_one_timer(open_tab: Open, sent: list[Step]) ->
         with page.expect_response("**/counts*"):
             route.continue_()
     tab.settled()
-    asked: list[Route] = []
+    routed: list[Route] = []
     page.unroute("**/counts*")
-    page.route("**/counts*", lambda route: _keep(route, asked))
+    page.route("**/counts*", lambda route: _keep(route, routed))
     page.clock.run_for(LIVE_MS)
     page.wait_for_function("() => true")
-    assert len(asked) == 1
+    assert len(routed) == 1
 
 
 def test_one_part_that_fails_leaves_the_others_alone(tab: Tab) -> None:

@@ -85,12 +85,12 @@ def test_every_number_of_the_demo_is_that_of_the_api(
 ) -> None:
     assert sent
     tab = open_tab(locale="en-GB").sign_in().settled()
-    with tab.page.expect_response(lambda answer: "/statistics" in answer.url and since in answer.url) as answer:
+    with tab.page.expect_response(lambda response: "/statistics" in response.url and since in response.url) as response:
         if repo:
             tab.show(ACME, "repository", repo=repo, range=since)
         else:
             tab.show(ACME, "overview", range=since)
-    found = json.loads(answer.value.text())
+    found = json.loads(response.value.text())
     assert found["jobs"] > 5
     assert shown(tab) == expected(found, with_repository=repo is None)
 

@@ -128,7 +128,7 @@ def orphan(outputs: Outputs) -> Iterator[str]:
     client.close()
 
 
-def test_an_operator_has_an_orphan_cleaned_after_being_asked(tab: Tab, orphan: str) -> None:
+def test_an_operator_has_an_orphan_cleaned_after_confirming_it(tab: Tab, orphan: str) -> None:
     page = tab.show(ACME, "reconciler").page
     row = page.locator("tr", has_text=orphan)
     row.get_by_role("button", name=f"Clean up {orphan}").click()

@@ -13,7 +13,7 @@ TOKEN = "rl_the-token-of-the-tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Request:
     method: str
     path: str  # with its escapes
     query: dict[str, str] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class CannedApi(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.responses: dict[str, list[Any]] = {}
-        self.asked: list[Asked] = []
+        self.requests: list[Request] = []
         self.authorizations: list[str | None] = []
         self._thread = Thread(target=self.serve_forever, args=(0.02,))
 
@@ -74,22 +74,22 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> None:
         parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        asked = Asked(
+        request = Request(
             method=self.command,
             path=parts.path,
             query=dict(parse_qsl(parts.query)),
             body=json.loads(body) if body else None,
         )
-        self.server.asked.append(asked)
+        self.server.requests.append(request)
         self.server.authorizations.append(self.headers["Authorization"])
-        self._send(self._chosen(asked))
+        self._send(self._chosen(request))
 
-    def _chosen(self, asked: Asked) -> Any:
+    def _chosen(self, request: Request) -> Any:
         if self.headers["Authorization"] != f"Bearer {TOKEN}":
             return problem(401, "Unauthorized", "This token isn't valid")
-        responses = self.server.responses.get(f"{asked.method} {asked.path.removeprefix('/v1').removeprefix('/')}")
+        responses = self.server.responses.get(f"{request.method} {request.path.removeprefix('/v1').removeprefix('/')}")
         if not responses:
-            return problem(404, "Not Found", f"there is no {asked.path}")
+            return problem(404, "Not Found", f"there is no {request.path}")
         return responses.pop(0) if len(responses) > 1 else responses[0]
 
     def _send(self, response: Any) -> None:

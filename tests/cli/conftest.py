@@ -7,7 +7,7 @@ from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import runledger
 from tests.cli.responses import INSTALLATION, installations
 
-Ask = Callable[..., CompletedProcess[str]]
+Cli = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def api() -> Iterator[CannedApi]:
 
 
 @pytest.fixture
-def ask(api: CannedApi) -> Ask:
+def cli(api: CannedApi) -> Cli:
     """Run a command against the canned API."""
 
     def run(*arguments: str, **variables: str) -> CompletedProcess[str]:

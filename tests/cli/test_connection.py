@@ -9,7 +9,7 @@ from runledger_cli.errors import UsageError
 
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import runledger
-from tests.cli.conftest import Ask
+from tests.cli.conftest import Cli
 from tests.cli.responses import INSTALLATION, installations
 
 ENVIRONMENT = {"RUNLEDGER_API_URL": "https://of-the-environment", "RUNLEDGER_TOKEN": "its-token"}
@@ -23,12 +23,12 @@ def deployed(folder: Path, api_url: str = "http://127.0.0.1:4566/api") -> Path:
     return folder
 
 
-def test_options_go_before_the_environment(tmp_path: Path) -> None:
+def test_options_override_environment_variables(tmp_path: Path) -> None:
     found = find(api_url="https://given/", token="given", environment=ENVIRONMENT, folder=deployed(tmp_path))
     assert found == Connection(api_url="https://given", token="given")
 
 
-def test_the_environment_goes_before_a_local_deployment(tmp_path: Path) -> None:
+def test_environment_variables_override_a_local_deployment(tmp_path: Path) -> None:
     found = find(api_url=None, token=None, environment=ENVIRONMENT, folder=deployed(tmp_path))
     assert found == Connection(api_url="https://of-the-environment", token="its-token")
 
@@ -75,22 +75,22 @@ def test_without_any_api_the_command_explains_how_to_name_one(tmp_path: Path) ->
     assert "--api-url" in refused.stderr
 
 
-def test_of_several_installations_one_must_be_chosen(api: CannedApi, ask: Ask) -> None:
+def test_of_several_installations_one_must_be_chosen(api: CannedApi, cli: Cli) -> None:
     api.respond("GET installations", installations(7, 8))
-    refused = ask("stuck")
+    refused = cli("stuck")
     assert refused.returncode == 2
     assert "--installation: 7 (org-7), 8 (org-8)" in refused.stderr
 
 
-def test_an_installation_that_is_named_is_not_looked_up(api: CannedApi, ask: Ask) -> None:
+def test_an_installation_that_is_named_is_not_looked_up(api: CannedApi, cli: Cli) -> None:
     api.respond("GET installations/8/stuck", {"items": [], "next_cursor": None})
-    assert ask("--installation", "8", "stuck").returncode == 0
-    assert [each.path for each in api.asked] == ["/v1/installations/8/stuck"]
+    assert cli("--installation", "8", "stuck").returncode == 0
+    assert [each.path for each in api.requests] == ["/v1/installations/8/stuck"]
 
 
-def test_a_ledger_without_installations_reports_that(api: CannedApi, ask: Ask) -> None:
+def test_a_ledger_without_installations_reports_that(api: CannedApi, cli: Cli) -> None:
     api.respond("GET installations", installations())
-    refused = ask("stuck")
+    refused = cli("stuck")
     assert (refused.returncode, refused.stderr) == (
         1,
         "runledger: no installations yet: one appears with its first webhook\n",

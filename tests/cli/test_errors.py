@@ -7,25 +7,25 @@ import pytest
 
 from tests.cli.canned_api import TOKEN, CannedApi, Raw
 from tests.cli.command import COMMAND, environment, runledger
-from tests.cli.conftest import Ask
+from tests.cli.conftest import Cli
 from tests.cli.responses import INSTALLATION, event, job, problem
 
 JOBS = f"GET installations/{INSTALLATION}/jobs"
 TAILED = f"GET installations/{INSTALLATION}/events"
 
 
-def test_a_problem_names_the_parameter(api: CannedApi, ask: Ask) -> None:
+def test_a_problem_names_the_parameter(api: CannedApi, cli: Cli) -> None:
     wrong = [{"parameter": "since", "problem": "'tomorrow' is no instant"}]
     api.respond(JOBS, problem(400, "Bad Request", "a parameter is wrong", errors=wrong))
-    refused = ask("jobs", "--status", "queued", "--since", "tomorrow")
+    refused = cli("jobs", "--status", "queued", "--since", "tomorrow")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == "runledger: Bad Request: a parameter is wrong; since: 'tomorrow' is no instant\n"
 
 
-def test_errors_that_the_detail_contains_are_not_repeated(api: CannedApi, ask: Ask) -> None:
+def test_errors_that_the_detail_contains_are_not_repeated(api: CannedApi, cli: Cli) -> None:
     wrong = [{"parameter": "limit", "problem": "should be less than or equal to 200"}]
     api.respond(JOBS, problem(400, "Bad Request", "limit should be less than or equal to 200", errors=wrong))
-    refused = ask("jobs", "--status", "queued", "--limit", "999")
+    refused = cli("jobs", "--status", "queued", "--limit", "999")
     assert refused.stderr == "runledger: Bad Request: limit should be less than or equal to 200\n"
 
 
@@ -50,10 +50,10 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
     ],
 )
 def test_errors_of_proxies_and_gateways_are_explained(
-    api: CannedApi, ask: Ask, response: Raw, code: int, expected: str
+    api: CannedApi, cli: Cli, response: Raw, code: int, expected: str
 ) -> None:
     api.respond(JOBS, response)
-    refused = ask("jobs", "--status", "queued")
+    refused = cli("jobs", "--status", "queued")
     assert (refused.returncode, refused.stderr.count("\n")) == (code, 1)
     assert expected in refused.stderr
 
@@ -80,13 +80,13 @@ def test_an_unreachable_address_has_an_error_of_its_own() -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage_sends_no_request(api: CannedApi, ask: Ask, arguments: list[str]) -> None:
-    assert ask(*arguments).returncode == 2
-    assert api.asked == []
+def test_wrong_usage_sends_no_request(api: CannedApi, cli: Cli, arguments: list[str]) -> None:
+    assert cli(*arguments).returncode == 2
+    assert api.requests == []
 
 
-def test_without_a_command_all_commands_are_listed_on_stderr(ask: Ask) -> None:
-    shown = ask()
+def test_without_a_command_all_commands_are_listed_on_stderr(cli: Cli) -> None:
+    shown = cli()
     assert (shown.returncode, shown.stdout) == (2, "")
     assert [name for name in ("jobs", "orphans", "token") if f"\n    {name} " not in shown.stderr] == []
 
@@ -120,17 +120,17 @@ def test_tail_shows_events_as_the_api_orders_them_and_continues_at_its_next_sinc
         assert process.stderr.read() == "runledger: Service Unavailable: throttled; retrying\n"
     assert process.returncode == 130
     assert shown == [f"2025-01-15 10:00:0{number}.000" for number in range(3)]
-    asked = [each.query["since"] for each in api.asked if each.path.endswith("/events")]
-    assert asked[:2] == ["1m", "2025-01-15T10:00:01.000Z"]
+    request = [each.query["since"] for each in api.requests if each.path.endswith("/events")]
+    assert request[:2] == ["1m", "2025-01-15T10:00:01.000Z"]
 
 
-def test_tail_ends_when_the_token_does(api: CannedApi, ask: Ask) -> None:
+def test_tail_ends_when_the_token_does(api: CannedApi, cli: Cli) -> None:
     api.respond(
         TAILED,
         {"items": [], "next_since": "2025-01-15T10:00:00.000Z"},
         problem(401, "Unauthorized", "This token isn't valid"),
     )
-    assert ask("tail", "--interval", "0.01").returncode == 1
+    assert cli("tail", "--interval", "0.01").returncode == 1
 
 
 def _started(api: CannedApi, *arguments: str) -> subprocess.Popen[str]:

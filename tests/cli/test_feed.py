@@ -71,14 +71,14 @@ def test_tail_shows_the_feed_and_continues_after_the_last_event(api: CannedApi) 
         "2025-01-15 10:00:01.000Z  jobs/1  job.failed  acme/storefront, build, failure",
         "2025-01-15 10:00:02.000Z  jobs/2  job.queued  acme/storefront, build",
     ]
-    assert [each.query.get("after") for each in api.asked] == [None, None, "e1", "e1", "e2"][: len(api.asked)]
+    assert [each.query.get("after") for each in api.requests] == [None, None, "e1", "e1", "e2"][: len(api.requests)]
 
 
 def test_tail_without_recent_events_continues_after_the_newest_one_of_its_start(api: CannedApi) -> None:
     """An age such as 1m moves with each request, so it can't mark where the next one starts."""
     api.respond(FEED, page(fed(0)), page(), page(fed(3)), page())
     assert len(run(api, polls=3, as_json=True)) == 1
-    assert [each.query.get("after") for each in api.asked][:3] == [None, None, "e0"]
+    assert [each.query.get("after") for each in api.requests][:3] == [None, None, "e0"]
 
 
 def test_tail_prints_events_as_json_lines(api: CannedApi) -> None:

@@ -15,7 +15,7 @@ from runledger_cli.screen import Screen
 from runledger_cli.session import Session
 
 from tests.cli.canned_api import TOKEN, CannedApi
-from tests.cli.conftest import Ask
+from tests.cli.conftest import Cli
 from tests.cli.responses import (
     INSTALLATION,
     MESSAGE,
@@ -36,12 +36,12 @@ def _two_subscriptions(api: CannedApi) -> None:
     api.respond(f"GET {HERE}/subscriptions", two_subscriptions())
 
 
-def test_messages_are_filtered_by_the_api_and_shown_with_their_error(api: CannedApi, ask: Ask) -> None:
+def test_messages_are_filtered_by_the_api_and_shown_with_their_error(api: CannedApi, cli: Cli) -> None:
     failed = message("failed", error_message="The receiver returned 500", retry_count=3, resent_as=SECOND, title="Lint")
     waits = message("processing", next_attempt_at="2025-01-15T10:05:00.000Z", error_message="no route")
     gone = message("completed", subscription_id="0" * 32)
     api.respond(f"GET {HERE}/messages", {"items": [failed, waits, gone], "next_cursor": "next"})
-    shown = ask("messages", "--status", "failed", "--type", "job.failed", "--subscription", "Failures", "--since", "7d")
+    shown = cli("messages", "--status", "failed", "--type", "job.failed", "--subscription", "Failures", "--since", "7d")
     rows = [line.split() for line in shown.stdout.splitlines()[1:]]
     assert [row[1:4] for row in rows] == [
         ["failed", "job.failed", "Failures"],
@@ -52,57 +52,57 @@ def test_messages_are_filtered_by_the_api_and_shown_with_their_error(api: Canned
     assert rows[0][4] == "Lint"
     assert "--cursor next" in shown.stderr
     wanted = {"status": "failed", "type": "job.failed", "subscription": FIRST, "since": "7d"}
-    assert api.asked[-1].query == wanted
+    assert api.requests[-1].query == wanted
 
 
-def test_one_message_is_shown_with_what_is_sent(api: CannedApi, ask: Ask) -> None:
+def test_one_message_is_shown_with_what_is_sent(api: CannedApi, cli: Cli) -> None:
     found = message("completed", notification_id="n1", payload={"specversion": "1.0", "data": {"x": "\x1b[31m"}})
     api.respond(f"GET {HERE}/messages/{MESSAGE}", found)
-    shown = ask("messages", "show", MESSAGE).stdout
+    shown = cli("messages", "show", MESSAGE).stdout
     assert "  receiver's id   n1\n" in shown
     assert '    "specversion": "1.0",\n' in shown
     assert "\x1b" not in shown
 
 
-def test_failed_messages_are_sent_again_each_once(api: CannedApi, ask: Ask) -> None:
+def test_failed_messages_are_sent_again_each_once(api: CannedApi, cli: Cli) -> None:
     for each in (FIRST, SECOND):
         api.respond(f"POST {HERE}/messages/{each}/send-again", message(resent_from=each))
-    assert ask("messages", "send-again", FIRST, SECOND, FIRST).stdout.count(MESSAGE) == 2
+    assert cli("messages", "send-again", FIRST, SECOND, FIRST).stdout.count(MESSAGE) == 2
 
 
-def test_a_message_that_cant_be_sent_again_doesnt_stop_the_others(api: CannedApi, ask: Ask) -> None:
+def test_a_message_that_cant_be_sent_again_doesnt_stop_the_others(api: CannedApi, cli: Cli) -> None:
     deleted = "The subscription of this message was deleted or is disabled"
     api.respond(f"POST {HERE}/messages/{FIRST}/send-again", problem(409, "Conflict", deleted))
     api.respond(f"POST {HERE}/messages/{SECOND}/send-again", message(resent_from=SECOND))
-    done = ask("messages", "send-again", FIRST, SECOND)
+    done = cli("messages", "send-again", FIRST, SECOND)
     assert (done.returncode, done.stdout) == (1, f"queued  {MESSAGE}\n")
     assert done.stderr == f"runledger: {FIRST}: Conflict: {deleted}\n"
 
 
-def test_an_error_of_the_api_ends_send_again_and_shows_what_was_sent(api: CannedApi, ask: Ask) -> None:
+def test_an_error_of_the_api_ends_send_again_and_shows_what_was_sent(api: CannedApi, cli: Cli) -> None:
     api.respond(f"POST {HERE}/messages/{FIRST}/send-again", message(resent_from=FIRST))
     api.respond(f"POST {HERE}/messages/{SECOND}/send-again", problem(429, "Too Many Requests", "try again later"))
-    done = ask("messages", "send-again", FIRST, SECOND, MESSAGE)
+    done = cli("messages", "send-again", FIRST, SECOND, MESSAGE)
     assert (done.returncode, done.stdout) == (1, f"queued  {MESSAGE}\n")
     assert "try again later" in done.stderr
 
 
-def test_the_results_of_several_messages_name_their_subscriptions(api: CannedApi, ask: Ask) -> None:
+def test_the_results_of_several_messages_name_their_subscriptions(api: CannedApi, cli: Cli) -> None:
     sent = [message(), message("failed", subscription_id=SECOND, error_message="HTTP 410 Gone")]
     api.respond(f"POST {HERE}/messages", {"items": sent})
-    shown = ask("notify", "Down for maintenance").stdout
+    shown = cli("notify", "Down for maintenance").stdout
     assert shown == f"queued  {MESSAGE}  Failures\nfailed  {MESSAGE}  Digest  HTTP 410 Gone\n"
 
 
-def test_a_text_goes_to_all_or_to_one_with_its_fields(api: CannedApi, ask: Ask) -> None:
+def test_a_text_goes_to_all_or_to_one_with_its_fields(api: CannedApi, cli: Cli) -> None:
     api.respond(f"POST {HERE}/messages", {"items": [message(message_type="runledger.message")]})
-    assert ask("notify", "Down for maintenance").stdout == f"queued  {MESSAGE}\n"
-    assert api.asked[-1].body == {"text": "Down for maintenance"}
-    ask(
+    assert cli("notify", "Down for maintenance").stdout == f"queued  {MESSAGE}\n"
+    assert api.requests[-1].body == {"text": "Down for maintenance"}
+    cli(
         *("notify", "Deployed", "--title", "Release", "--to", "Failures", "--priority", "4"),
         *("--tag", "rocket", "--url", "https://example.com", "--id", "d1"),
     )
-    assert api.asked[-1].body == {
+    assert api.requests[-1].body == {
         "text": "Deployed",
         "title": "Release",
         "subscription_id": FIRST,
@@ -111,15 +111,15 @@ def test_a_text_goes_to_all_or_to_one_with_its_fields(api: CannedApi, ask: Ask) 
         "click_url": "https://example.com",
         "id": "d1",
     }
-    assert ask("notify", "-").returncode == 2  # nothing on stdin
-    assert ask("notify", "x", "--priority", "6").returncode == 2
+    assert cli("notify", "-").returncode == 2  # nothing on stdin
+    assert cli("notify", "x", "--priority", "6").returncode == 2
 
 
-def test_without_notifications_the_reason_is_one_line(api: CannedApi, ask: Ask) -> None:
+def test_without_notifications_the_reason_is_one_line(api: CannedApi, cli: Cli) -> None:
     for route in ("GET {}/subscriptions", "GET {}/messages", "POST {}/messages"):
         api.respond(route.format(HERE), OFF)
     for command in (["subscriptions"], ["messages"], ["notify", "x"]):
-        refused = ask(*command)
+        refused = cli(*command)
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
         assert "the setting notifications turns them on" in refused.stderr
 
@@ -167,9 +167,9 @@ def test_wait_gives_up_on_a_message_that_never_leaves_the_queue(api: CannedApi) 
     assert sum(waited) == shared.MAX_WAIT_SECONDS
 
 
-def test_json_is_the_response(api: CannedApi, ask: Ask) -> None:
+def test_json_is_the_response(api: CannedApi, cli: Cli) -> None:
     page = {"items": [message()], "next_cursor": None}
     api.respond(f"GET {HERE}/messages", page)
-    assert json.loads(ask("messages", "--all", "--json").stdout) == page
+    assert json.loads(cli("messages", "--all", "--json").stdout) == page
     api.respond(f"GET {HERE}/messages/{MESSAGE}", message())
-    assert json.loads(ask("messages", "show", MESSAGE, "--json").stdout) == message()
+    assert json.loads(cli("messages", "show", MESSAGE, "--json").stdout) == message()

@@ -72,12 +72,12 @@ def test_an_option_and_a_variable_disable_colours(
     assert "\x1b" not in _on_a_terminal(api, "jobs", "--status", "completed", *options, **variables)
 
 
-@pytest.mark.parametrize(("answer", "cleaned"), [("y\n", True), ("\n", False), ("no\n", False)])
-def test_an_orphan_is_cleaned_only_after_confirmation(api: CannedApi, answer: str, cleaned: bool) -> None:
-    shown = _on_a_terminal(api, "orphans", "clean", "i-0abc", typed=answer)
+@pytest.mark.parametrize(("typed", "cleaned"), [("y\n", True), ("\n", False), ("no\n", False)])
+def test_an_orphan_is_cleaned_only_after_confirmation(api: CannedApi, typed: str, cleaned: bool) -> None:
+    shown = _on_a_terminal(api, "orphans", "clean", "i-0abc", typed=typed)
     assert "Clean it up? [y/N]" in shown
     assert ("requested" in shown, "nothing was changed" in shown) == (cleaned, not cleaned)
-    assert len(api.asked) == cleaned
+    assert len(api.requests) == cleaned
 
 
 def _on_a_terminal(api: CannedApi, *arguments: str, typed: str = "", **variables: str) -> str:

@@ -126,7 +126,7 @@ def test_a_jobs_own_plan_describes_its_machine_completely() -> None:
     assert (found.facts.pool_name, found.facts.instance_type, found.facts.scheduled_at) == ("small", None, clock(1))
 
 
-def test_descriptions_with_other_facts_have_other_ids() -> None:
+def test_messages_with_other_facts_have_other_ids() -> None:
     """A function that lost a race would otherwise replace the history line of the one that won it."""
 
     def id_of(instance_type: str, price: str) -> str:

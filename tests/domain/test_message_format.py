@@ -69,8 +69,8 @@ def test_a_version_is_a_whole_number(function: str, message: dict[str, Any], ver
 
 
 def test_a_result_with_more_fields_is_read() -> None:
-    answer = {"outcome": "done", "message": "", "delivery_id": 7, "new": True}
-    assert github_requests.from_result(answer) == Result(outcome=RequestOutcome.DONE, delivery_id=7)
+    response = {"outcome": "done", "message": "", "delivery_id": 7, "new": True}
+    assert github_requests.from_result(response) == Result(outcome=RequestOutcome.DONE, delivery_id=7)
 
 
 def test_an_outcome_of_a_newer_version_is_no_success() -> None:

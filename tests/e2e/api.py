@@ -12,13 +12,13 @@ from local.aws.outputs import Outputs
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class Response:
     status: int
     headers: Message
     body: Any
 
 
-def ask(outputs: Outputs, path: str, *, method: str = "GET", body: object = None, **query: object) -> Answer:
+def call(outputs: Outputs, path: str, *, method: str = "GET", body: object = None, **query: object) -> Response:
     given = urlencode({name: value for name, value in query.items() if value is not None})
     request = urllib.request.Request(
         f"{outputs.api_url}{path}{'?' + given if given else ''}",
@@ -27,11 +27,11 @@ def ask(outputs: Outputs, path: str, *, method: str = "GET", body: object = None
         headers={"Authorization": f"Bearer {outputs.admin_token}", "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return Answer(status=answer.status, headers=answer.headers, body=_read(answer.read()))
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return Response(status=response.status, headers=response.headers, body=_read(response.read()))
     except urllib.error.HTTPError as error:
         with error:
-            return Answer(status=error.code, headers=error.headers, body=_read(error.read()))
+            return Response(status=error.code, headers=error.headers, body=_read(error.read()))
 
 
 def _read(content: bytes) -> Any:

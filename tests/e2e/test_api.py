@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from local.aws.outputs import Outputs
-from tests.e2e.api import ask
+from tests.e2e.api import call
 from tests.e2e.test_webhooks import NOWHERE, post
 from tests.support.runner_events import TASK
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, payload
@@ -27,14 +27,14 @@ def job(outputs: Outputs) -> int:
 
 
 def test_a_job_its_history_its_run_and_its_deployment(outputs: Outputs) -> None:
-    found = ask(outputs, f"{HERE}/jobs/{JOB}")
+    found = call(outputs, f"{HERE}/jobs/{JOB}")
     assert (found.status, found.body["status"]) == (200, "completed")
     assert float(found.headers["X-Read-Units"]) > 0
-    assert len(ask(outputs, f"{HERE}/jobs/{JOB}/events").body["items"]) == len(LIFE)
-    run = ask(outputs, f"{HERE}/runs/{RUN}").body
+    assert len(call(outputs, f"{HERE}/jobs/{JOB}/events").body["items"]) == len(LIFE)
+    run = call(outputs, f"{HERE}/runs/{RUN}").body
     assert JOB in [each["job_id"] for each in run["jobs"]]
-    assert JOB in ask(outputs, f"{HERE}/deployments/{DEPLOYMENT}").body["job_ids"]
-    pasted = ask(outputs, "/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}")
+    assert JOB in call(outputs, f"{HERE}/deployments/{DEPLOYMENT}").body["job_ids"]
+    pasted = call(outputs, "/v1/jobs/lookup", url=f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}")
     assert pasted.body["job_id"] == JOB
 
 
@@ -47,13 +47,13 @@ READS = (
 
 @pytest.mark.parametrize("path", READS)
 def test_everything_can_be_read_with_the_roles_exact_permissions(outputs: Outputs, path: str) -> None:
-    answer = ask(outputs, path)
-    assert answer.status == 200, answer.body
-    assert answer.headers["X-Request-Id"]
+    response = call(outputs, path)
+    assert response.status == 200, response.body
+    assert response.headers["X-Request-Id"]
 
 
-def test_the_description_is_shown_from_this_api_alone(outputs: Outputs) -> None:
-    page = ask(outputs, "/docs")
+def test_the_openapi_document_is_shown_from_this_api_alone(outputs: Outputs) -> None:
+    page = call(outputs, "/docs")
     assert (page.status, len(page.body) < 2000) == (200, True)
     policy = page.headers["Content-Security-Policy"]
     assert "'unsafe" not in policy
@@ -61,36 +61,36 @@ def test_the_description_is_shown_from_this_api_alone(outputs: Outputs) -> None:
     names = re.findall(r'(?:src|href)="(assets/[^"]+)"', page.body)
     assert len(names) == 3
     for name in names:
-        asked = urllib.request.Request(f"{outputs.api_url}/{name}", headers={"Accept-Encoding": "gzip"})
-        with urllib.request.urlopen(asked) as answer:
-            assert gzip.decompress(answer.read())
-            assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        request = urllib.request.Request(f"{outputs.api_url}/{name}", headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request) as response:
+            assert gzip.decompress(response.read())
+            assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
 
 
 def test_errors_are_problems_behind_the_gateway_too(outputs: Outputs) -> None:
     for path, status in ((f"{HERE}/jobs", 400), (f"{HERE}/jobs/5", 404), ("/v1/nothing", 404)):
-        answer = ask(outputs, path)
-        assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
-    assert ask(outputs, "/v1/me", method="DELETE").status == 405
+        response = call(outputs, path)
+        assert (response.status, response.headers["Content-Type"]) == (status, "application/problem+json")
+    assert call(outputs, "/v1/me", method="DELETE").status == 405
     assert (
-        ask(outputs, f"/admin/orphans/{quote(TASK, safe='')}/cleanup", method="POST").body["detail"]
+        call(outputs, f"/admin/orphans/{quote(TASK, safe='')}/cleanup", method="POST").body["detail"]
         == f"Runner {TASK} was not found"
     )
 
 
 def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Outputs) -> None:
-    requested = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    requested = call(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     assert requested.status == 202, requested.body
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while (found := ask(outputs, f"/admin/reconciliation/{requested.body['id']}").body)["status"] != "finished":
+    while (found := call(outputs, f"/admin/reconciliation/{requested.body['id']}").body)["status"] != "finished":
         assert time.monotonic() < deadline, found
         time.sleep(0.5)
     assert (found["pass"], found["requested_by"]) == ("quick", "token:local-admin")
     assert found["text"].startswith("Reconciliation (quick)")
-    assert requested.body["id"] in [each["id"] for each in ask(outputs, "/admin/reconciliation").body["items"]]
+    assert requested.body["id"] in [each["id"] for each in call(outputs, "/admin/reconciliation").body["items"]]
 
 
 def test_githubs_reason_why_a_run_cannot_be_re_run_is_shown(outputs: Outputs) -> None:
-    answer = ask(outputs, f"{HERE}/runs/{RUN}/rerun", method="POST")
-    assert (answer.status, answer.headers["Content-Type"]) == (409, "application/problem+json")
-    assert answer.body["detail"].startswith("GitHub rejected the request")
+    response = call(outputs, f"{HERE}/runs/{RUN}/rerun", method="POST")
+    assert (response.status, response.headers["Content-Type"]) == (409, "application/problem+json")
+    assert response.body["detail"].startswith("GitHub rejected the request")

@@ -22,7 +22,7 @@ from local.demo.scenarios.releases import INSTALLATION as DEMO
 from local.demo.workload import Played
 from local.github.control import Control
 from local.github.records import Installation, Job, Run
-from tests.e2e.api import ask
+from tests.e2e.api import call
 from tests.e2e.test_webhooks import NOWHERE
 from tests.support.documents import DOCS
 from tests.support.runner_items import launched
@@ -61,7 +61,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     place = Place(account_id=ACCOUNT, region=outputs.region)
     runners.change(RUNNER, at=AT, change=lambda runner: runner.owned(kind="ec2").confirmed(AT, place))
     runners.suspect(RUNNER, at=AT, reason="job_completed")
-    requested = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
+    requested = call(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {
         "RUNLEDGER_API_URL": outputs.api_url,
         "RUNLEDGER_TOKEN": outputs.admin_token,
@@ -89,7 +89,7 @@ def released(variables: dict[str, str], played: Played) -> dict[str, str]:
 def registered(outputs: Outputs, variables: dict[str, str]) -> dict[str, str]:
     """A package of another installation, so that reports don't change the demo's."""
     package = f"/v1/installations/{INSTALLATION}/packages/docs"
-    assert ask(outputs, package, method="PUT", body={"repo_full_name": REPO}).status == 200
+    assert call(outputs, package, method="PUT", body={"repo_full_name": REPO}).status == 200
     return variables | {"PACKAGE": "docs", "VERSION": "2.1.0", "SHA256": "a" * 64}
 
 
@@ -107,9 +107,9 @@ def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
     docs/notifications.md have their commands.
     """
     elsewhere = ("/feed", "/subscriptions", "/messages", "/notifications")
-    described = [path for path in ask(outputs, "/openapi.json").body["paths"] if not any(map(path.count, elsewhere))]
-    asked = [command.partition("$RUNLEDGER_API_URL")[2] for command in COMMANDS]
-    paths = [path.replace("$REPO", "*/*").partition("?")[0].partition('"')[0] for path in asked]
+    described = [path for path in call(outputs, "/openapi.json").body["paths"] if not any(map(path.count, elsewhere))]
+    called = [command.partition("$RUNLEDGER_API_URL")[2] for command in COMMANDS]
+    paths = [path.replace("$REPO", "*/*").partition("?")[0].partition('"')[0] for path in called]
     shown = {re.sub(r"\$[A-Z0-9_]+", "*", path) for path in paths}
     assert {re.sub(r"\{\w+\}", "*", path) for path in described} <= shown
     assert sum(command.startswith("runledger") for command in COMMANDS) >= 8
@@ -122,5 +122,5 @@ def test_a_command_of_the_document_works_as_written(request: pytest.FixtureReque
         about = "registered" if WRITES in command else "released"
     output = run(command, request.getfixturevalue(about))
     if command.startswith("curl"):
-        answer: Any = json.loads(output)
-        assert "title" not in answer, output
+        response: Any = json.loads(output)
+        assert "title" not in response, output

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from local.aws.outputs import Outputs
-from tests.e2e.api import ask
+from tests.e2e.api import call
 from tests.e2e.test_webhooks import NOWHERE, post
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, RUN, payload
 
@@ -28,10 +28,10 @@ CHECKS = [
     *(not_a_server_error, status_code_conformance, content_type_conformance),
     *(response_schema_conformance, response_headers_conformance),
 ]
-DESCRIPTION = openapi.build(build_resolver())
+OPENAPI = openapi.build(build_resolver())
 OPERATIONS = {
     operation["operationId"]: (method, path)
-    for path, methods in DESCRIPTION["paths"].items()
+    for path, methods in OPENAPI["paths"].items()
     for method, operation in methods.items()
 }
 KNOWN = {
@@ -59,23 +59,23 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
-def description(outputs: Outputs) -> Any:
+def document(outputs: Outputs) -> Any:
     for step in LIFE:
         post(outputs, payload(step, job_id=JOB, runner_name=NOWHERE), guid=f"{step} of the schema")
-    return ask(outputs, "/openapi.json").body
+    return call(outputs, "/openapi.json").body
 
 
 @pytest.fixture(scope="module")
-def schema(description: Any) -> Any:
+def schema(document: Any) -> Any:
     """One for all operations: it keeps the strategies that it has derived from its parts."""
-    return schemathesis.openapi.from_dict(description)
+    return schemathesis.openapi.from_dict(document)
 
 
-def test_what_is_deployed_is_described_as_here(description: Any) -> None:
-    assert description == DESCRIPTION
+def test_what_is_deployed_is_described_as_here(document: Any) -> None:
+    assert document == OPENAPI
 
 
-def questions() -> Iterator[Any]:
+def cases() -> Iterator[Any]:
     for operation_id, (method, path) in OPERATIONS.items():
         for mode, known in product((GenerationMode.POSITIVE, GenerationMode.NEGATIVE), (True, False)):
             about = "of things that are there" if known else "of anything"
@@ -86,11 +86,11 @@ def questions() -> Iterator[Any]:
 def _can_be_wrong(method: str, path: str, *, known: bool) -> bool:
     """A request without a parameter is valid, and the gateway itself rejects a path that isn't text."""
     texts = any(text in path for text in TEXTS)
-    return "parameters" in DESCRIPTION["paths"][path][method] and (known or not texts)
+    return "parameters" in OPENAPI["paths"][path][method] and (known or not texts)
 
 
-@pytest.mark.parametrize(("operation_id", "mode", "known"), list(questions()))
-def test_a_response_matches_its_description(
+@pytest.mark.parametrize(("operation_id", "mode", "known"), list(cases()))
+def test_a_response_matches_the_openapi_document(
     outputs: Outputs, schema: Any, operation_id: str, mode: GenerationMode, known: bool
 ) -> None:
     method, path = OPERATIONS[operation_id]
@@ -99,9 +99,9 @@ def test_a_response_matches_its_description(
 
     @hypothesis.settings(max_examples=EXAMPLES[method], suppress_health_check=list(hypothesis.HealthCheck))
     @hypothesis.given(case=operation.as_strategy(mode, path_parameters=parts if known and parts else None))
-    def asked(case: Any) -> None:
+    def call_api(case: Any) -> None:
         case.call_and_validate(
             base_url=outputs.api_url, headers={"Authorization": f"Bearer {outputs.admin_token}"}, checks=CHECKS
         )
 
-    asked()
+    call_api()

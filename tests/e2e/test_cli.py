@@ -22,7 +22,7 @@ JOB, RUN = 9_000_001, 9_000_901
 REPO = "acme/command-line"
 PAGE = f"https://github.com/{REPO}/actions/runs/{RUN}/job/{JOB}"
 
-Ask = Callable[..., CompletedProcess[str]]
+Cli = Callable[..., CompletedProcess[str]]
 
 
 def message(step: str, *, job_id: int = JOB, **changes: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def folder(outputs: Outputs, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ask(folder: Path) -> Ask:
+def cli(folder: Path) -> Cli:
     def run(*arguments: str) -> CompletedProcess[str]:
         return runledger("--installation", str(INSTALLATION), "--utc", *arguments, folder=folder)
 
@@ -56,8 +56,8 @@ def life(outputs: Outputs) -> None:
         assert post(outputs, message(step), guid=f"{step} {JOB}").status == 202
 
 
-def test_jobs_of_a_repository_are_listed(ask: Ask) -> None:
-    shown = ask("jobs", "--repo", REPO)
+def test_jobs_of_a_repository_are_listed(cli: Cli) -> None:
+    shown = cli("jobs", "--repo", REPO)
     assert shown.returncode == 0, shown.stderr
     (head, row) = shown.stdout.splitlines()
     assert head.split()[:3] == ["JOB", "STATUS", "REPOSITORY"]
@@ -65,22 +65,22 @@ def test_jobs_of_a_repository_are_listed(ask: Ask) -> None:
     assert row.endswith(NOWHERE)
 
 
-def test_all_pages_are_one_document(outputs: Outputs, ask: Ask) -> None:
+def test_all_pages_are_one_document(outputs: Outputs, cli: Cli) -> None:
     job_ids = list(range(JOB + 1, JOB + 6))
     for job_id in job_ids:
         body = message(QUEUED, job_id=job_id)
         body["repository"]["full_name"] = f"{REPO}-pages"
         assert post(outputs, body, guid=f"queued {job_id}").status == 202
-    first = json.loads(ask("jobs", "--repo", f"{REPO}-pages", "--limit", "2", "--json").stdout)
-    rest = ask("jobs", "--repo", f"{REPO}-pages", "--cursor", first["next_cursor"], "--all", "--json")
+    first = json.loads(cli("jobs", "--repo", f"{REPO}-pages", "--limit", "2", "--json").stdout)
+    rest = cli("jobs", "--repo", f"{REPO}-pages", "--cursor", first["next_cursor"], "--all", "--json")
     # A cursor belongs to a list and not to the size of its pages.
     found = [*first["items"], *json.loads(rest.stdout)["items"]]
     assert sorted(each["job_id"] for each in found) == job_ids
 
 
 @pytest.mark.parametrize("wanted", [str(JOB), PAGE])
-def test_a_job_shows_its_life(ask: Ask, wanted: str) -> None:
-    shown = ask("job", wanted)
+def test_a_job_shows_its_life(cli: Cli, wanted: str) -> None:
+    shown = cli("job", wanted)
     assert shown.returncode == 0, shown.stderr
     assert "10m 15s, price unknown" in next(line for line in shown.stdout.splitlines() if line.startswith("  cost "))
     steps = [line.partition("● ")[2] for line in shown.stdout.splitlines() if "● " in line]
@@ -89,49 +89,49 @@ def test_a_job_shows_its_life(ask: Ask, wanted: str) -> None:
     assert "status: in_progress → completed\n" in shown.stdout
 
 
-def test_a_run_has_its_jobs(ask: Ask) -> None:
-    shown = ask("run", PAGE)
+def test_a_run_has_its_jobs(cli: Cli) -> None:
+    shown = cli("run", PAGE)
     assert shown.returncode == 0, shown.stderr
     assert f"{RUN}, attempt 1" in shown.stdout
     assert str(JOB) in shown.stdout
 
 
-def test_statistics_count_the_job(ask: Ask) -> None:
-    shown = ask("stats", "--repo", REPO, "--since", "2025-01-01", "--until", "2025-02-01", "--series")
+def test_statistics_count_the_job(cli: Cli) -> None:
+    shown = cli("stats", "--repo", REPO, "--since", "2025-01-01", "--until", "2025-02-01", "--series")
     assert shown.returncode == 0, shown.stderr
     assert "  by conclusion  1 success\n" in shown.stdout
     assert "  ran            p50 10m 1" in shown.stdout
 
 
 @pytest.mark.parametrize("command", ["stuck", "orphans", "installations"])
-def test_every_list_command_works_as_text_and_json(ask: Ask, command: str) -> None:
-    shown = ask(command, "--json")
+def test_every_list_command_works_as_text_and_json(cli: Cli, command: str) -> None:
+    shown = cli(command, "--json")
     assert shown.returncode == 0, shown.stderr
     assert isinstance(next(iter(json.loads(shown.stdout).values())), list)
-    assert ask(command).returncode == 0
+    assert cli(command).returncode == 0
 
 
-def test_a_job_that_waits_since_january_is_stuck(outputs: Outputs, ask: Ask) -> None:
+def test_a_job_that_waits_since_january_is_stuck(outputs: Outputs, cli: Cli) -> None:
     waiting = message(LIFE[1], job_id=JOB + 50)
     assert post(outputs, waiting, guid=f"waiting {JOB + 50}").status == 202
-    rows = [line for line in ask("stuck").stdout.splitlines() if line.split()[0] == str(JOB + 50)]
+    rows = [line for line in cli("stuck").stdout.splitlines() if line.split()[0] == str(JOB + 50)]
     assert [row.split()[1] for row in rows] == ["waiting"]
 
 
-def test_a_quick_pass_runs_and_reports_its_result(ask: Ask) -> None:
-    shown = ask("reconcile", "--quick", "--wait")
+def test_a_quick_pass_runs_and_reports_its_result(cli: Cli) -> None:
+    shown = cli("reconcile", "--quick", "--wait")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.startswith("Reconciliation (quick)")
 
 
-def test_an_orphan_that_is_none_is_refused_in_one_line(ask: Ask) -> None:
-    refused = ask("orphans", "clean", "i-0000000000000dead", "--yes")
+def test_an_orphan_that_is_none_is_refused_in_one_line(cli: Cli) -> None:
+    refused = cli("orphans", "clean", "i-0000000000000dead", "--yes")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert refused.stderr.startswith("runledger: Not Found: ")
 
 
-def test_a_rejected_request_is_reported_in_one_line(ask: Ask) -> None:
-    refused = ask("jobs", "--status", "queued", "--since", "yesterday")
+def test_a_rejected_request_is_reported_in_one_line(cli: Cli) -> None:
+    refused = cli("jobs", "--status", "queued", "--since", "yesterday")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert refused.stderr.startswith("runledger: Bad Request: since ")
 

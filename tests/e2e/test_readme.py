@@ -31,7 +31,7 @@ def test_every_command_of_the_first_look_works(outputs: Outputs, played: Played,
     for command in commands:
         page = f"https://github.com/acme/storefront/actions/runs/{job.run.id}/job/{job.id}"
         line = command.replace(ELLIPSIS, page).replace(".venv/bin/", f"{ROOT}/.venv/bin/").replace("curl", "curl -sSf")
-        asked = subprocess.run(
+        result = subprocess.run(
             ["bash", "-c", line],
             cwd=tmp_path,
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOKEN": outputs.admin_token, "API_URL": outputs.api_url},
@@ -39,5 +39,5 @@ def test_every_command_of_the_first_look_works(outputs: Outputs, played: Played,
             capture_output=True,
             text=True,
         )
-        assert (asked.returncode, asked.stderr) == (0, ""), line
-        assert asked.stdout.strip(), line
+        assert (result.returncode, result.stderr) == (0, ""), line
+        assert result.stdout.strip(), line

@@ -16,7 +16,7 @@ from local.demo.releases import BUILDS, DEPENDENTS, PACKAGE, VARIANTS, VERSION, 
 from local.demo.scenarios.releases import ADMIN, CHECKOUT, INSTALLATION, RELEASED, UI, WITHDRAWN
 from local.demo.workload import Played
 from local.github.control import Control
-from tests.e2e.api import ask
+from tests.e2e.api import call
 
 PATIENCE_SECONDS = 60
 HOUR_MS = 3_600_000
@@ -30,11 +30,11 @@ def deployed(outputs: Outputs, played: Played) -> Outputs:
 
 
 def get(outputs: Outputs, *path: str, **query: Any) -> Any:
-    answer = ask(
+    response = call(
         outputs, f"/v1/installations/{INSTALLATION}/{'/'.join(quote(each, safe='') for each in path)}", **query
     )
-    assert answer.status == 200, answer.body
-    return answer.body
+    assert response.status == 200, response.body
+    return response.body
 
 
 def dispatches(outputs: Outputs) -> dict[str, int]:

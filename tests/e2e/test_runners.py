@@ -53,12 +53,12 @@ def simulate(outputs: Outputs, method: str, path: str, body: object = None) -> A
         data=json.dumps(body).encode() if body is not None else None,
         headers={"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        text = answer.read()
+    with urllib.request.urlopen(request, timeout=10) as response:
+        text = response.read()
     return json.loads(text) if text else None
 
 
-def reruns_asked(outputs: Outputs) -> int:
+def reruns_requested(outputs: Outputs) -> int:
     calls = simulate(outputs, "GET", "calls")
     return sum(sum(counts.values()) for route, counts in calls.items() if "rerun-failed-jobs" in route)
 
@@ -77,7 +77,7 @@ def log_of(outputs: Outputs, function: str) -> str:
     return "\n".join(events)
 
 
-def test_a_life_on_a_spot_instance(outputs: Outputs, dynamodb: "DynamoDBClient") -> None:
+def test_a_spot_interruption_reaches_its_job_and_reruns_it_once(outputs: Outputs, dynamodb: "DynamoDBClient") -> None:
     job_id, runner_id = 3_000_100, "i-0e2e0000000000001"
     key = f"{INSTALLATION}#{job_id}"
     assert post(outputs, payload(QUEUED, job_id=job_id), guid=f"queued {job_id}").status == 202
@@ -122,7 +122,7 @@ def test_three_interrupted_jobs_of_a_run_are_run_again_by_one_call(
         return all(each.get("was_interrupted") for each in found)
 
     assert eventually(interrupted)
-    before = reruns_asked(outputs)
+    before = reruns_requested(outputs)
     _, run = messages.run("completed", run_id=RUN)
     run["workflow_run"]["conclusion"] = "failure"
     # The emulated bus dates events by its own clock, so the jobs must end after that.
@@ -145,7 +145,7 @@ def test_three_interrupted_jobs_of_a_run_are_run_again_by_one_call(
         return all(any(line["event_type"] == "rerun_requested" for line in each) for each in lines)
 
     assert eventually(rerun_is_recorded)
-    assert reruns_asked(outputs) == before + 1
+    assert reruns_requested(outputs) == before + 1
 
 
 def test_a_poisoned_event_becomes_a_dead_letter_and_its_neighbours_are_recorded(

@@ -43,8 +43,8 @@ def test_every_example_signed_by_octokit_is_accepted_and_found(outputs: Outputs,
     for example, body, signature in zip(examples, bodies, json.loads(signing.stdout), strict=True):
         guid = str(uuid.uuid4())
         sent = github_webhooks.headers("workflow_job", body.encode(), "not used", delivery_id=guid)
-        answer = github_webhooks.post(outputs.webhook_url, body.encode(), sent | {"X-Hub-Signature-256": signature})
-        assert answer.status == 202, answer.body
+        response = github_webhooks.post(outputs.webhook_url, body.encode(), sent | {"X-Hub-Signature-256": signature})
+        assert response.status == 202, response.body
         installation = (example.get("installation") or {"id": 0})["id"]
         key = f"{installation}#{example['workflow_job']['id']}"
         found = job(dynamodb, outputs, key)
@@ -98,12 +98,12 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, str], int]] = {
 
 
 @pytest.mark.parametrize(("changes", "headers", "status"), BAD.values(), ids=BAD)
-def test_bad_input_gets_a_clear_answer_and_changes_nothing(
+def test_bad_input_gets_a_clear_response_and_changes_nothing(
     outputs: Outputs, dynamodb: "DynamoDBClient", changes: dict[str, Any], headers: dict[str, str], status: int
 ) -> None:
     job_id = 1_000_003
-    answer = post(outputs, payload(QUEUED, job_id=job_id) | changes, guid="bad", **headers)
-    assert answer.status == status
+    response = post(outputs, payload(QUEUED, job_id=job_id) | changes, guid="bad", **headers)
+    assert response.status == status
     assert job(dynamodb, outputs, f"{INSTALLATION}#{job_id}") is None
     assert history(dynamodb, outputs, f"{INSTALLATION}#{job_id}") == []
 

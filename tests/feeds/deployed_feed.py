@@ -11,7 +11,7 @@ from runledger.model.reports import REDELIVERY_DAYS
 
 from local.aws.outputs import Outputs
 from local.demo.generator import PAYMENTS, PLATFORM, WEBSITE
-from tests.e2e.api import ask
+from tests.e2e.api import call
 from tests.upgrade.deployment import Deployment
 
 INSTALLATIONS = sorted({each.installation_id for each in (PAYMENTS, PLATFORM, WEBSITE)})
@@ -24,10 +24,10 @@ def feed(outputs: Outputs, installation_id: int) -> list[dict[str, Any]]:
     cursor = None
     while True:
         path = f"/v1/installations/{installation_id}/feed"
-        answer = ask(outputs, path, order="oldest", limit=200, cursor=cursor)
-        assert answer.status == 200, answer.body
-        found += answer.body["items"]
-        cursor = answer.body["next_cursor"]
+        response = call(outputs, path, order="oldest", limit=200, cursor=cursor)
+        assert response.status == 200, response.body
+        found += response.body["items"]
+        cursor = response.body["next_cursor"]
         if not cursor:
             return found
 

@@ -33,10 +33,10 @@ class Meter:
     def __getattr__(self, name: str) -> Any:
         def call(**arguments: Any) -> Any:
             self.calls.append(name)
-            answer = getattr(self.client, name)(**arguments, ReturnConsumedCapacity="TOTAL")
+            response = getattr(self.client, name)(**arguments, ReturnConsumedCapacity="TOTAL")
             if name == "put_item":
-                self.written += answer["ConsumedCapacity"]["CapacityUnits"]
-            return answer
+                self.written += response["ConsumedCapacity"]["CapacityUnits"]
+            return response
 
         return call
 

@@ -72,10 +72,10 @@ class Dying:
         def call(**arguments: Any) -> Any:
             if self.dice.random() < 0.05:
                 raise KeyboardInterrupt("killed before a call")
-            answer = getattr(self.engine, name)(**arguments)
+            response = getattr(self.engine, name)(**arguments)
             if self.dice.random() < 0.05:
                 raise KeyboardInterrupt("killed after a call")
-            return answer
+            return response
 
         return call
 

@@ -24,7 +24,7 @@ from local.demo.releases import PACKAGE, VERSION, VERSION_BEFORE
 from local.demo.scenarios.releases import INSTALLATION, UI
 from local.github import simulator
 from tests.browser.tab import PATIENCE_MS, Tab
-from tests.e2e.api import ask
+from tests.e2e.api import call
 from tests.feeds import cloud_events
 from tests.feeds.deployed_feed import INSTALLATIONS, expected, feed, until_quiet
 from tests.feeds.schemas import problems
@@ -72,7 +72,7 @@ def test_a_test_message_reaches_the_receiver_of_a_new_subscription(played: Outpu
     sent = deployed.post(played, f"{path}/test")
     deployed.eventually(lambda: subscribed.receiver.requests, "the test")
     assert subscribed.receiver.requests[0].headers["webhook-id"] == sent["message_id"]
-    deployed.eventually(lambda: ask(played, path).body["health"]["status"] == "healthy", "a healthy receiver")
+    deployed.eventually(lambda: call(played, path).body["health"]["status"] == "healthy", "a healthy receiver")
 
 
 def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_exactly_once(played: Outputs) -> None:
@@ -170,17 +170,17 @@ def test_the_reconcilers_work_is_in_the_feed(played: Outputs) -> None:
 def test_a_posted_event_is_written_once_and_a_consumer_reads_it(played: Outputs) -> None:
     path = f"/v1/installations/{INSTALLATIONS[1]}/feed"
     event = {"type": "audit.finished", "id": "v1", "data": {"text": "x" * 70_000}}
-    first, again = (ask(played, path, method="POST", body=event) for _ in range(2))
+    first, again = (call(played, path, method="POST", body=event) for _ in range(2))
     assert (first.status, first.body) == (202, again.body)
     until_quiet(played)
-    one = ask(played, f"{path}/{first.body['id']}")
+    one = call(played, f"{path}/{first.body['id']}")
     assert one.body["data"] == event["data"]
-    (listed,) = ask(played, path, type="audit.finished").body["items"]
+    (listed,) = call(played, path, type="audit.finished").body["items"]
     assert listed["dataref"] == f"{path}/{first.body['id']}"
     read: list[str] = []
-    while items := ask(played, f"{path}/consumers/a/events", limit=50).body["items"]:
+    while items := call(played, f"{path}/consumers/a/events", limit=50).body["items"]:
         read += [each["id"] for each in items]
-        assert ask(played, f"{path}/consumers/a/ack", method="POST", body={"id": read[-1]}).status == 200
+        assert call(played, f"{path}/consumers/a/ack", method="POST", body={"id": read[-1]}).status == 200
     assert read == [each["id"] for each in feed(played, INSTALLATIONS[1])]
     assert read[-1] == first.body["id"]
 
@@ -192,13 +192,13 @@ def test_a_receiver_that_fails_is_retried_and_a_failed_message_is_sent_again_by_
         made = deployed.subscribe(played, scope, receiver.url, types=["release.*"])
         sent = deployed.post(played, f"{here}/messages", {"text": "x", "subscription_id": made["subscription_id"]})
         path = f"{here}/messages/{sent['items'][0]['message_id']}"
-        waiting = deployed.eventually(lambda: ask(played, path).body.get("next_attempt_at"), "a retry")
-        assert ask(played, path).body["status"] == "processing"
-        deployed.eventually(lambda: ask(played, path).body["status"] == "failed", f"the second attempt at {waiting}")
-        assert ask(played, path).body["retry_count"] == 1
+        waiting = deployed.eventually(lambda: call(played, path).body.get("next_attempt_at"), "a retry")
+        assert call(played, path).body["status"] == "processing"
+        deployed.eventually(lambda: call(played, path).body["status"] == "failed", f"the second attempt at {waiting}")
+        assert call(played, path).body["retry_count"] == 1
         again = deployed.post(played, f"{path}/send-again")
         resent = f"{here}/messages/{again['message_id']}"
-        deployed.eventually(lambda: ask(played, resent).body["status"] == "completed", "the message sent again")
+        deployed.eventually(lambda: call(played, resent).body["status"] == "completed", "the message sent again")
         deployed.unsubscribe(played, scope, made)
     assert len(receiver.requests) == 3
 
@@ -234,7 +234,7 @@ def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: O
     assert cloud_events.read(verified).get_type() == "audit.finished"
     assert verified["id"] in sent
     path = f"/v1/installations/{scope}/feed/{verified['id']}"
-    deployed.eventually(lambda: ask(played, path).body["deliverystatus"] == "delivered", "a delivered event")
+    deployed.eventually(lambda: call(played, path).body["deliverystatus"] == "delivered", "a delivered event")
     found = deployed.messages(played, scope, status="completed", type="audit.finished")
     assert first.headers["webhook-id"] in {each["message_id"] for each in found}
     ids = [each.headers["webhook-id"] for each in subscribed.receiver.requests]

@@ -86,7 +86,7 @@ def test_a_run_that_is_tried_again_turns_nothing_until_it_ends() -> None:
     assert types(events_after([*tried, run(2, GREEN, attempt=3)])) == ["head.turned_red", "head.turned_green"]
 
 
-def test_a_late_run_is_no_news() -> None:
+def test_a_late_run_creates_no_event() -> None:
     assert types(events_after([run(3, GREEN), run(2, RED), run(1, RED)])) == []
 
 

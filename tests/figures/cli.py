@@ -32,9 +32,9 @@ class _HandlerApi(Api):
         self, method: str, path: tuple[object, ...], query: dict[str, Any], body: bytes | None = None
     ) -> dict[str, Any]:
         more = {} if body is None else {"body": body.decode()}
-        answer = self._client.ask(method, self._request_url(path, {}), query=query, **more)
-        assert answer.status in (200, 201, 202), answer.body
-        found: dict[str, Any] = answer.body
+        response = self._client.request(method, self._request_url(path, {}), query=query, **more)
+        assert response.status in (200, 201, 202), response.body
+        found: dict[str, Any] = response.body
         return found
 
 

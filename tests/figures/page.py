@@ -65,12 +65,12 @@ class Dashboard(Tab):
         return {name[0]: " ".join(value) for name, value in zip(names, values, strict=True)}
 
     def _respond(self, route: Route) -> None:
-        asked = urlsplit(route.request.url)
-        file = self._built / f"{asked.path.strip('/') or 'index.html'}.gz"
+        url = urlsplit(route.request.url)
+        file = self._built / f"{url.path.strip('/') or 'index.html'}.gz"
         if file.exists():
             route.fulfill(body=gzip.decompress(file.read_bytes()), content_type=TYPES[Path(file.stem).suffix])
             return
         client = self._client.with_token(route.request.headers["authorization"].removeprefix("Bearer "))
         body = {"body": route.request.post_data} if route.request.post_data else {}
-        response = client.ask(route.request.method, asked.path, query=dict(parse_qsl(asked.query)), **body)
+        response = client.request(route.request.method, url.path, query=dict(parse_qsl(url.query)), **body)
         route.fulfill(status=response.status, json=response.body)

@@ -48,9 +48,9 @@ def month(world: World, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list
     return known
 
 
-def asked(api: Client, path: str, **question: Any) -> Any:
+def get(api: Client, path: str, **query: Any) -> Any:
     now_ms = int(NOW.timestamp()) * 1000
-    found = replace(api, now_ms=now_ms).get(f"{HERE}/{path}", **question)
+    found = replace(api, now_ms=now_ms).get(f"{HERE}/{path}", **query)
     assert found.status == 200, found.body
     return found.body
 
@@ -60,7 +60,7 @@ def test_every_number_of_a_month_follows_its_definition(api: Client, month: list
         for repo in (None, REPOSITORIES[0]):
             chosen = [fact for fact in month if repo in (None, fact.repo)]
             want = expected.statistics(chosen, since, until, step)
-            got = asked(api, "statistics", since=text(since), until=text(until), repo=repo)
+            got = get(api, "statistics", since=text(since), until=text(until), repo=repo)
             assert got["truncated"] is False
             compare(f"{name}, {repo}", got, want)
     _compare_pools(api, month)
@@ -102,7 +102,7 @@ def compare(where: str, got: dict[str, Any], want: dict[str, Any]) -> None:
 
 def _compare_pools(api: Client, month: list[Fact]) -> None:
     want = expected.pools(month, BEGIN, NOW)
-    got = asked(api, "pools", since=text(BEGIN), until=text(NOW))
+    got = get(api, "pools", since=text(BEGIN), until=text(NOW))
     assert {pool["pool_name"] for pool in got["items"]} == set(want)
     for pool in got["items"]:
         for figure, value in want[pool["pool_name"]].items():
@@ -111,12 +111,12 @@ def _compare_pools(api: Client, month: list[Fact]) -> None:
 
 def _compare_lists(api: Client, month: list[Fact]) -> None:
     yesterday = NOW - timedelta(days=1)
-    counts = asked(api, "counts")
+    counts = get(api, "counts")
     assert counts["completed_24h"] == len(expected.completed_in(month, yesterday, NOW))
     open_jobs = Counter(expected.status(fact) for fact in month if not fact.completed)
     assert {name: number for name, number in counts.items() if name != "completed_24h" and number} == dict(open_jobs)
-    question = {"status": "completed", "range_of": "completed", "since": text(BEGIN), "limit": 200}
-    listed = {job["job_id"]: job for job in asked(api, "jobs", **question)["items"]}
+    query = {"status": "completed", "range_of": "completed", "since": text(BEGIN), "limit": 200}
+    listed = {job["job_id"]: job for job in get(api, "jobs", **query)["items"]}
     assert set(listed) == {fact.job_id for fact in month if fact.completed}
     for fact in month:
         if fact.completed:
@@ -124,7 +124,7 @@ def _compare_lists(api: Client, month: list[Fact]) -> None:
     copies = {job for fact in month for job in fact.copies}
     assert copies
     for job_id in copies:
-        assert asked(api, f"jobs/{job_id}")["carried_over"] is True
+        assert get(api, f"jobs/{job_id}")["carried_over"] is True
 
 
 def _compare_job(job: dict[str, Any], fact: Fact) -> None:
@@ -136,7 +136,7 @@ def _compare_job(job: dict[str, Any], fact: Fact) -> None:
 
 
 def _compare_rankings(api: Client, month: list[Fact]) -> None:
-    got = asked(api, "statistics", since=text(BEGIN), until=text(NOW))
+    got = get(api, "statistics", since=text(BEGIN), until=text(NOW))
     costs = expected.costs_by_name(month, BEGIN, NOW)
     listed = {(each["repo_full_name"], each["job_name"]): each["usage_in_dollars"] for each in got["costliest"]}
     most = dict(Counter(costs).most_common(len(listed)))
@@ -145,5 +145,5 @@ def _compare_rankings(api: Client, month: list[Fact]) -> None:
     p90s = expected.p90s_by_name(month, BEGIN, NOW)
     assert slowest == dict(Counter(p90s).most_common(10))
     for since in (BEGIN, LAST_TWO_DAYS):
-        counted = asked(api, "repositories", since=text(since))["items"]
+        counted = get(api, "repositories", since=text(since))["items"]
         assert {each["repo_full_name"]: each["jobs"] for each in counted} == expected.repositories(month, since)

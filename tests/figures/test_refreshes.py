@@ -35,28 +35,28 @@ def dashboard(api: Client, live: Live, tmp_path: Path) -> Iterator[Dashboard]:
 def test_completed_jobs_are_counted_every_five_minutes_and_open_ones_every_15_seconds(
     dashboard: Dashboard, live: Live
 ) -> None:
-    page, asked = dashboard.page, list[Request]()
-    page.on("request", lambda request: asked.append(request) if "/counts" in request.url else None)
+    page, sent = dashboard.page, list[Request]()
+    page.on("request", lambda request: sent.append(request) if "/counts" in request.url else None)
     completed = page.locator(".tiles.now .tile", has_text="Completed").locator(".tile-value")
     queued = page.locator(".tiles.now .tile", has_text="Queued").locator(".tile-value")
     dashboard.view("overview")
     expect(completed).to_have_text("1")
     live(2, created_at=TODAY, started_at=TODAY, completed_at=TODAY)
     live(3, until=QUEUED, created_at=TODAY)
-    asked.clear()
+    sent.clear()
     for _ in range(16):
         page.clock.run_for(MINUTE_MS // 4)
         dashboard.settled()
     # A timer begins when the response has arrived, so a busy machine has fewer of them.
-    assert len(asked) >= 8
-    assert [request for request in asked if "completed=false" not in request.url] == []
+    assert len(sent) >= 8
+    assert [request for request in sent if "completed=false" not in request.url] == []
     expect(queued).to_have_text("1")
     expect(completed).to_have_text("1")
     # The list of jobs shows the same number, and needs no other request.
     dashboard.view("jobs")
-    assert [request for request in asked if "completed=false" not in request.url] == []
+    assert [request for request in sent if "completed=false" not in request.url] == []
     for _ in range(8):
         page.clock.run_for(MINUTE_MS // 4)
         dashboard.settled()
-    assert len([request for request in asked if "completed=false" not in request.url]) == 1
+    assert len([request for request in sent if "completed=false" not in request.url]) == 1
     expect(page.locator("#choice-completed .number")).to_have_text("2 in 24 h")

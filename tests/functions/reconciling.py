@@ -62,8 +62,8 @@ class Scene:
 
     def reconcile(self, kind: str = "full", **more: Any) -> dict[str, Any]:
         self.world.start("reconciler")
-        answer: dict[str, Any] = json.loads(json.dumps(self.world.invoke("reconciler", {"pass": kind, **more})))
-        return answer
+        response: dict[str, Any] = json.loads(json.dumps(self.world.invoke("reconciler", {"pass": kind, **more})))
+        return response
 
     def job(self, job_id: int) -> dict[str, Any]:
         return self._items(JOBS)[f"{INSTALLATION}#{job_id}"]

@@ -36,8 +36,8 @@ ABSURD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("changes", ABSURD.values(), ids=ABSURD)
 @pytest.mark.parametrize("step", [QUEUED, COMPLETED])
 def test_an_absurd_job_is_stored_within_bounds(world: World, step: str, changes: dict[str, Any]) -> None:
-    answer = world.invoke("webhook_intake", http_event(json.dumps(payload(step, **changes)).encode()))
-    assert answer["statusCode"] == 202
+    response = world.invoke("webhook_intake", http_event(json.dumps(payload(step, **changes)).encode()))
+    assert response["statusCode"] == 202
     stored = json.dumps(dump(world.dynamodb), default=str)
     assert len(stored.encode()) < LARGEST_ITEM_WE_STORE
     assert items(world.dynamodb, JOBS)[0]["job_id"] == payload(step)["workflow_job"]["id"]
@@ -53,5 +53,5 @@ def test_whatever_stands_in_a_payload_it_is_stored_or_refused(
         target = message.get(section) if section else message
         if isinstance(target, dict) and target:
             target[data.draw(st.sampled_from(sorted(target)))] = data.draw(ANYTHING)
-    answer = world.invoke("webhook_intake", http_event(json.dumps(message).encode()))
-    assert answer["statusCode"] in (200, 202, 400)
+    response = world.invoke("webhook_intake", http_event(json.dumps(message).encode()))
+    assert response["statusCode"] in (200, 202, 400)

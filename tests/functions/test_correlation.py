@@ -27,8 +27,8 @@ def without_app(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def deliver(world: World, message: Message, *, guid: str) -> None:
     event, body = message
-    answer = world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
-    assert answer["statusCode"] == 202
+    response = world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
+    assert response["statusCode"] == 202
 
 
 def correlation_ids(text: str, message: str) -> list[str]:

@@ -47,8 +47,8 @@ def emits(*names: str) -> Callable[[Flow], Flow]:
 
 def deliver(scene: Scene, message: Message, *, guid: str) -> int:
     event, body = message
-    answer = scene.world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
-    return int(answer["statusCode"])
+    response = scene.world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
+    return int(response["statusCode"])
 
 
 def deliver_job(scene: Scene, step: str, *, guid: str | None = None, **changes: Any) -> int:

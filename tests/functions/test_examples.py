@@ -16,8 +16,8 @@ EXAMPLES = payloads("workflow_job")
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[f"{n}-{each['action']}" for n, each in enumerate(EXAMPLES)])
 def test_an_example_is_stored_with_all_its_values(world: World, example: dict[str, Any]) -> None:
-    answer = world.invoke("webhook_intake", http_event(json.dumps(example).encode()))
-    assert answer["statusCode"] == 202
+    response = world.invoke("webhook_intake", http_event(json.dumps(example).encode()))
+    assert response["statusCode"] == 202
     job = next(item for item in items(world.dynamodb, JOBS) if item["SK"] == "v")
     (line,) = items(world.dynamodb, EVENTS)
     reported, repository = example["workflow_job"], example["repository"]

@@ -12,7 +12,7 @@ from tests.support.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, p
 
 
 @pytest.fixture(params=["asks GitHub", "has no App"])
-def asks(request: pytest.FixtureRequest, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> bool:
+def calls_github(request: pytest.FixtureRequest, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> bool:
     if request.param == "has no App":
         none = scene.world.secrets.create_secret(Name="none", SecretString="{}")["ARN"]
         monkeypatch.setenv("GITHUB_APP", none)
@@ -33,24 +33,24 @@ def deployment(scene: Scene, *states: str) -> None:
 
 
 def test_an_approval_that_is_pending_for_too_long_is_listed_once_for_all_its_jobs(
-    scene: Scene, asks: bool, capsys: pytest.CaptureFixture[str]
+    scene: Scene, calls_github: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     deployment(scene, "waiting")
     long_ago = ago(hours=30)
     wait(scene, 1, created_at=long_ago)
     wait(scene, 2, created_at=long_ago)
     wait(scene, 3, created_at=ago(minutes=1), deployment_id=DEPLOYMENT + 1)
-    answer = scene.reconcile()
-    assert answer["summary"]["forgotten_approvals"] == 1
-    assert f"approval of production for run {RUN} of {REPO}: 2 jobs waiting since {long_ago[:10]}" in answer["text"]
+    response = scene.reconcile()
+    assert response["summary"]["forgotten_approvals"] == 1
+    assert f"approval of production for run {RUN} of {REPO}: 2 jobs waiting since {long_ago[:10]}" in response["text"]
     assert '"ForgottenApprovals":1,' in capsys.readouterr().out
-    assert (sum(scene.github.state.calls.values()) > 0) is asks
+    assert (sum(scene.github.state.calls.values()) > 0) is calls_github
 
 
-def test_an_approval_that_was_given_is_not_listed_if_github_can_be_asked(scene: Scene, asks: bool) -> None:
+def test_an_approval_that_was_given_is_not_listed_if_github_can_be_called(scene: Scene, calls_github: bool) -> None:
     deployment(scene, "waiting", "in_progress")
     wait(scene, 1, created_at=ago(hours=30))
-    assert scene.reconcile()["summary"]["forgotten_approvals"] == (0 if asks else 1)
+    assert scene.reconcile()["summary"]["forgotten_approvals"] == (0 if calls_github else 1)
 
 
 @pytest.mark.parametrize("status", [403, 404, 502])
@@ -62,12 +62,12 @@ def test_an_approval_that_github_does_not_show_hides_no_other(
     wait(scene, 1, created_at=ago(hours=30))
     wait(scene, 2, created_at=ago(hours=29), deployment_id=DEPLOYMENT + 1)
     scene.github.state.add_fault(kind="error", status=status, path=f"*/deployments/{DEPLOYMENT}", times=None)
-    answer = scene.reconcile()
-    assert (answer["summary"]["forgotten_approvals"], answer["outcome"]) == (2, "success")
+    response = scene.reconcile()
+    assert (response["summary"]["forgotten_approvals"], response["outcome"]) == (2, "success")
 
 
 @pytest.mark.parametrize("without", ["budget", "time"])
-def test_without_budget_or_time_the_table_counts_and_github_is_not_asked(
+def test_without_budget_or_time_the_table_counts_and_github_is_not_called(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, without: str
 ) -> None:
     if without == "budget":
@@ -78,8 +78,8 @@ def test_without_budget_or_time_the_table_counts_and_github_is_not_asked(
     scene.world.dynamodb.put_item(TableName=RUNNERS, Item=begin)
     left = 600_000 if without == "budget" else 60_000
     context = SimpleNamespace(aws_request_id="hurried", get_remaining_time_in_millis=lambda: left)
-    answer = scene.world.start("reconciler").handler({"pass": "full"}, context)
-    assert answer["summary"]["forgotten_approvals"] == 1
+    response = scene.world.start("reconciler").handler({"pass": "full"}, context)
+    assert response["summary"]["forgotten_approvals"] == 1
     assert scene.calls("deployments") == 0
 
 

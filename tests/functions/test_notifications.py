@@ -36,8 +36,8 @@ def test_an_entry_that_is_no_entry_stays_in_the_queue_and_the_others_go_on(deplo
     deployed.route(1)
     entries = deployed.world.waiting("fast")
     broken = {"messageId": "broken", "body": '{"message_id": 7}', "eventSource": "aws:sqs"}
-    answer = deployed.world.invoke("notification_sender", {"Records": [broken, *entries]})
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "broken"}]}
+    response = deployed.world.invoke("notification_sender", {"Records": [broken, *entries]})
+    assert response == {"batchItemFailures": [{"itemIdentifier": "broken"}]}
     assert deployed.statuses()["1"] == ["completed"]
 
 

@@ -77,8 +77,8 @@ def test_an_absence_that_another_pass_forgets_while_the_job_is_closed_is_complet
     monkeypatch.setattr(Absences, "close", forgotten_meanwhile)
     close(scene, 1)
     scene.on_github(1, "completed", run_id=RUN + 1, **ENDED)
-    answer = scene.reconcile()
-    assert (answer["summary"]["errors"], answer["summary"]["jobs_healed"]) == (0, 1)
+    response = scene.reconcile()
+    assert (response["summary"]["errors"], response["summary"]["jobs_healed"]) == (0, 1)
 
 
 def test_an_absence_whose_job_another_pass_has_closed_meanwhile_is_kept(
@@ -212,7 +212,7 @@ def test_after_uninstalling_jobs_are_closed_and_machines_become_orphans_that_sta
         assert line["action"] == "the App was uninstalled"
     assert {run["status"] for run in items(scene.world.dynamodb, RUNS)} == {"completed"}
     for _ in range(2):
-        answer = scene.reconcile()
-    assert (answer["summary"]["orphans"], answer["summary"]["jobs_closed"]) == (1, 0)
-    assert f"installation {INSTALLATION} does not exist, so its runners can't be listed" in answer["text"]
+        response = scene.reconcile()
+    assert (response["summary"]["orphans"], response["summary"]["jobs_closed"]) == (1, 0)
+    assert f"installation {INSTALLATION} does not exist, so its runners can't be listed" in response["text"]
     assert scene.state_of(instance) == "running"

@@ -84,9 +84,9 @@ def test_a_runner_that_works_on_another_job_than_the_queued_one_is_listed_as_suc
     scene.on_github(1, "queued")
     scene.launch(1, instance)
     scene.github.state.put("runners", 9, **about)
-    answer = scene.reconcile("quick")
-    assert answer["summary"]["orphans"] == 0
-    assert f"runner {instance}: {UNKNOWN}; not changed" in answer["text"]
+    response = scene.reconcile("quick")
+    assert response["summary"]["orphans"] == 0
+    assert f"runner {instance}: {UNKNOWN}; not changed" in response["text"]
 
 
 def test_a_long_running_runner_is_listed_with_its_job(scene: Scene) -> None:
@@ -95,6 +95,6 @@ def test_a_long_running_runner_is_listed_with_its_job(scene: Scene) -> None:
     scene.launch(1, instance)
     scene.receive(IN_PROGRESS, 1, **long_ago, runner_name=f"runner--{instance}")
     scene.on_github(1, "in_progress", **long_ago)
-    answer = scene.reconcile("quick")
-    assert answer["summary"]["long_running_jobs"] == 1
-    assert f"runner {instance}: long-running, job 1 of {REPO} in progress since" in answer["text"]
+    response = scene.reconcile("quick")
+    assert response["summary"]["long_running_jobs"] == 1
+    assert f"runner {instance}: long-running, job 1 of {REPO} in progress since" in response["text"]

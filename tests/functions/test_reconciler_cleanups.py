@@ -18,8 +18,8 @@ def test_in_report_mode_nothing_is_stopped(scene: Scene, monkeypatch: pytest.Mon
     monkeypatch.setenv("ORPHANS", "report")
     instance = outlived(scene)
     for _ in range(3):
-        answer = scene.reconcile()
-    assert (answer["summary"]["orphans"], answer["summary"]["orphans_cleaned"]) == (1, 0)
+        response = scene.reconcile()
+    assert (response["summary"]["orphans"], response["summary"]["orphans_cleaned"]) == (1, 0)
     assert scene.state_of(instance) == "running"
 
 
@@ -27,8 +27,8 @@ def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypat
     monkeypatch.setenv("ORPHANS", "report")
     instance = outlived(scene)
     scene.reconcile()
-    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert (answer["id"], answer["summary"]["orphans_cleaned"]) == ("asked-for", 1)
+    response = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    assert (response["id"], response["summary"]["orphans_cleaned"]) == ("asked-for", 1)
     assert scene.state_of(instance) == "terminated"
 
 
@@ -39,8 +39,8 @@ def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypat
 def test_the_result_of_a_cleanup_is_stored_as_a_sentence(scene: Scene, busy: bool, result: str) -> None:
     instance = outlived(scene, busy=busy)
     scene.reconcile()
-    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert (answer["result"], f"Result: {result}" in answer["text"]) == (result, True)
+    response = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    assert (response["result"], f"Result: {result}" in response["text"]) == (result, True)
     (stored,) = [each for each in items(scene.world.dynamodb, RUNNERS) if each["SK"] == "asked-for"]
     assert stored["result"] == result
 
@@ -49,8 +49,8 @@ def test_the_result_of_a_cleanup_states_why_it_was_not_possible(scene: Scene) ->
     instance = outlived(scene)
     scene.reconcile()
     scene.github.state.add_fault(kind="error", status=500, path="*/runners", times=None)
-    answer = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert answer["result"].startswith("Not cleaned: deferred to the next pass: ")
+    response = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    assert response["result"].startswith("Not cleaned: deferred to the next pass: ")
 
 
 def test_every_outcome_of_a_cleanup_has_a_sentence() -> None:

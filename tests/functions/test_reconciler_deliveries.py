@@ -25,9 +25,9 @@ def redeliveries(scene: Scene) -> int:
 
 def test_a_webhook_that_never_arrived_is_redelivered_once_a_pause(scene: Scene) -> None:
     lose(scene, "lost")
-    answer = scene.reconcile()
-    assert (answer["summary"]["webhooks_lost"], answer["summary"]["webhooks_redelivered"]) == (1, 1)
-    assert "delivery lost (workflow_job)" in answer["text"]
+    response = scene.reconcile()
+    assert (response["summary"]["webhooks_lost"], response["summary"]["webhooks_redelivered"]) == (1, 1)
+    assert "delivery lost (workflow_job)" in response["text"]
     assert scene.reconcile()["summary"]["webhooks_redelivered"] == 0
     assert redeliveries(scene) == 1
 
@@ -110,8 +110,8 @@ def test_a_cursor_that_github_refuses_is_dropped(scene: Scene) -> None:
     lose(scene, "lost")
     cursor = {"PK": {"S": "delivery_log"}, "SK": {"S": "v"}, "cursor": {"S": "of-last-year"}}
     scene.world.dynamodb.put_item(TableName=RUNNERS, Item=cursor)
-    answer = scene.reconcile()
-    assert (answer["summary"]["webhooks_redelivered"], answer["summary"]["errors"]) == (1, 0)
+    response = scene.reconcile()
+    assert (response["summary"]["webhooks_redelivered"], response["summary"]["errors"]) == (1, 0)
     (log,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "delivery_log"]
     assert "cursor" not in log
 
@@ -151,9 +151,9 @@ def test_a_success_that_was_read_in_another_walk_than_its_failure_counts(scene: 
 def test_failures_of_another_applications_webhook_are_not_redelivered(scene: Scene) -> None:
     lose(scene, "lost")
     scene.github.state.configure(webhook_url="https://launcher.example.com/webhook")
-    answer = scene.reconcile()
-    assert (answer["summary"]["webhooks_lost"], redeliveries(scene)) == (0, 0)
-    assert "https://launcher.example.com/webhook, does not end with /webhooks/github" in answer["text"]
+    response = scene.reconcile()
+    assert (response["summary"]["webhooks_lost"], redeliveries(scene)) == (0, 0)
+    assert "https://launcher.example.com/webhook, does not end with /webhooks/github" in response["text"]
 
 
 def test_a_pass_after_a_long_outage_does_not_send_everything_at_once(scene: Scene) -> None:

@@ -25,7 +25,7 @@ def set_status(scene: Scene, job_id: int, status: str) -> None:
 def test_a_job_whose_completion_webhook_was_lost_is_healed_with_what_changed(scene: Scene) -> None:
     scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
-    answer = scene.reconcile()
+    response = scene.reconcile()
     job = scene.job(1)
     assert (job["status"], job["conclusion"], job["usage_in_seconds"]) == ("completed", "success", 600)
     line = scene.history(1)[-1]
@@ -34,8 +34,8 @@ def test_a_job_whose_completion_webhook_was_lost_is_healed_with_what_changed(sce
         "completed (success) on GitHub",
     )
     assert line["changes"]["status"] == {"from": "in_progress", "to": "completed"}
-    assert answer["summary"]["jobs_healed"] == 1
-    assert "in_progress in the ledger, completed (success) on GitHub; corrected" in answer["text"]
+    assert response["summary"]["jobs_healed"] == 1
+    assert "in_progress in the ledger, completed (success) on GitHub; corrected" in response["text"]
 
 
 def test_healing_again_changes_nothing(scene: Scene) -> None:
@@ -53,7 +53,7 @@ def test_a_change_of_the_last_two_minutes_is_left_to_its_webhook(scene: Scene) -
     assert scene.reconcile()["summary"]["jobs_healed"] == 0
 
 
-def test_a_quick_pass_asks_only_about_jobs_that_are_stuck(scene: Scene) -> None:
+def test_a_quick_pass_requests_only_jobs_that_are_stuck(scene: Scene) -> None:
     scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     assert scene.reconcile("quick")["summary"]["runs_asked"] == 0
@@ -65,8 +65,8 @@ def test_a_run_is_one_call_however_many_jobs_it_has(scene: Scene) -> None:
     for job_id in range(1, 31):
         queued(scene, job_id)
     before = scene.calls("jobs")
-    answer = scene.reconcile()
-    assert answer["summary"]["stuck_queued"] == 30
+    response = scene.reconcile()
+    assert response["summary"]["stuck_queued"] == 30
     assert scene.calls("jobs") - before == 1
 
 
@@ -127,8 +127,8 @@ def test_a_long_running_job_with_a_living_runner_is_shown_and_left_alone(scene: 
     started = ago(hours=7)
     scene.receive(IN_PROGRESS, 1, created_at=ago(hours=8), started_at=started)
     scene.on_github(1, "in_progress", created_at=ago(hours=8), started_at=started)
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_in_progress"], answer["summary"]["long_running_jobs"]) == (1, 1)
+    response = scene.reconcile("quick")
+    assert (response["summary"]["stuck_in_progress"], response["summary"]["long_running_jobs"]) == (1, 1)
     assert scene.job(1)["status"] == "in_progress"
 
 
@@ -149,7 +149,7 @@ def test_a_job_without_any_webhook_is_recorded_with_its_runs_counters(scene: Sce
     assert [line["event_type"] for line in scene.history(2)] == ["job_reconciled"]
 
 
-def test_a_run_that_is_over_is_not_asked_again(scene: Scene) -> None:
+def test_a_run_that_is_over_is_not_requested_again(scene: Scene) -> None:
     scene.receive(IN_PROGRESS, 1, started_at=ago(minutes=40))
     scene.on_github(1, "completed", **ended())
     scene.reconcile()
@@ -160,8 +160,8 @@ def test_a_run_that_is_over_is_not_asked_again(scene: Scene) -> None:
 def test_a_run_without_an_attempt_number_is_the_first(scene: Scene, kind: str) -> None:
     scene.launch(1, scene.start_instance(), run_attempt=None)
     scene.on_github(1, "completed", conclusion="success", started_at=ago(minutes=50), completed_at=ago(minutes=40))
-    answer = scene.reconcile(kind)
-    assert (answer["outcome"], answer["summary"]["jobs_healed"]) == ("success", 1)
+    response = scene.reconcile(kind)
+    assert (response["outcome"], response["summary"]["jobs_healed"]) == ("success", 1)
 
 
 def test_one_failing_run_stops_no_other(scene: Scene) -> None:
@@ -171,16 +171,16 @@ def test_one_failing_run_stops_no_other(scene: Scene) -> None:
     scene.receive(IN_PROGRESS, 2, started_at=ago(minutes=40), run_id=RUN + 1)
     path = f"*/actions/runs/{RUN + 1}/*"
     scene.github.state.add_fault(kind="error", status=403, path=path, times=None)
-    answer = scene.reconcile()
-    assert (answer["outcome"], answer["summary"]["errors"], answer["summary"]["jobs_healed"]) == ("errors", 1, 1)
+    response = scene.reconcile()
+    assert (response["outcome"], response["summary"]["errors"], response["summary"]["jobs_healed"]) == ("errors", 1, 1)
 
 
 def test_without_an_app_stuck_jobs_are_counted_and_left_alone(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = scene.world.secrets.create_secret(Name="none", SecretString="{}")["ARN"]
     monkeypatch.setenv("GITHUB_APP", secret)
     scene.receive(QUEUED, 1)
-    answer = scene.reconcile()
-    assert (answer["outcome"], answer["summary"]["stuck_queued"]) == ("success", 1)
+    response = scene.reconcile()
+    assert (response["outcome"], response["summary"]["stuck_queued"]) == ("success", 1)
     assert scene.job(1)["status"] == "queued"
 
 
@@ -189,8 +189,8 @@ def test_githubs_budget_is_left_to_others(scene: Scene, monkeypatch: pytest.Monk
     queued(scene, 1)
     scene.github.state.put("runs", RUN + 1, repository="lineville/elastic-machines-testing")
     scene.receive(QUEUED, 2, run_id=RUN + 1)
-    answer = scene.reconcile()
-    assert (answer["summary"]["runs_asked"], answer["summary"]["postponed"]) == (0, 2)
+    response = scene.reconcile()
+    assert (response["summary"]["runs_asked"], response["summary"]["postponed"]) == (0, 2)
 
 
 @pytest.mark.parametrize("kind", ["quick", "full"])

@@ -44,8 +44,8 @@ def test_in_report_mode_no_second_machine_is_requested_until_the_first_is_stoppe
 ) -> None:
     monkeypatch.setenv("ORPHANS", "report")
     for _ in range(3):
-        answer = scene.reconcile()
-        assert (answer["summary"]["orphans"], answer["summary"]["runners_requested"]) == (1, 0)
+        response = scene.reconcile()
+        assert (response["summary"]["orphans"], response["summary"]["runners_requested"]) == (1, 0)
     assert scene.state_of(unregistered) == "running"
     scene.reconcile(clean=unregistered, requested_by="ada")
     assert scene.state_of(unregistered) == "terminated"
@@ -89,10 +89,10 @@ def test_a_just_in_time_registration_that_comes_online_during_the_cleanup_keeps_
         registered(scene, unregistered, status="online")
 
     monkeypatch.setattr(Registrations, "search_again", search)
-    answer = scene.reconcile()
+    response = scene.reconcile()
     assert scene.state_of(unregistered) == "running"
     assert 9 in scene.github.state.runners
-    assert f"{unregistered} has come online on GitHub" in answer["text"]
+    assert f"{unregistered} has come online on GitHub" in response["text"]
     scene.reconcile()
     assert scene.runner(unregistered)["suspicion_cleared_reason"] == "registered"
 
@@ -112,8 +112,8 @@ def test_a_person_cannot_stop_a_machine_that_has_registered_since_it_was_suspect
 ) -> None:
     scene.reconcile()
     registered(scene, unregistered)
-    answer = scene.reconcile(clean=unregistered, requested_by="ada")
-    assert "not cleaned: this runner has registered with GitHub" in answer["text"]
+    response = scene.reconcile(clean=unregistered, requested_by="ada")
+    assert "not cleaned: this runner has registered with GitHub" in response["text"]
     assert scene.state_of(unregistered) == "running"
 
 
@@ -137,8 +137,8 @@ def test_without_a_complete_search_no_machine_is_suspected_of_never_registering(
     scene: Scene, unregistered: str
 ) -> None:
     scene.github.state.put("installations", INSTALLATION, repository_selection="selected")
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["orphans"], answer["summary"]["postponed"]) == (0, 1)
+    response = scene.reconcile("quick")
+    assert (response["summary"]["orphans"], response["summary"]["postponed"]) == (0, 1)
     assert "suspected_at" not in scene.runner(unregistered)
 
 

@@ -25,17 +25,17 @@ def test_a_pass_that_runs_out_of_time_is_stored_and_the_next_one_continues_where
     queued(scene, 1)
     reconciler = scene.world.start("reconciler")
     hurried = SimpleNamespace(aws_request_id="hurried", get_remaining_time_in_millis=lambda: 1_000)
-    answer: Any = reconciler.handler({"pass": "full"}, hurried)
-    assert answer["outcome"] == "unfinished"
-    assert answer["summary"]["runs_asked"] == 0
-    assert "Left for the next pass: jobs, runners, uninstalled, approvals, deliveries" in answer["text"]
+    response: Any = reconciler.handler({"pass": "full"}, hurried)
+    assert response["outcome"] == "unfinished"
+    assert response["summary"]["runs_asked"] == 0
+    assert "Left for the next pass: jobs, runners, uninstalled, approvals, deliveries" in response["text"]
     again = scene.reconcile()
     assert (again["outcome"], again["summary"]["runs_asked"]) == ("success", 1)
 
 
 @pytest.mark.parametrize("kind", ["quick", "full"])
 @pytest.mark.parametrize("finished", [False, True], ids=["open", "finished, with a job that is open"])
-def test_a_pass_that_could_not_ask_about_all_runs_is_continued_by_the_next(
+def test_a_pass_that_could_not_request_all_runs_is_continued_by_the_next(
     scene: Scene, kind: str, finished: bool
 ) -> None:
     runs, begun = [RUN, RUN + 1, RUN + 2], ago(seconds=1)
@@ -47,7 +47,7 @@ def test_a_pass_that_could_not_ask_about_all_runs_is_continued_by_the_next(
     for passes in range(1, len(runs) + 1):
         time_for_one_run = SimpleNamespace(
             aws_request_id=f"hurried {passes}",
-            get_remaining_time_in_millis=lambda asked=passes: 600_000 if scene.calls("/jobs") < asked else 1_000,
+            get_remaining_time_in_millis=lambda allowed=passes: 600_000 if scene.calls("/jobs") < allowed else 1_000,
         )
         scene.world.start("reconciler").handler({"pass": kind}, time_for_one_run)
     checked = [item for item in items(scene.world.dynamodb, RUNS) if item.get("checked_at", "") >= begun]
@@ -68,8 +68,8 @@ def test_a_part_that_fills_every_pass_starves_no_other(scene: Scene) -> None:
     begun = []
     for number in range(4):
         hurried = SimpleNamespace(aws_request_id=f"hurried {number}", get_remaining_time_in_millis=lambda: 1_000)
-        answer: Any = scene.world.start("reconciler").handler({"pass": "full"}, hurried)
-        begun.append(answer["text"].partition("Left for the next pass: ")[2].partition(",")[0].partition("\n")[0])
+        response: Any = scene.world.start("reconciler").handler({"pass": "full"}, hurried)
+        begun.append(response["text"].partition("Left for the next pass: ")[2].partition(",")[0].partition("\n")[0])
     assert begun == ["jobs", "runners", "jobs", "runners"]
 
 
@@ -88,12 +88,12 @@ def test_every_part_gets_its_turn_if_every_pass_ends_early(scene: Scene, monkeyp
 
 def test_a_pass_is_stored_with_its_summary_and_findings(scene: Scene) -> None:
     queued(scene, 1)
-    answer = scene.reconcile(id=new_pass_id("2025-01-15T10:00:00.000Z"), requested_by="ada")
+    response = scene.reconcile(id=new_pass_id("2025-01-15T10:00:00.000Z"), requested_by="ada")
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
-    assert stored["SK"] == answer["id"]
+    assert stored["SK"] == response["id"]
     assert (stored["pass"], stored["status"], stored["requested_by"]) == ("full", "finished", "ada")
-    assert json.loads(stored["summary"]) == answer["summary"]
-    assert stored["text"] == answer["text"]
+    assert json.loads(stored["summary"]) == response["summary"]
+    assert stored["text"] == response["text"]
     assert stored["text"].startswith("Reconciliation (full) - 20")
     assert "Status: ✅ Success" in stored["text"]
 
@@ -130,8 +130,8 @@ def test_a_pass_ends_in_time_and_stores_its_summary_even_when_github_hangs(scene
     left = iter([32_000])  # two seconds before the pass must begin to finish
     context = SimpleNamespace(aws_request_id="hung", get_remaining_time_in_millis=lambda: next(left, 600_000))
     reconciler = scene.world.start("reconciler")
-    answer: Any = reconciler.handler({"pass": "full", "id": "hung"}, context)
-    assert answer["summary"]["postponed"] > 0
+    response: Any = reconciler.handler({"pass": "full", "id": "hung"}, context)
+    assert response["summary"]["postponed"] > 0
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
     assert (stored["SK"], stored["status"]) == ("hung", "finished")
 
@@ -145,9 +145,9 @@ def test_a_pass_stores_its_summary_if_it_cannot_read_where_the_last_one_ended(
     scene.receive(QUEUED, 1)
     scene.on_github(1, "completed", conclusion="success")
     monkeypatch.setattr(PassesTable, "first_part", fail)
-    answer = scene.reconcile()
-    assert (answer["outcome"], answer["summary"]["errors"]) == ("errors", 1)
-    assert answer["summary"]["jobs_healed"] == 1, "every part runs all the same"
+    response = scene.reconcile()
+    assert (response["outcome"], response["summary"]["errors"]) == ("errors", 1)
+    assert response["summary"]["jobs_healed"] == 1, "every part runs all the same"
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
     assert stored["outcome"] == "errors"
 
@@ -162,8 +162,8 @@ def test_a_summary_fits_into_an_item_however_long_its_findings_are(
         scene.github.state.put("runs", RUN + number, repository=REPO)
         scene.receive(QUEUED, number, run_id=RUN + number)
     monkeypatch.setattr(GitHubState, "jobs", fail)
-    answer = scene.reconcile()
-    assert answer["summary"]["errors"] == 130
+    response = scene.reconcile()
+    assert response["summary"]["errors"] == 130
     (stored,) = [item for item in items(scene.world.dynamodb, RUNNERS) if item["PK"] == "passes"]
     assert len(json.dumps(stored, default=str)) < 300_000
     assert "more, in the log" in stored["text"]

@@ -84,8 +84,8 @@ def test_a_scheduled_job_whose_runner_is_gone_goes_back_to_the_queue(scene: Scen
 def test_a_scheduled_job_whose_runner_lives_is_left_alone(scene: Scene) -> None:
     queued(scene, 1)
     scene.launch(1, scene.start_instance())
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_scheduled"], answer["summary"]["runners_requested"]) == (1, 0)
+    response = scene.reconcile("quick")
+    assert (response["summary"]["stuck_scheduled"], response["summary"]["runners_requested"]) == (1, 0)
     assert scene.job(1)["status"] == "scheduled"
 
 
@@ -105,14 +105,14 @@ def test_a_job_that_got_a_runner_meanwhile_is_not_given_another(scene: Scene, mo
 def test_a_runner_of_another_region_is_not_taken_for_gone(scene: Scene) -> None:
     queued(scene, 1)
     scene.launch(1, "i-0fffffffffffffff0")
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_scheduled"], answer["summary"]["runners_requested"]) == (1, 0)
+    response = scene.reconcile("quick")
+    assert (response["summary"]["stuck_scheduled"], response["summary"]["runners_requested"]) == (1, 0)
 
 
 def test_no_runner_is_requested_for_a_job_that_its_concurrency_group_holds_back(scene: Scene) -> None:
     scene.receive(QUEUED, 1)
     scene.on_github(1, "pending")
-    answer = scene.reconcile("quick")
-    assert (answer["summary"]["stuck_queued"], answer["summary"]["runners_requested"]) == (1, 0)
+    response = scene.reconcile("quick")
+    assert (response["summary"]["stuck_queued"], response["summary"]["runners_requested"]) == (1, 0)
     scene.on_github(1, "queued")
     assert scene.reconcile("quick")["summary"]["runners_requested"] == 1

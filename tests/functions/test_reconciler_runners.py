@@ -164,8 +164,8 @@ def test_without_an_app_no_runner_is_known_to_be_idle_so_it_stays(
     none = scene.world.secrets.create_secret(Name="none", SecretString="{}")["ARN"]
     monkeypatch.setenv("GITHUB_APP", none)
     scene.reconcile()
-    answer = scene.reconcile()
-    assert (answer["summary"]["postponed"], scene.state_of(instance)) == (1, "running")
+    response = scene.reconcile()
+    assert (response["summary"]["postponed"], scene.state_of(instance)) == (1, "running")
     assert scene.runner(instance)["status"] == "active"
 
 

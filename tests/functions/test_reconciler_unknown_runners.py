@@ -22,8 +22,8 @@ def registered(scene: Scene, instance_id: str, *, scope: str = REPO, busy: bool 
 def reconcile(scene: Scene) -> dict[str, Any]:
     """Suspected in the first pass, stopped in the second one."""
     for _ in range(3):
-        answer = scene.reconcile()
-    return answer
+        response = scene.reconcile()
+    return response
 
 
 def completed(scene: Scene, instance_id: str) -> None:
@@ -53,9 +53,9 @@ def test_a_machine_that_is_busy_before_the_first_webhook_arrives_is_left_alone(s
 def test_an_app_without_installations_stops_nothing(scene: Scene) -> None:
     instance = scene.start_instance()
     scene.github.state.installations.clear()
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "the GitHub App has no installations" in answer["text"]
+    assert "the GitHub App has no installations" in response["text"]
 
 
 @pytest.mark.parametrize("scope", [ORG, REPO, OTHER])
@@ -77,9 +77,9 @@ def test_a_machine_whose_launchers_event_was_the_first_of_the_installation_is_le
     scene.launch(1, instance)
     scene.on_github(1, "completed", **RAN, conclusion="success", completed_at=ago(minutes=30))
     registered(scene, instance, scope=scope)
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.job(1)["status"] == "completed"
-    assert scene.state_of(instance) == "running", answer["text"]
+    assert scene.state_of(instance) == "running", response["text"]
 
 
 def organisation_hook(scene: Scene, repo: str) -> Stranger:
@@ -105,18 +105,18 @@ def test_a_machine_that_only_an_organisations_hook_reports_is_searched_with_the_
 def test_a_hook_of_an_account_without_the_app_keeps_machines_of_unknown_owners_alive(scene: Scene) -> None:
     instance = scene.start_instance()
     organisation_hook(scene, STRANGERS_REPO).webhook(IN_PROGRESS, 6661, **RAN, runner_name="unrelated")
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "no GitHub App can list the runners of mallory" in answer["text"]
+    assert "no GitHub App can list the runners of mallory" in response["text"]
 
 
 def test_a_machine_that_was_launched_for_a_job_without_an_installation_is_left_alone(scene: Scene) -> None:
     hook, instance = organisation_hook(scene, REPO), scene.start_instance()
     hook.publish("runner_scheduled", instance)
     hook.webhook(COMPLETED, 6662, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert f"runner {instance} belongs to no installation of the App" in answer["text"]
+    assert f"runner {instance} belongs to no installation of the App" in response["text"]
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -147,18 +147,18 @@ def test_an_installation_on_an_enterprise_keeps_machines_of_unknown_owners_alive
     """Its runners can't be listed. A machine with an owner is searched for with that owner's installation."""
     unknown, owned = scene.start_instance(), scene.start_instance(TAGGED | {"ghr:Owner": ORG})
     scene.github.state.put("installations", 777, account="big-company", account_type="Enterprise")
-    answer = reconcile(scene)
-    assert "installation 777 belongs to an enterprise, so its runners can't be listed" in answer["text"]
-    assert answer["summary"]["errors"] == 0
+    response = reconcile(scene)
+    assert "installation 777 belongs to an enterprise, so its runners can't be listed" in response["text"]
+    assert response["summary"]["errors"] == 0
     assert (scene.state_of(unknown), scene.state_of(owned)) == ("running", "terminated")
 
 
 def test_a_machine_whose_tag_names_an_account_without_the_app_is_left_alone(scene: Scene) -> None:
     """For example an enterprise."""
     instance = scene.start_instance(TAGGED | {"ghr:Owner": "big-company"})
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "names big-company, which has no installation of the App" in answer["text"]
+    assert "names big-company, which has no installation of the App" in response["text"]
 
 
 @pytest.mark.parametrize("name", [f"gha-{GUID}", "ci-7f3e2a90", "ci-i-7f3e2a90"])

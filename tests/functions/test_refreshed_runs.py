@@ -21,8 +21,8 @@ PAST = {"created_at": ago(days=20), "started_at": ago(days=20), "completed_at": 
 
 def deliver(scene: Scene, message: messages.Message, *, guid: str) -> None:
     event, body = message
-    answer = scene.world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
-    assert answer["statusCode"] == 202
+    response = scene.world.invoke("webhook_intake", http_event(json.dumps(body).encode(), guid=guid, event=event))
+    assert response["statusCode"] == 202
 
 
 def refresh(scene: Scene) -> dict[str, Any]:

@@ -22,8 +22,8 @@ def examples(event: str) -> pytest.MarkDecorator:
 
 
 def take(world: World, event: str, example: dict[str, Any]) -> None:
-    answer = world.invoke("webhook_intake", http_event(json.dumps(example).encode(), event=event))
-    assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "recorded"})
+    response = world.invoke("webhook_intake", http_event(json.dumps(example).encode(), event=event))
+    assert (response["statusCode"], json.loads(response["body"])) == (202, {"result": "recorded"})
 
 
 def installation_id(example: dict[str, Any]) -> int:

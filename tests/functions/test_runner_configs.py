@@ -77,7 +77,7 @@ def test_a_time_that_cannot_be_that_of_the_request_is_ignored(
     assert the_job(world)["pool_name"] == "from-s3"
 
 
-def test_without_a_runner_config_ec2s_description_is_used(world: World, dynamodb_first: Any, metrics: Metrics) -> None:
+def test_without_a_runner_config_what_ec2_reports_is_used(world: World, dynamodb_first: Any, metrics: Metrics) -> None:
     start_job_on_a_machine(world, dynamodb_first, CONFIG, role="AROANOTOURS")
     assert the_job(world)["instance_type"] == "c7i.large"
     assert "SchedulingMisses" in metrics()

@@ -72,8 +72,8 @@ def test_an_event_that_does_not_fit_fails_alone_and_the_log_names_the_field(
         else (runner_events.launcher("runner_scheduled", **changes))
     )
     good = runner_events.launcher("runner_scheduled", job_id=2, runner_id="i-0bbbbbbbbbbbbbbb0")
-    answer = world.invoke("scheduling_events", batch(bad, good, "not JSON"))
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m2"}]}
+    response = world.invoke("scheduling_events", batch(bad, good, "not JSON"))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m2"}]}
     assert job(world, 2)["status"] == "scheduled"
     assert [item["PK"] for item in items(world.dynamodb, RUNNERS)] == ["i-0bbbbbbbbbbbbbbb0"]
     assert reason in capsys.readouterr().out
@@ -98,10 +98,10 @@ def schedule(world: World, instance_id: str, *, job_id: int) -> None:
     assert world.invoke("scheduling_events", batch(event)) == GOOD
 
 
-def test_aws_is_not_asked_for_prices_that_a_launcher_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+def test_aws_is_not_called_for_prices_that_a_launcher_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
     for call in ("_list_price", "_spot_price"):
-        monkeypatch.setattr(Prices, call, lambda *arguments: asked.append(arguments))
+        monkeypatch.setattr(Prices, call, lambda *arguments: calls.append(arguments))
     prices: dict[str, Any] = {
         "price_per_hour": 0.0334,
         "on_demand_price_per_hour": 0.0725,
@@ -110,7 +110,7 @@ def test_aws_is_not_asked_for_prices_that_a_launcher_reported(world: World, monk
     assert world.invoke("scheduling_events", batch(runner_events.launcher("runner_scheduled", **prices))) == GOOD
     recorded = job(world)
     assert (recorded["price_per_hour"], recorded["on_demand_price_per_hour"]) == (Decimal("0.0334"), Decimal("0.0725"))
-    assert asked == []
+    assert calls == []
 
 
 def test_a_runner_without_launcher_events_is_found_by_its_name_and_ec2(world: World) -> None:

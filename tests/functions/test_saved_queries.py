@@ -29,7 +29,7 @@ NAME = re.compile(r"(?<![\w@.])[A-Za-z_][\w.]*")
 ALIAS = re.compile(r"\bas (\w+)")
 
 
-def asked(query: str) -> set[str]:
+def fields_of(query: str) -> set[str]:
     """The fields that a query names, without texts, functions and its own names for results."""
     text = re.sub(r'"[^"]*"|/[^/]*/', "", query)
     return set(NAME.findall(text)) - WORDS - set(ALIAS.findall(text))
@@ -48,7 +48,7 @@ def found(line: Any, path: str = "") -> Iterator[str]:
             yield path
 
 
-def test_queries_ask_for_what_functions_log(world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queries_read_what_functions_log(world: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]) -> None:
     priced = runner_events.launcher("runner_scheduled", price_per_hour=0.02, on_demand_price_per_hour=0.05)
     world.invoke("webhook_intake", http_event(json.dumps(payload(QUEUED)).encode(), guid="one"))
     world.invoke("scheduling_events", batch(priced, "not JSON"))
@@ -61,11 +61,13 @@ def test_queries_ask_for_what_functions_log(world: World, log: io.StringIO, caps
     metrics.finished(PassReport(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=tally))
     lines = [json.loads(line) for line in (log.getvalue() + capsys.readouterr().out).splitlines() if line[:1] == "{"]
     written = {field for line in lines for field in found(line)}
-    assert {name: missing for name, query in OVER_FUNCTIONS.items() if (missing := asked(query) - written)} == {}
+    assert {name: missing for name, query in OVER_FUNCTIONS.items() if (missing := fields_of(query) - written)} == {}
 
 
-def test_queries_ask_for_what_the_api_logs() -> None:
-    assert {name: missing for name, query in OVER_ACCESS.items() if (missing := asked(query) - ACCESS_LOG.keys())} == {}
+def test_queries_read_what_the_api_logs() -> None:
+    assert {
+        name: missing for name, query in OVER_ACCESS.items() if (missing := fields_of(query) - ACCESS_LOG.keys())
+    } == {}
 
 
 def test_queries_name_messages_that_are_in_the_log(world: World, log: io.StringIO) -> None:

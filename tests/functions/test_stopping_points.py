@@ -148,7 +148,9 @@ def bed(world: World) -> Iterator[Bed]:
 
 
 @pytest.mark.parametrize(("past", "step"), KINDS.values(), ids=KINDS)
-def test_a_stop_anywhere_and_the_same_receipt_again(bed: Bed, past: tuple[str, ...], step: str) -> None:
+def test_a_stop_anywhere_and_the_same_receipt_again_leave_the_same_tables(
+    bed: Bed, past: tuple[str, ...], step: str
+) -> None:
     undisturbed = bed.play(past, delivered(step, minute=30))
     points = 0
     for _point in bed.stopping_points(past, step):
@@ -159,7 +161,7 @@ def test_a_stop_anywhere_and_the_same_receipt_again(bed: Bed, past: tuple[str, .
 
 
 @pytest.mark.parametrize(("past", "step"), KINDS.values(), ids=KINDS)
-def test_a_stop_anywhere_and_a_redelivery_by_github_later(bed: Bed, past: tuple[str, ...], step: str) -> None:
+def test_a_stop_anywhere_and_a_later_redelivery_leave_the_same_jobs(bed: Bed, past: tuple[str, ...], step: str) -> None:
     """The stopped receipt may have left its line; the job is as if it had come once, and nothing is missing."""
     undisturbed = bed.play(past, delivered(step, minute=45))
     for _point in bed.stopping_points(past, step):

@@ -35,8 +35,8 @@ KEY = f"webhooks/{INSTALLATION}/{JOB}/queued.json"
 
 def deliver(world: World, step: str = QUEUED, *, guid: str | None = None, **changes: Any) -> dict[str, Any]:
     body = json.dumps(payload(step, **changes)).encode()
-    answer: dict[str, Any] = world.invoke("webhook_intake", http_event(body, guid=guid or f"guid of {step}"))
-    return answer
+    response: dict[str, Any] = world.invoke("webhook_intake", http_event(body, guid=guid or f"guid of {step}"))
+    return response
 
 
 def keys(s3: Any) -> list[str]:

@@ -65,7 +65,7 @@ def test_the_archive_rule_comes_and_goes_beside_other_rules(s3: Any, responses: 
 
 
 @pytest.mark.usefixtures("responses")
-def test_two_stages_archive_webhooks_of_one_bucket(s3: Any) -> None:
+def test_each_stage_changes_only_its_own_archive_rule_of_a_bucket(s3: Any) -> None:
     change_archive("Create")
     change_archive("Create", rule=RULE_OF_STAGING)
     assert rules(s3) == [RULE, RULE_OF_STAGING]
@@ -73,7 +73,7 @@ def test_two_stages_archive_webhooks_of_one_bucket(s3: Any) -> None:
     assert rules(s3) == [RULE]
 
 
-def test_the_archive_rule_of_a_bucket_without_rules(s3: Any, responses: list[dict[str, Any]]) -> None:
+def test_the_only_archive_rule_of_a_bucket_is_created_and_removed(s3: Any, responses: list[dict[str, Any]]) -> None:
     change_archive("Create")
     (rule,) = s3.get_bucket_lifecycle_configuration(Bucket=BUCKET)["Rules"]
     assert rule["Transitions"] == [{"Days": 90, "StorageClass": "GLACIER"}]

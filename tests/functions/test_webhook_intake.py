@@ -22,14 +22,14 @@ def is_empty(world: World) -> bool:
     return not any(dump(world.dynamodb).values()) and not world.deferred()
 
 
-def detail(answer: dict[str, Any]) -> str:
-    assert answer["headers"]["content-type"] == "application/problem+json"
-    return str(json.loads(answer["body"])["detail"])
+def detail(response: dict[str, Any]) -> str:
+    assert response["headers"]["content-type"] == "application/problem+json"
+    return str(json.loads(response["body"])["detail"])
 
 
 def test_a_signed_delivery_is_recorded_and_gets_202(world: World) -> None:
-    answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED))))
-    assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "recorded"})
+    response = world.invoke("webhook_intake", http_event(body(payload(QUEUED))))
+    assert (response["statusCode"], json.loads(response["body"])) == (202, {"result": "recorded"})
     (job, *_registered), (line,) = items(world.dynamodb, JOBS), items(world.dynamodb, EVENTS)
     assert (job["status"], job["received_at"]) == ("queued", "2025-01-15T10:00:00.123Z")
     assert line["delivery_id"] == "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -37,8 +37,8 @@ def test_a_signed_delivery_is_recorded_and_gets_202(world: World) -> None:
 
 def test_a_redelivery_gets_202_and_the_result_duplicate(world: World) -> None:
     world.invoke("webhook_intake", http_event(body(payload(QUEUED))))
-    answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), at_epoch_ms=1_736_938_800_000))
-    assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "duplicate"})
+    response = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), at_epoch_ms=1_736_938_800_000))
+    assert (response["statusCode"], json.loads(response["body"])) == (202, {"result": "duplicate"})
 
 
 def test_a_base64_encoded_body_is_taken(world: World) -> None:
@@ -51,8 +51,8 @@ def test_a_base64_encoded_body_is_taken(world: World) -> None:
     "signature", [None, "", "sha256=", "sha1=abc", "right but not really", "sha256=" + "0" * 64, "sha256=\u00e9\ud800"]
 )
 def test_a_delivery_without_a_valid_signature_is_rejected(world: World, signature: str | None) -> None:
-    answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), signature=signature))
-    assert answer["statusCode"] == 401
+    response = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), signature=signature))
+    assert response["statusCode"] == 401
     assert is_empty(world)
 
 
@@ -74,28 +74,28 @@ def test_a_signature_of_another_body_is_refused(world: World) -> None:
 def test_a_malformed_delivery_is_400_with_the_field_and_changes_nothing(
     world: World, sent: bytes, expected: str
 ) -> None:
-    answer = world.invoke("webhook_intake", http_event(sent))
-    assert answer["statusCode"] == 400
-    assert expected in detail(answer)
+    response = world.invoke("webhook_intake", http_event(sent))
+    assert response["statusCode"] == 400
+    assert expected in detail(response)
     assert is_empty(world)
 
 
 @pytest.mark.parametrize(("name", "header"), [("event", "X-GitHub-Event"), ("guid", "X-GitHub-Delivery")])
 def test_a_missing_header_is_400_with_its_name(world: World, name: str, header: str) -> None:
-    answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), **{name: None}))  # type: ignore[arg-type]
-    assert (answer["statusCode"], detail(answer).split()[0]) == (400, header)
+    response = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), **{name: None}))  # type: ignore[arg-type]
+    assert (response["statusCode"], detail(response).split()[0]) == (400, header)
 
 
 @pytest.mark.parametrize("guid", ["\ud800", "a\nb", "x" * 101])
 def test_a_delivery_id_that_cannot_be_stored_is_400(world: World, guid: str) -> None:
-    answer = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), guid=guid))
-    assert (answer["statusCode"], detail(answer).split()[0]) == (400, "X-GitHub-Delivery")
+    response = world.invoke("webhook_intake", http_event(body(payload(QUEUED)), guid=guid))
+    assert (response["statusCode"], detail(response).split()[0]) == (400, "X-GitHub-Delivery")
     assert is_empty(world)
 
 
 def test_over_five_megabytes_is_413_before_anything_else(world: World) -> None:
-    answer = world.invoke("webhook_intake", http_event(b" " * 5_000_001, signature=None))
-    assert answer["statusCode"] == 413
+    response = world.invoke("webhook_intake", http_event(b" " * 5_000_001, signature=None))
+    assert response["statusCode"] == 413
     assert is_empty(world)
 
 
@@ -142,8 +142,8 @@ def test_a_transient_error_is_202_and_the_retry_records_the_same(
     intake = world.start("webhook_intake")
     with monkeypatch.context() as broken:
         broken.setattr(intake.intake.ledger.events._table.client, "put_item", _raise(trouble))
-        answer = intake.handler(event, object())
-    assert (answer["statusCode"], json.loads(answer["body"])) == (202, {"result": "deferred"})
+        response = intake.handler(event, object())
+    assert (response["statusCode"], json.loads(response["body"])) == (202, {"result": "deferred"})
     records = [{**message, "eventSource": "aws:sqs"} for message in world.deferred()]
     assert world.invoke("webhook_retry", {"Records": records}) == {"batchItemFailures": []}
     retried = dump(world.dynamodb)

@@ -17,8 +17,8 @@ from tests.support.webhooks import QUEUED, receipt
 def test_a_poisoned_message_fails_alone(world: World) -> None:
     bodies = {"good": to_message(receipt(QUEUED, job_id=1)), "bad": "{}", "fine": to_message(receipt(QUEUED, job_id=2))}
     records = [{"messageId": name, "body": body, "eventSource": "aws:sqs"} for name, body in bodies.items()]
-    answer = world.invoke("webhook_retry", {"Records": records})
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "bad"}]}
+    response = world.invoke("webhook_retry", {"Records": records})
+    assert response == {"batchItemFailures": [{"itemIdentifier": "bad"}]}
     assert [job["job_id"] for job in items(world.dynamodb, JOBS) if job["SK"] == "v"] == [1, 2]
 
 
@@ -27,8 +27,8 @@ def test_a_message_of_a_newer_version_stays_in_the_queue_and_is_logged(
     scene: Scene, function: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     record = {"messageId": "newer", "body": '{"version": 2, "kind": "Receipt"}', "eventSource": "aws:sqs"}
-    answer = scene.world.invoke(function, {"Records": [record]})
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "newer"}]}
+    response = scene.world.invoke(function, {"Records": [record]})
+    assert response == {"batchItemFailures": [{"itemIdentifier": "newer"}]}
     (line,) = newer(caplog)
     assert (line["levelname"], line["version"], line["supported"], line["message_id"]) == ("ERROR", 2, 1, "newer")
 

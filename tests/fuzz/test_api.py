@@ -22,9 +22,9 @@ from tests.security.hostile_values import TOO_DEEP
 from tests.support.runner_events import INSTANCE
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, JOB, REPO, RUN
 
-DESCRIPTION = openapi.build(build_resolver())
+OPENAPI = openapi.build(build_resolver())
 OPERATIONS = [
-    (method, path, operation) for path, methods in DESCRIPTION["paths"].items() for method, operation in methods.items()
+    (method, path, operation) for path, methods in OPENAPI["paths"].items() for method, operation in methods.items()
 ]
 KNOWN = {
     "installation_id": INSTALLATION,
@@ -53,7 +53,7 @@ EXAMPLES = 3
 def request(bed: Bed, api: Client, method: str, path: str, **event: Any) -> int:
     """The status, which the description of the operation may or may not list. A rejected request changes nothing."""
     before = bed.tables()
-    response = api.ask(method, path, **event)
+    response = api.request(method, path, **event)
     assert response.status < 500, (method, path, event, response)
     if response.status >= 400 and method != "HEAD":
         assert bed.tables() == before
@@ -64,11 +64,11 @@ def request(bed: Bed, api: Client, method: str, path: str, **event: Any) -> int:
     return response.status
 
 
-def test_a_request_from_the_description_gets_a_described_response(
+def test_a_request_from_the_openapi_document_gets_a_documented_response(
     bed: Bed, fuzzed_api: Client, pass_requests: list[dict[str, Any]], fuzz: Fuzz
 ) -> None:
     """Schemathesis makes valid and invalid requests. Each round has other ones."""
-    api = schemathesis.openapi.from_dict(DESCRIPTION)
+    api = schemathesis.openapi.from_dict(OPENAPI)
 
     def respond(method: str, responses: Mapping[str, Any], case: Any) -> None:
         bed.reset()

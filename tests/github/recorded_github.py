@@ -7,7 +7,7 @@ from local.github import SimulatedGitHub
 from local.github.endpoints import GITHUB
 from local.github.messages import Request, Response
 from local.github.state import Clock
-from tests.local import github_description
+from tests.local import github_openapi
 
 TOKENS = "/access_tokens"
 EVERY_CALL = {
@@ -20,7 +20,7 @@ EVERY_CALL = {
 @dataclass(frozen=True)
 class Exchange:
     request: Request
-    answer: Response
+    response: Response
 
 
 class RecordedGitHub(SimulatedGitHub):
@@ -30,13 +30,13 @@ class RecordedGitHub(SimulatedGitHub):
         self.exchanges: list[Exchange] = []
 
     @property
-    def asked(self) -> list[str]:
+    def calls(self) -> list[str]:
         """Method and target of every call but those for tokens."""
         return [f"{one.method} {one.target}" for one in self.requests if not one.path.endswith(TOKENS)]
 
     @property
     def statuses(self) -> list[int]:
-        return [one.answer.status for one in self.exchanges if not one.request.path.endswith(TOKENS)]
+        return [one.response.status for one in self.exchanges if not one.request.path.endswith(TOKENS)]
 
     @property
     def tokens_issued(self) -> int:
@@ -49,29 +49,29 @@ class RecordedGitHub(SimulatedGitHub):
     def judge(self) -> None:
         """Fails unless GitHub's description has every call, and every successful response matches it."""
         for exchange in self.exchanges:
-            _judge(exchange.request, exchange.answer)
+            _judge(exchange.request, exchange.response)
 
     def _respond(self, request: Request) -> Response:
         self.requests.append(request)
-        answer = super()._respond(request)
-        self.exchanges.append(Exchange(request, answer))
-        return answer
+        response = super()._respond(request)
+        self.exchanges.append(Exchange(request, response))
+        return response
 
 
-def _judge(request: Request, answer: Response) -> None:
+def _judge(request: Request, response: Response) -> None:
     assert EVERY_CALL.items() <= request.headers.items()
     found = GITHUB.find(request.method, request.path)
     assert found is not None, f"GitHub has no {request.method} {request.path}"
     route = found[0]
-    described = github_description.description()["paths"][route.template][request.method.lower()]
+    described = github_openapi.openapi()["paths"][route.template][request.method.lower()]
     assert request.query.keys() <= {_parameter(one)["name"] for one in described["parameters"]}
-    if answer.status < 300 and answer.document is not None:
-        github_description.validate(route.name, answer.status, answer.document)
+    if response.status < 300 and response.document is not None:
+        github_openapi.validate(route.name, response.status, response.document)
 
 
 def _parameter(described: dict[str, str]) -> dict[str, str]:
     """Parameters that many routes share are described once, under a name."""
     if "$ref" not in described:
         return described
-    shared: dict[str, dict[str, str]] = github_description.description()["components"]["parameters"]
+    shared: dict[str, dict[str, str]] = github_openapi.openapi()["components"]["parameters"]
     return shared[described["$ref"].rpartition("/")[2]]

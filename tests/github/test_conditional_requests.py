@@ -34,7 +34,7 @@ def test_a_changed_job_is_returned(acme: Installation, github: RecordedGitHub) -
 
 
 @pytest.mark.usefixtures("finished_run")
-def test_what_a_caller_does_to_an_answer_is_not_remembered(acme: Installation) -> None:
+def test_what_a_caller_does_to_a_response_is_not_remembered(acme: Installation) -> None:
     job = acme.job("acme/web", 11)
     assert isinstance(job, dict)
     job.clear()
@@ -42,7 +42,7 @@ def test_what_a_caller_does_to_an_answer_is_not_remembered(acme: Installation) -
 
 
 @pytest.mark.usefixtures("finished_run")
-def test_answer_for_one_installation_is_not_shown_to_another(app: GitHubApp, github: RecordedGitHub) -> None:
+def test_response_for_one_installation_is_not_shown_to_another(app: GitHubApp, github: RecordedGitHub) -> None:
     github.state.put("installations", 8, account="acme")
     assert app.installation(7).run("acme/web", 1) == app.installation(8).run("acme/web", 1)
     assert github.statuses == [200, 200]
@@ -57,7 +57,7 @@ def test_responses_used_last_are_kept() -> None:
     assert [etags.find("us", name) is not None for name in ("/a", "/b", "/c")] == [True, False, True]
 
 
-def test_answer_without_an_etag_is_not_kept() -> None:
+def test_response_without_an_etag_is_not_kept() -> None:
     etags = ETags()
     etags.store("us", "/a", Response(status=200, headers={}, body=b""))
     assert etags.find("us", "/a") is None

@@ -19,7 +19,7 @@ def test_calls_and_pages_stay_below_the_prefix(enterprise: Installation, github:
     for number in range(1, 102):
         github.state.put("runners", number, scope="acme", name=f"i-{number}")
     assert len(list(enterprise.org_runners("acme"))) == 101
-    assert github.asked == [RUNNERS, f"{RUNNERS}&page=2"]
+    assert github.calls == [RUNNERS, f"{RUNNERS}&page=2"]
     assert github.requests[0].target == "/api/v3/app/installations/7/access_tokens"
 
 

@@ -71,7 +71,7 @@ def test_clock_ahead_of_githubs_does_not_turn_a_limit_into_a_refusal(connect: Co
     assert len(naps) == 1
 
 
-def test_budget_is_known_after_every_answer(acme: Installation, github: RecordedGitHub, clock: ManualClock) -> None:
+def test_budget_is_known_after_every_response(acme: Installation, github: RecordedGitHub, clock: ManualClock) -> None:
     github.state.configure(rate_limit=100)
     assert acme.budget is None
     list(acme.org_runners("acme"))
@@ -89,7 +89,7 @@ def test_each_installation_has_a_budget_of_its_own(app: GitHubApp, github: Recor
     assert (acme.budget.remaining, globex.budget.remaining) == (4998, 4999)
 
 
-def test_github_is_not_asked_when_nothing_is_left(acme: Installation, github: RecordedGitHub) -> None:
+def test_github_is_not_called_when_nothing_is_left(acme: Installation, github: RecordedGitHub) -> None:
     github.state.configure(rate_limit=1)
     list(acme.org_runners("acme"))
     with pytest.raises(RateLimited):

@@ -32,13 +32,13 @@ def many_deliveries(github: RecordedGitHub) -> None:
 @pytest.mark.usefixtures("many_runners")
 def test_all_pages_are_read(acme: Installation, github: RecordedGitHub) -> None:
     assert [runner["id"] for runner in acme.org_runners("acme")] == list(range(1, 251))
-    assert github.asked == [RUNNERS, f"{RUNNERS}&page=2", f"{RUNNERS}&page=3"]
+    assert github.calls == [RUNNERS, f"{RUNNERS}&page=2", f"{RUNNERS}&page=3"]
 
 
 @pytest.mark.usefixtures("many_runners")
-def test_page_is_asked_for_when_it_is_needed(acme: Installation, github: RecordedGitHub) -> None:
+def test_page_is_requested_when_it_is_needed(acme: Installation, github: RecordedGitHub) -> None:
     assert len(list(itertools.islice(acme.org_runners("acme"), 100))) == 100
-    assert github.asked == [RUNNERS]
+    assert github.calls == [RUNNERS]
 
 
 @pytest.mark.usefixtures("many_runners")
@@ -84,5 +84,5 @@ def test_token_goes_nowhere_but_to_the_address_that_was_configured(connect: Conn
         ("", None),
     ],
 )
-def test_next_page_in_a_link_header(link: str, query: dict[str, str] | None) -> None:
+def test_the_next_page_is_read_from_the_link_header(link: str, query: dict[str, str] | None) -> None:
     assert Response(status=200, headers={"link": link}, body=b"").next_query == query

@@ -41,7 +41,7 @@ def test_missing_thing_is_not_looked_for_twice(acme: Installation, github: Recor
 def test_unknown_installation_is_not_found(connect: Connect, github: RecordedGitHub) -> None:
     with pytest.raises(NotFound, match="as the App"):
         list(connect().installation(99).org_runners("acme"))
-    assert github.asked == []
+    assert github.calls == []
 
 
 def test_permanent_errors_are_never_treated_as_transient() -> None:

@@ -27,7 +27,7 @@ def test_server_error_is_survived(acme: Installation, github: RecordedGitHub, na
     assert 0.25 <= naps[0] <= 0.5 <= naps[1] <= 1
 
 
-def test_server_error_while_asking_for_a_token_is_survived(acme: Installation, github: RecordedGitHub) -> None:
+def test_a_token_request_is_repeated_after_a_server_error(acme: Installation, github: RecordedGitHub) -> None:
     github.state.add_fault(kind="error", path="*/access_tokens")
     assert list(acme.org_runners("acme")) == []
 
@@ -58,14 +58,14 @@ def test_total_patience_is_bounded(connect: Connect, github: RecordedGitHub, nap
 
 @pytest.mark.usefixtures("finished_run")
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_rerun_is_not_repeated_after_an_answer_that_leaves_open_whether_it_was_done(
+def test_rerun_is_not_repeated_after_a_response_that_leaves_open_whether_it_was_done(
     acme: Installation, github: RecordedGitHub, naps: list[float], status: int
 ) -> None:
     github.state.add_fault(kind="error", status=status, path=RERUN)
     with pytest.raises(NoResponseError) as trouble:
         acme.rerun_failed_jobs("acme/web", 1)
     assert not trouble.value.repeatable
-    assert (github.asked, naps) == ([f"POST {RERUN}"], [])
+    assert (github.calls, naps) == ([f"POST {RERUN}"], [])
 
 
 @pytest.mark.usefixtures("finished_run")
@@ -98,10 +98,10 @@ def test_deletion_that_takes_too_long_is_repeated_and_finds_the_runner_gone(
     github.state.add_fault(kind="slow", seconds=3600, path="/orgs/*")
     connect(read_seconds=0.1).installation(7).delete_org_runner("acme", 5)
     assert github.statuses == [404]
-    assert github.asked == ["DELETE /orgs/acme/actions/runners/5"] * 2
+    assert github.calls == ["DELETE /orgs/acme/actions/runners/5"] * 2
 
 
-def test_refused_connection_is_tried_again_whatever_was_asked(connect: Connect, naps: list[float]) -> None:
+def test_refused_connection_is_tried_again_for_every_call(connect: Connect, naps: list[float]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
     with pytest.raises(NoResponseError, match="refused"):

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
 from local.github.endpoints import GITHUB
-from tests.local.github_description import validate
+from tests.local.github_openapi import validate
 
 
 class ManualClock:

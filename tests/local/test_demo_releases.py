@@ -16,7 +16,7 @@ from local.demo.scenarios.catalogue import all_steps
 from local.demo.scenarios.releases import CHECKOUT, INSTALLATION, PRODUCTION, UI, history
 from local.github import records as github
 from tests.local.test_demo_workload import MACHINES
-from tests.local.webhook_description import faults
+from tests.local.webhook_schemas import faults
 
 NOW = datetime(2025, 1, 15, 10, tzinfo=UTC)
 SENT = history(NOW)

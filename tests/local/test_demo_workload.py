@@ -22,7 +22,7 @@ from local.demo.player import chapters
 from local.demo.scenarios.catalogue import all_steps
 from local.demo.steps import Awaited, BusEvent, bus_events, deliveries
 from local.github import records as github
-from tests.local.webhook_description import faults
+from tests.local.webhook_schemas import faults
 
 NOW = datetime(2025, 1, 15, 10, tzinfo=UTC)
 MACHINES = Machines(**{each.name: f"i-{number:017x}" for number, each in enumerate(fields(Machines))})

@@ -8,14 +8,14 @@ from jsonschema import ValidationError
 
 from local.github import SimulatedGitHub
 from tests.local.github_client import Client
-from tests.local.github_description import validate
+from tests.local.github_openapi import validate
 
 RUN = "/repos/acme/web/actions/runs/1"
 
 
 @pytest.mark.parametrize(("field", "wrong"), [("head_sha", None), ("created_at", "yesterday"), ("id", "1"), ("url", 1)])
 @pytest.mark.usefixtures("finished_run")
-def test_an_answer_that_github_would_not_give_is_caught(acme: Client, field: str, wrong: Any) -> None:
+def test_a_response_that_github_would_not_send_is_found(acme: Client, field: str, wrong: Any) -> None:
     document = acme.get(RUN).document
     with pytest.raises(ValidationError):
         validate("GET /repos/{owner}/{repo}/actions/runs/{run_id}", 200, document | {field: wrong})

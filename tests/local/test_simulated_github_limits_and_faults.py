@@ -25,12 +25,12 @@ def test_budget_counts_down_and_ends_in_a_refusal(anyone: Client, acme: Client, 
     assert anyone.as_installation(7).get(RUNNERS).headers["x-ratelimit-remaining"] == "1"
 
 
-def test_asking_for_the_budget_is_free(acme: Client) -> None:
+def test_a_request_for_the_budget_is_free(acme: Client) -> None:
     acme.get(RUNNERS)
     assert [acme.get("/rate_limit").document["rate"]["used"] for _ in range(2)] == [1, 1]
 
 
-def test_unchanged_answer_is_304_and_free(github: SimulatedGitHub, acme: Client) -> None:
+def test_unchanged_response_is_304_and_free(github: SimulatedGitHub, acme: Client) -> None:
     first = acme.get(RUNNERS)
     again = acme.get(RUNNERS, **{"If-None-Match": first.headers["etag"]})
     assert (again.status, again.document) == (304, None)
@@ -68,7 +68,7 @@ def test_fault_for_a_path_lasts_until_it_is_cleared(anyone: Client, acme: Client
     assert acme.get(RUNNERS).status == 200
 
 
-def test_slow_answer_comes_after_the_work_is_done(
+def test_slow_response_comes_after_the_work_is_done(
     github: SimulatedGitHub, anyone: Client, acme: Client, paused: list[float]
 ) -> None:
     github.state.put("runners", 5, scope="acme", name="i-0abc")

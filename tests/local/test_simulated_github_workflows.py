@@ -48,7 +48,7 @@ def test_a_workflow_is_found_by_its_id_and_by_its_file(acme: Client) -> None:
 
 
 @pytest.mark.usefixtures("workflow")
-def test_a_dispatch_names_its_run_if_it_is_asked_to(acme: Client, github: SimulatedGitHub) -> None:
+def test_a_dispatch_names_its_run_on_request(acme: Client, github: SimulatedGitHub) -> None:
     assert acme.post(f"{WORKFLOW}/dispatches", ref="main").status == 204
     reply = acme.post(f"{WORKFLOW}/dispatches", ref="main", return_run_details=True)
     assert reply.status == 200

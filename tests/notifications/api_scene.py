@@ -7,7 +7,7 @@ import boto3
 import pytest
 from runledger.notifications.queue import Entry, read
 
-from tests.api.client import NOON, Answer, Client
+from tests.api.client import NOON, Client, Response
 from tests.api.conftest import api, ledger
 from tests.functions.conftest import World, world
 from tests.notifications.scenes import Scene
@@ -42,23 +42,23 @@ def client(world: World, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
     return found
 
 
-def create(client: Client, **changes: Any) -> Answer:
+def create(client: Client, **changes: Any) -> Response:
     body = {name: value for name, value in (WEBHOOK | changes).items() if value is not None}
     return client.post(SUBSCRIPTIONS, body)
 
 
 def created(client: Client, **changes: Any) -> dict[str, Any]:
-    answer = create(client, **changes)
-    assert answer.status == 201, answer.body
-    return dict(answer.body)
+    response = create(client, **changes)
+    assert response.status == 201, response.body
+    return dict(response.body)
 
 
 def path(subscription: dict[str, Any]) -> str:
     return f"{SUBSCRIPTIONS}/{subscription['subscription_id']}"
 
 
-def patch(client: Client, subscription: dict[str, Any], **changes: Any) -> Answer:
-    return client.ask("PATCH", path(subscription), body=json.dumps(changes))
+def patch(client: Client, subscription: dict[str, Any], **changes: Any) -> Response:
+    return client.request("PATCH", path(subscription), body=json.dumps(changes))
 
 
 def queued(world: World) -> list[Entry]:

@@ -8,41 +8,41 @@ from typing import Any
 
 from local.aws import clients as aws
 from local.aws.outputs import Outputs
-from tests.e2e.api import ask
+from tests.e2e.api import call
 
 PATIENCE_SECONDS = 60
 
 
 def subscribe(outputs: Outputs, installation_id: int, url: str, *, types: list[str], **more: Any) -> dict[str, Any]:
     body = {"name": "a receiver", "kind": "webhook", "config": {"url": url}, "types": types, **more}
-    answer = ask(outputs, f"/v1/installations/{installation_id}/subscriptions", method="POST", body=body)
-    assert answer.status == 201, answer.body
-    return dict(answer.body)
+    response = call(outputs, f"/v1/installations/{installation_id}/subscriptions", method="POST", body=body)
+    assert response.status == 201, response.body
+    return dict(response.body)
 
 
 def unsubscribe(outputs: Outputs, installation_id: int, subscription: dict[str, Any]) -> None:
     path = f"/v1/installations/{installation_id}/subscriptions/{subscription['subscription_id']}"
-    assert ask(outputs, path, method="DELETE").status == 200
+    assert call(outputs, path, method="DELETE").status == 200
 
 
 def post(outputs: Outputs, path: str, body: object = None) -> dict[str, Any]:
-    answer = ask(outputs, path, method="POST", body=body)
-    assert answer.status in (200, 202), answer.body
-    return dict(answer.body)
+    response = call(outputs, path, method="POST", body=body)
+    assert response.status in (200, 202), response.body
+    return dict(response.body)
 
 
 def messages(outputs: Outputs, installation_id: int, **query: Any) -> list[dict[str, Any]]:
-    answer = ask(outputs, f"/v1/installations/{installation_id}/messages", limit=200, **query)
-    assert answer.status == 200, answer.body
-    return list(answer.body["items"])
+    response = call(outputs, f"/v1/installations/{installation_id}/messages", limit=200, **query)
+    assert response.status == 200, response.body
+    return list(response.body["items"])
 
 
 def tick(outputs: Outputs) -> dict[str, int]:
     """As the schedule does."""
     with closing(aws.client(outputs, "lambda")) as lambdas:
-        answer = lambdas.invoke(FunctionName=outputs.functions["notification_schedules"], Payload=b"{}")
-        found = json.loads(answer["Payload"].read())
-    assert "FunctionError" not in answer, found
+        response = lambdas.invoke(FunctionName=outputs.functions["notification_schedules"], Payload=b"{}")
+        found = json.loads(response["Payload"].read())
+    assert "FunctionError" not in response, found
     return dict(found)
 
 

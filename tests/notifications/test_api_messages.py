@@ -28,9 +28,9 @@ __all__ = ["api", "client", "ledger", "world"]
 
 def test_a_test_message_is_created_and_queued(client: Client, world: World) -> None:
     made = created(client)
-    answer = client.post(f"{path(made)}/test")
-    assert answer.status == 202
-    message = answer.body
+    response = client.post(f"{path(made)}/test")
+    assert response.status == 202
+    message = response.body
     assert (message["status"], message["message_type"], message["created_by"]) == (
         *("queued", "runledger.test"),
         "token:olga",
@@ -42,8 +42,8 @@ def test_a_test_message_is_created_and_queued(client: Client, world: World) -> N
 
 def test_a_disabled_subscription_cant_be_tested(client: Client, world: World) -> None:
     made = created(client, enabled=False)
-    answer = client.post(f"{path(made)}/test")
-    assert (answer.status, answer.body["detail"]) == (
+    response = client.post(f"{path(made)}/test")
+    assert (response.status, response.body["detail"]) == (
         409,
         "This subscription is disabled: enable it, then test it",
     )
@@ -105,8 +105,8 @@ def test_a_second_text_with_the_same_id_never_replaces_the_first(client: Client)
 )
 def test_an_invalid_text_is_rejected(client: Client, body: dict[str, Any], parameter: str) -> None:
     created(client)
-    answer = client.post(MESSAGES, body)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, parameter)
+    response = client.post(MESSAGES, body)
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, parameter)
 
 
 def test_only_a_failed_message_can_be_sent_again_as_one_new_message(client: Client) -> None:
@@ -135,11 +135,11 @@ def test_messages_are_listed_by_status_type_day_and_subscription_with_cursors(cl
     def listed(**query: Any) -> list[str]:
         found, cursor = list[str](), None
         while True:
-            answer = client.get(MESSAGES, limit=3, cursor=cursor, **query)
-            assert answer.status == 200, answer.body
-            found += [each["message_id"] for each in answer.body["items"]]
-            assert all("payload" not in each for each in answer.body["items"])
-            if not (cursor := answer.body["next_cursor"]):
+            response = client.get(MESSAGES, limit=3, cursor=cursor, **query)
+            assert response.status == 200, response.body
+            found += [each["message_id"] for each in response.body["items"]]
+            assert all("payload" not in each for each in response.body["items"])
+            if not (cursor := response.body["next_cursor"]):
                 return found
 
     assert len(set(listed())) == len(listed()) == 11

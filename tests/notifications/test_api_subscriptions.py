@@ -35,12 +35,12 @@ __all__ = ["api", "client", "ledger", "world"]
 def test_without_the_setting_there_are_no_notifications_and_me_shows_it(api: Client, ledger: Ledger) -> None:
     ledger.record(receipt(QUEUED))
     assert api.get("/v1/me").body["notifications"] is False
-    for answer in (
+    for response in (
         *(api.get(each) for each in (SUBSCRIPTIONS, MESSAGES, f"{HERE}/notifications", f"{MESSAGES}/{UNKNOWN}")),
         api.post(SUBSCRIPTIONS, WEBHOOK),
         api.post(MESSAGES, {"text": "hello"}),
     ):
-        assert (answer.status, "setting notifications" in answer.body["detail"]) == (404, True)
+        assert (response.status, "setting notifications" in response.body["detail"]) == (404, True)
 
 
 def test_a_subscription_is_created_listed_changed_and_deleted(client: Client) -> None:
@@ -56,10 +56,10 @@ def test_a_subscription_is_created_listed_changed_and_deleted(client: Client) ->
     assert (changed.body["branches"], changed.body["version"]) == (["main"], 2)
     assert "at_most_per_hour" not in changed.body
     assert client.get(path(made)).body == changed.body
-    assert client.ask("DELETE", path(made)).status == 200
+    assert client.request("DELETE", path(made)).status == 200
     assert client.get(path(made)).status == 404
     assert client.get(SUBSCRIPTIONS).body["items"] == []
-    assert client.ask("DELETE", path(made)).status == 404
+    assert client.request("DELETE", path(made)).status == 404
 
 
 def test_a_generated_secret_is_returned_once_and_stored_nowhere_but_in_secrets_manager(client: Client) -> None:
@@ -72,11 +72,11 @@ def test_a_generated_secret_is_returned_once_and_stored_nowhere_but_in_secrets_m
 
 def test_a_given_secret_is_never_returned(client: Client) -> None:
     url = "https://hooks.slack.com/services/T000/B000/not-a-real-token"
-    answer = create(client, kind="slack", config={}, secret=url)
-    assert answer.status == 201
-    for body in (answer.body, client.get(SUBSCRIPTIONS).body, client.get(path(answer.body)).body):
+    response = create(client, kind="slack", config={}, secret=url)
+    assert response.status == 201
+    for body in (response.body, client.get(SUBSCRIPTIONS).body, client.get(path(response.body)).body):
         assert "hooks.slack.com" not in json.dumps(body)
-    assert secret(answer.body) == url
+    assert secret(response.body) == url
 
 
 def test_a_rotation_keeps_the_previous_secret_for_a_day(client: Client) -> None:
@@ -93,7 +93,7 @@ def test_a_rotation_keeps_the_previous_secret_for_a_day(client: Client) -> None:
 
 def test_a_deleted_subscription_has_no_secret(client: Client) -> None:
     made = created(client)
-    client.ask("DELETE", path(made))
+    client.request("DELETE", path(made))
     secrets = boto3.client("secretsmanager")
     with pytest.raises(secrets.exceptions.InvalidRequestException):
         secret(made)
@@ -132,9 +132,9 @@ def test_a_deleted_subscription_has_no_secret(client: Client) -> None:
 def test_an_invalid_subscription_is_rejected_with_the_field_at_fault_and_nothing_is_stored(
     client: Client, changes: dict[str, Any], parameter: str
 ) -> None:
-    answer = create(client, **changes)
-    assert answer.status == 400, answer.body
-    assert answer.body["errors"][0]["parameter"] == parameter
+    response = create(client, **changes)
+    assert response.status == 400, response.body
+    assert response.body["errors"][0]["parameter"] == parameter
     assert engine().scan(TableName="notifications")["Items"] == []
     assert (
         boto3.client("secretsmanager").list_secrets(Filters=[{"Key": "name", "Values": [PREFIX]}])["SecretList"] == []
@@ -142,8 +142,8 @@ def test_an_invalid_subscription_is_rejected_with_the_field_at_fault_and_nothing
 
 
 def test_an_unknown_type_is_rejected_with_those_that_exist(client: Client) -> None:
-    answer = create(client, types=["run.fail"])
-    assert answer.body["detail"] == "types contains an unknown type: the types of run are run.completed, run.failed"
+    response = create(client, types=["run.fail"])
+    assert response.body["detail"] == "types contains an unknown type: the types of run are run.completed, run.failed"
     types = ["*", "job.*", "release.failed", "audit.*", "audit.finished", "deploy.*"]
     assert create(client, types=types).status == 201
 
@@ -171,15 +171,15 @@ def test_an_address_of_this_deployment_is_refused(client: Client, kind: str) -> 
         "timeEpoch": client.now_ms,
         "domainName": "abc.execute-api.us-east-1.amazonaws.com",
     }
-    answer = client.ask("POST", SUBSCRIPTIONS, body=json.dumps(body), requestContext=context)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "url")
+    response = client.request("POST", SUBSCRIPTIONS, body=json.dumps(body), requestContext=context)
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, "url")
 
 
 def test_a_change_of_the_kind_or_by_two_callers_at_once_is_refused(client: Client) -> None:
     made = created(client)
     for change in ({"kind": "slack"}, {"secret": "whsec_x"}, {"surprise": 1}):
-        answer = patch(client, made, **change)
-        assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, next(iter(change)))
+        response = patch(client, made, **change)
+        assert (response.status, response.body["errors"][0]["parameter"]) == (400, next(iter(change)))
     assert client.get(path(made)).body["kind"] == "webhook"
     table = Scene(engine()).subscriptions
     stored = table.get(INSTALLATION, made["subscription_id"])
@@ -196,8 +196,8 @@ def test_readers_read_and_only_operators_of_the_installation_change(client: Clie
         assert elsewhere.get(each).status == 404
     for caller, status in ((reader, 403), (elsewhere, 404)):
         assert caller.post(SUBSCRIPTIONS, WEBHOOK).status == status
-        assert caller.ask("PATCH", path(made), body='{"name": "x"}').status == status
-        assert caller.ask("DELETE", path(made)).status == status
+        assert caller.request("PATCH", path(made), body='{"name": "x"}').status == status
+        assert caller.request("DELETE", path(made)).status == status
         for action in ("test", "rotate-secret"):
             assert caller.post(f"{path(made)}/{action}").status == status
         assert caller.post(MESSAGES, {"text": "x"}).status == status

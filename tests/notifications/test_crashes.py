@@ -160,7 +160,7 @@ def in_the_window(outcome: Outcome) -> bool:
     step = disturbed(outcome)
     assert step is not None
     if step.operation == RECEIVE:
-        return step.fault in (Fault.KILLED_AFTER, Fault.ANSWER_LOST, Fault.SENT_TWICE)
+        return step.fault in (Fault.KILLED_AFTER, Fault.RESPONSE_LOST, Fault.SENT_TWICE)
     before = [each for each in outcome.steps if isinstance(each, Step) and each.number < step.number]
     last = next((each for each in reversed(before) if each.task == step.task), None)
     return step.operation == "update_item" and last is not None and last.operation == RECEIVE

@@ -141,7 +141,7 @@ def test_a_repository_has_a_digest_of_its_own(reader: DigestReader, clients: "Dy
     assert (found["jobs"], found["failed"], found["forgotten_approvals"]) == (1, 0, [])
 
 
-def test_nothing_happened(reader: DigestReader) -> None:
+def test_a_digest_without_jobs_states_that_there_were_none(reader: DigestReader) -> None:
     found = reader.read(7, DAY)
     assert is_valid(found)
     assert digest_text(found) == ["Daily digest: 0 jobs from 2026-11-16 to 2026-11-17", "No jobs in this period."]

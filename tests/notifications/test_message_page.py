@@ -56,7 +56,7 @@ def test_a_message_of_a_deleted_subscription_cant_be_sent_again(open_page: Open,
     made = created(client)
     failed = today(client).post(f"{path(made)}/test").body
     fail(client, failed)
-    client.ask("DELETE", path(made))
+    client.request("DELETE", path(made))
     tab = open_page().view("notifications")
     assert row(tab, "Messages", "Deleted subscription").get_by_role("button").count() == 0
     tab.view("message", part=failed["message_id"])

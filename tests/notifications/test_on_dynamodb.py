@@ -35,9 +35,9 @@ class Meter:
         def call(**arguments: Any) -> Any:
             if name not in WRITES:
                 return getattr(self.client, name)(**arguments)
-            answer = getattr(self.client, name)(**arguments, ReturnConsumedCapacity="TOTAL")
-            self.written += answer["ConsumedCapacity"]["CapacityUnits"]
-            return answer
+            response = getattr(self.client, name)(**arguments, ReturnConsumedCapacity="TOTAL")
+            self.written += response["ConsumedCapacity"]["CapacityUnits"]
+            return response
 
         return call
 

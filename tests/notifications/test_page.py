@@ -156,7 +156,7 @@ def test_an_action_that_the_api_rejects_explains_why(open_page: Open, client: Cl
     failed = today(client).post(f"{path(made)}/test").body
     fail(client, failed)
     tab = open_page().view("message", part=failed["message_id"])
-    client.ask("DELETE", path(made))
+    client.request("DELETE", path(made))
     tab.page.get_by_role("button", name="Send again").click()
     expect(tab.page.get_by_role("alert")).to_contain_text("was deleted or is disabled")
 
@@ -230,17 +230,17 @@ def test_a_message_of_ones_own_goes_to_all_subscriptions(open_page: Open, client
 
 def test_a_visible_tab_counts_the_messages_of_the_day_every_two_minutes_only(open_page: Open, client: Client) -> None:
     client.post(f"{path(created(client))}/test")
-    tab, asked = open_page(stands_still=False).view("notifications"), list[str]()
-    tab.page.on("request", lambda request: asked.append(request.url.partition("?")[0].rpartition("/")[2]))
+    tab, sent = open_page(stands_still=False).view("notifications"), list[str]()
+    tab.page.on("request", lambda request: sent.append(request.url.partition("?")[0].rpartition("/")[2]))
     for _ in range(4):
         tab.page.clock.run_for(15_000)
         tab.settled()
-    assert asked.count("notifications") == 0
+    assert sent.count("notifications") == 0
     # A timer begins when the response has arrived, so a busy machine has fewer of them.
-    assert min(asked.count("messages"), asked.count("subscriptions")) >= 2
+    assert min(sent.count("messages"), sent.count("subscriptions")) >= 2
     tab.page.clock.run_for(60_000)
     tab.settled()
-    assert asked.count("notifications") == 1
+    assert sent.count("notifications") == 1
 
 
 def test_a_reader_sees_everything_and_changes_nothing(open_page: Open, client: Client) -> None:

@@ -23,7 +23,7 @@ def scene() -> Scene:
     return Scene(Engine(ALL_TABLES))
 
 
-def test_what_the_receiver_asks_for_is_waited_for(scene: Scene) -> None:
+def test_the_pause_that_a_receiver_requests_is_kept(scene: Scene) -> None:
     scene.subscribe()
     for number in (1, 2):
         scene.route(number)

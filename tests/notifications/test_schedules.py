@@ -33,8 +33,8 @@ class Digests:
         if self.failures:
             self.failures -= 1
             raise RuntimeError("a query failed")
-        asked = {"installation_id": installation_id, "since": period.since, "until": period.until}
-        return asked | {"repository": options["repo_full_name"]}
+        arguments = {"installation_id": installation_id, "since": period.since, "until": period.until}
+        return arguments | {"repository": options["repo_full_name"]}
 
 
 def schedules(scene: Scene, digests: Digests | None = None) -> Schedules:

@@ -216,7 +216,7 @@ def test_a_bad_setting_is_a_problem() -> None:
     assert checks["settings"][1].startswith("stage is 'Not_A_Stage'; it must be")
 
 
-def test_a_misspelled_setting_is_a_question_with_a_sentence_after_it() -> None:
+def test_a_misspelled_setting_is_reported_with_a_suggestion() -> None:
     _, checks = run_preflight("-c", "stagee=prod")
     assert checks["settings"][1] == "stagee is not a setting: did you mean stage? See docs/settings.md"
 

@@ -43,21 +43,21 @@ class Machines:
     def get_paginator(self, _operation: str) -> "Machines":
         return self
 
-    def paginate(self, **asked: Any) -> Iterable[Mapping[str, Any]]:
+    def paginate(self, **request: Any) -> Iterable[Mapping[str, Any]]:
         self._watch.before("DescribeInstances")
         with self._lock:
             seen = dict(self.seen())
-        if "InstanceIds" in asked:
-            found = [_known(seen, each) for each in asked["InstanceIds"]]
+        if "InstanceIds" in request:
+            found = [_known(seen, each) for each in request["InstanceIds"]]
         else:
-            found = [each for each in seen.values() if all(_passes(each, one) for one in asked["Filters"])]
+            found = [each for each in seen.values() if all(_passes(each, one) for one in request["Filters"])]
         self._watch.after("DescribeInstances")
         return [{"Reservations": [{"OwnerId": ACCOUNT, "Instances": found}]}]
 
-    def terminate_instances(self, **asked: Any) -> None:
+    def terminate_instances(self, **request: Any) -> None:
         self._watch.before("TerminateInstances")
         with self._lock:
-            for each in asked["InstanceIds"]:
+            for each in request["InstanceIds"]:
                 self.stop(each)
         self._watch.after("TerminateInstances")
 
@@ -72,7 +72,7 @@ class NoTasks:
     def get_paginator(self, _operation: str) -> "NoTasks":
         return self
 
-    def paginate(self, **_asked: Any) -> Iterable[Mapping[str, Any]]:
+    def paginate(self, **_request: Any) -> Iterable[Mapping[str, Any]]:
         return []
 
 

@@ -35,7 +35,7 @@ class Log:
     """GitHub's log of the App's deliveries. `asked` are the ids of the deliveries that were redelivered."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    asked: list[int] = field(default_factory=list)
+    redelivered: list[int] = field(default_factory=list)
 
     def hook_url(self) -> str:
         return f"https://example.com{WEBHOOK_PATH}"
@@ -44,7 +44,7 @@ class Log:
         yield SimpleNamespace(deliveries=self.rows[::-1], next_cursor=None)
 
     def redeliver(self, delivery_id: int) -> None:
-        self.asked.append(delivery_id)
+        self.redelivered.append(delivery_id)
 
 
 class Bed:
@@ -70,7 +70,7 @@ class Bed:
     def passes(self, number: int) -> Sequence[int]:
         for _ in range(number):
             self.pass_over()
-        return self.log.asked
+        return self.log.redelivered
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def bed(dynamodb: "DynamoDBClient") -> Bed:
 
 
 @pytest.mark.parametrize(("status_code", "tries"), [(400, 0), (413, 0), (401, 4), (403, 3), (500, 4), (0, 4)])
-def test_a_delivery_is_redelivered_only_as_often_as_its_answer_may_change(
+def test_a_delivery_is_redelivered_only_as_often_as_its_response_may_change(
     bed: Bed, status_code: int, tries: int
 ) -> None:
     """Within 12 hours: after 10, 40 and 160 minutes, and after 11 hours."""
@@ -99,7 +99,7 @@ def test_refused_deliveries_of_one_tenant_keep_nothing_of_another_waiting(bed: B
         bed.deliver(403, installation_id=STRANGER, guid=None)
     lost = [bed.deliver(500) for _ in range(20)]
     bed.pass_over()
-    assert set(lost) <= set(bed.log.asked)
+    assert set(lost) <= set(bed.log.redelivered)
 
 
 def test_requests_that_github_rejects_are_bounded_as_well(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_a_pass_is_shared_among_installations(bed: Bed) -> None:
         bed.deliver(500, installation_id=installation_id) for installation_id in range(1, 31) for _ in range(3)
     }
     counts = bed.pass_over()
-    assert of_others <= set(bed.log.asked)
+    assert of_others <= set(bed.log.redelivered)
     assert (counts[Count.REDELIVERED], counts[Count.POSTPONED]) == (REDELIVERED_AT_MOST, 2 * REDELIVERED_AT_MOST - 110)
 
 
@@ -153,10 +153,10 @@ def test_with_more_installations_than_a_pass_has_redeliveries_each_has_its_turn(
     every = {bed.deliver(500, installation_id=installation_id) for installation_id in range(1, 10)}
     for _ in range(3):
         bed.pass_over(minutes=1)
-    assert sorted(bed.log.asked) == sorted(every)
+    assert sorted(bed.log.redelivered) == sorted(every)
 
 
-def test_the_oldest_that_was_asked_for_least_comes_first(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_that_was_redelivered_least_comes_first(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deliveries, "REDELIVERED_AT_MOST", 1)
     old = bed.deliver(500, guid="z")
     bed.clock.move(minutes=1)

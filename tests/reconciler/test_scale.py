@@ -76,8 +76,8 @@ class Fleet:
 
     def _launch(self, number: int) -> list[str]:
         tags = [{"ResourceType": "instance", "Tags": [{"Key": name, "Value": value} for name, value in TAGS.items()]}]
-        asked = {"MinCount": number, "MaxCount": number, "TagSpecifications": tags}
-        started = boto3.client("ec2").run_instances(ImageId="ami-12c6146b", **asked)
+        calls_to = {"MinCount": number, "MaxCount": number, "TagSpecifications": tags}
+        started = boto3.client("ec2").run_instances(ImageId="ami-12c6146b", **calls_to)
         return [each["InstanceId"] for each in started["Instances"]]
 
     def _put_run(self, run_id: int) -> None:
@@ -164,7 +164,7 @@ def dynamodb(tmp_path: Path, templates: Templates, monkeypatch: pytest.MonkeyPat
         client.close()
 
 
-def asked(github: SimulatedGitHub) -> Counter[str]:
+def calls_to(github: SimulatedGitHub) -> Counter[str]:
     """Calls by route, whatever the response."""
     calls: Counter[str] = Counter()
     for (route, _), number in github.state.calls.items():
@@ -172,13 +172,13 @@ def asked(github: SimulatedGitHub) -> Counter[str]:
     return calls
 
 
-def test_a_pass_over_300_jobs_and_300_runners(
+def test_a_pass_over_300_jobs_and_300_runners_makes_one_call_per_run(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fleet = Fleet(dynamodb, github, runs=30, jobs_a_run=10)
     began = time.perf_counter()
     report = fleet.reconcile()
-    took, calls = time.perf_counter() - began, asked(github)
+    took, calls = time.perf_counter() - began, calls_to(github)
     with capsys.disabled():
         print(f"\n300 jobs in 30 runs, 300 runners: {took:.1f} s, {sum(calls.values())} calls to GitHub")
     counts = report.tally.counts
@@ -192,10 +192,10 @@ def test_a_pass_over_300_jobs_and_300_runners(
 
 def test_calls_to_github_grow_with_runs_and_not_with_jobs(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     Fleet(dynamodb, github, runs=20, jobs_a_run=1).reconcile()
-    few_jobs = asked(github)
+    few_jobs = calls_to(github)
     empty(dynamodb)
     github.state.reset()
     github.state.put("installations", INSTALLATION, account=ORG)
     Fleet(dynamodb, github, runs=20, jobs_a_run=10).reconcile()
-    assert asked(github) == few_jobs
+    assert calls_to(github) == few_jobs
     assert few_jobs[JOBS_OF_A_RUN] == 20

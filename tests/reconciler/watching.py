@@ -105,6 +105,6 @@ class _WatchedConnection(Connection):
 
     def send(self, call: Call, headers: Mapping[str, str]) -> Response:
         self._watch.before(str(call))
-        answer = super().send(call, headers)
+        response = super().send(call, headers)
         self._watch.after(str(call))
-        return answer
+        return response

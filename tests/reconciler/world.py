@@ -107,9 +107,9 @@ class AgedMachines(Machines):
         self._world.called()
         return self._world.seen_machines()
 
-    def terminate_instances(self, **asked: Any) -> None:
+    def terminate_instances(self, **request: Any) -> None:
         self._world.called()
-        super().terminate_instances(**asked)
+        super().terminate_instances(**request)
 
     def stop(self, instance_id: str) -> None:
         self._stopped(instance_id)

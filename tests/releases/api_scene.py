@@ -10,7 +10,7 @@ from runledger.releases.recorder import HeadRecorder
 from runledger.tables import schema
 from runledger.tables.heads import HeadsTable
 
-from tests.api.client import Answer, Client, stored
+from tests.api.client import Client, Response, stored
 from tests.api.conftest import ELSEWHERE, api, ledger
 from tests.functions.conftest import World, world
 from tests.support.webhooks import INSTALLATION, QUEUED, receipt
@@ -43,8 +43,8 @@ def client(world: World, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
     return found
 
 
-def put(client: Client, path: str, body: object, *, token: str = PUBLISHER) -> Answer:
-    return client.with_token(token).ask("PUT", f"{HERE}/{path}", body=json.dumps(body))
+def put(client: Client, path: str, body: object, *, token: str = PUBLISHER) -> Response:
+    return client.with_token(token).request("PUT", f"{HERE}/{path}", body=json.dumps(body))
 
 
 def recorder() -> HeadRecorder:

@@ -16,7 +16,7 @@ from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
 from runledger_api import wiring
 
-from tests.api.client import NOON, TOKENS, Answer, Client
+from tests.api.client import NOON, TOKENS, Client, Response
 from tests.functions.conftest import World
 from tests.releases.api_scene import HERE, PUBLISHER, RETENTION_DAYS, STRANGER, api, client, ledger, put, world
 from tests.support.memory import engine
@@ -38,15 +38,15 @@ def items() -> Any:
 
 
 def reported(client: Client, version: str = "1.0.0", name: str = UI, **changes: Any) -> dict[str, Any]:
-    answer = put(client, f"builds/{name}/{version}", BUILD | changes)
-    assert answer.status == 200, answer.body
-    return dict(answer.body)
+    response = put(client, f"builds/{name}/{version}", BUILD | changes)
+    assert response.status == 200, response.body
+    return dict(response.body)
 
 
 def published(client: Client, world: World, name: str, version: str, **changes: Any) -> Publication:
     """As the function that reads the queue does."""
-    answer = put(client, f"packages/{quote(name, safe='')}/versions/{version}", changes)
-    assert (answer.status, answer.body) == (202, {"name": name, "version": version})
+    response = put(client, f"packages/{quote(name, safe='')}/versions/{version}", changes)
+    assert (response.status, response.body) == (202, {"name": name, "version": version})
     dynamodb = aws_client("dynamodb")
     url = world.sqs.get_queue_url(QueueName="releases.fifo")["QueueUrl"]
     (message,) = world.sqs.receive_message(QueueUrl=url)["Messages"]
@@ -66,7 +66,7 @@ def _nothing_is_rebuilt(line: LineKey) -> None:
     raise AssertionError(f"{line} was sent in a dry run")
 
 
-def parameter(refused: Answer) -> tuple[int, str]:
+def parameter(refused: Response) -> tuple[int, str]:
     return refused.status, refused.body["errors"][0]["parameter"]
 
 
@@ -152,14 +152,14 @@ def test_a_report_that_is_refused_names_its_field_and_writes_nothing(
 @pytest.mark.parametrize("body", [None, "", "[]", "{", '"x"'])
 def test_a_body_is_a_json_object(client: Client, body: str | None) -> None:
     before = items()
-    refused = client.with_token(PUBLISHER).ask("PUT", f"{HERE}/packages/ui", body=body)
+    refused = client.with_token(PUBLISHER).request("PUT", f"{HERE}/packages/ui", body=body)
     assert (refused.status, items()) == (400, before)
 
 
 def test_a_body_has_a_limit(client: Client) -> None:
     before = items()
     padded = json.dumps(PACKAGE) + " " * 250_000
-    refused = client.with_token(PUBLISHER).ask("PUT", f"{HERE}/packages/ui", body=padded)
+    refused = client.with_token(PUBLISHER).request("PUT", f"{HERE}/packages/ui", body=padded)
     assert (parameter(refused), items()) == ((400, "body"), before)
 
 
@@ -286,14 +286,14 @@ def test_another_installation_sees_nothing(client: Client, path: str) -> None:
     put(client, "packages/ui", PACKAGE)
     where, _, query = path.partition("?")
     given = dict([query.split("=")]) if query else {}
-    answer = client.with_token(TOKENS["scoped"]).get(f"{HERE}/{where}", **given)
-    assert (answer.status, answer.body["detail"]) == (404, f"Installation {INSTALLATION} was not found")
+    response = client.with_token(TOKENS["scoped"]).get(f"{HERE}/{where}", **given)
+    assert (response.status, response.body["detail"]) == (404, f"Installation {INSTALLATION} was not found")
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/../b", "a%00b", "a%0ab", "a%2523b", "%23", "x" * 215, "<b>", "a?b"])
 def test_hostile_names_are_refused(client: Client, name: str) -> None:
     before = items()
     for path in (f"builds/{quote(name)}/1.0.0", f"packages/{quote(name)}"):
-        answer = put(client, path, BUILD if path.startswith("builds") else PACKAGE)
-        assert answer.status in (400, 404), answer
+        response = put(client, path, BUILD if path.startswith("builds") else PACKAGE)
+        assert response.status in (400, 404), response
     assert items() == before

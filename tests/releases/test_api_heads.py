@@ -59,7 +59,7 @@ def test_a_head_without_a_result_has_no_state(client: Client) -> None:
     )
 
 
-def test_heads_of_a_repository_its_branches_and_one_branch(client: Client) -> None:
+def test_heads_are_those_of_the_default_branch_unless_branches_are_requested(client: Client) -> None:
     runs(run(1), *(run(n, head_branch=branch) for n, branch in ((2, "x"), (3, "y"))), run(4, repo_full_name="acme/ui2"))
     where = [(each["repo_full_name"], each["branch"]) for each in every(client, "heads", limit=1)]
     assert where == [(UI, "main"), ("acme/ui2", "main")]
@@ -196,17 +196,17 @@ def test_another_installation_sees_nothing(client: Client, path: str) -> None:
     deployments(deployment(1, succeeded_at="2025-01-11T12:00:00.000Z"))
     where, _, query = path.partition("?")
     given = dict([query.split("=")]) if query else {}
-    answer = client.with_token(TOKENS["scoped"]).get(f"{HERE}/{where}", **given)
-    assert (answer.status, answer.body["detail"]) == (404, f"Installation {INSTALLATION} was not found")
+    response = client.with_token(TOKENS["scoped"]).get(f"{HERE}/{where}", **given)
+    assert (response.status, response.body["detail"]) == (404, f"Installation {INSTALLATION} was not found")
     assert client.get(f"{HERE}/{where}".replace(str(INSTALLATION), str(ELSEWHERE)), **given).status == 404
 
 
 @pytest.mark.parametrize("path", ["heads", "heads/acme/ui", "environments", "environments/acme/ui", "dora"])
 def test_without_the_setting_every_request_is_404(api: Client, ledger: Any, path: str) -> None:
     ledger.record(receipt(QUEUED))
-    answer = api.get(f"{HERE}/{path}")
-    assert answer.status == 404
-    assert "the setting releases turns them on" in answer.body["detail"]
+    response = api.get(f"{HERE}/{path}")
+    assert response.status == 404
+    assert "the setting releases turns them on" in response.body["detail"]
 
 
 @pytest.mark.parametrize("path", ["heads/acme/..", "heads/a b/ui", "environments/acme%2Fui/x", "heads/acme"])

@@ -41,11 +41,11 @@ class Meter:
 
     def __getattr__(self, name: str) -> Any:
         def call(**arguments: Any) -> Any:
-            answer = getattr(self.client, name)(**arguments, ReturnConsumedCapacity="TOTAL")
-            units = answer["ConsumedCapacity"]["CapacityUnits"]
+            response = getattr(self.client, name)(**arguments, ReturnConsumedCapacity="TOTAL")
+            units = response["ConsumedCapacity"]["CapacityUnits"]
             self.written += units if name in WRITES else 0
             self.read += units if name in READS else 0
-            return answer
+            return response
 
         return call
 

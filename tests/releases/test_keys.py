@@ -28,7 +28,7 @@ def test_no_name_is_the_key_of_another(text: str) -> None:
     assert encoded == text or key_part(encoded) != encoded
 
 
-def test_parts_cannot_be_shifted() -> None:
+def test_names_with_separators_have_different_keys() -> None:
     assert release_keys.build_key(1, "a#b", "c", "1") != release_keys.build_key(1, "a", "b#c", "1")
     assert release_keys.environment_sort("acme/shop", "a#b").count("#") == 1
 

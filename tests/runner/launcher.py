@@ -18,7 +18,7 @@ class Launcher(ThreadingHTTPServer):
         self.failures: list[int] = []
         self.removal_status = 204
         self.silent = False
-        self.asked = Event()
+        self.called = Event()
         self.end_silence = Event()
         self.requests: list[str] = []
         self._thread = Thread(target=self.serve_forever, args=(0.05,))
@@ -48,24 +48,24 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._note()
         if self.server.failures:
-            self._answer(self.server.failures.pop(0))
+            self._respond(self.server.failures.pop(0))
         else:
-            self._answer(200, self.server.config)
+            self._respond(200, self.server.config)
 
     def do_DELETE(self) -> None:
         self._note()
-        self._answer(self.server.removal_status)
+        self._respond(self.server.removal_status)
 
     def log_message(self, *_: object) -> None:
         """Tests look at the requests instead."""
 
     def _note(self) -> None:
         self.server.requests.append(f"{self.command} {self.path.partition('?')[0]}")
-        self.server.asked.set()
+        self.server.called.set()
         if self.server.silent:
             self.server.end_silence.wait()
 
-    def _answer(self, status: int, body: bytes = b"") -> None:
+    def _respond(self, status: int, body: bytes = b"") -> None:
         try:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))

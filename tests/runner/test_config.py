@@ -78,19 +78,19 @@ def test_the_stop_timeout_ends_before_the_two_minutes_of_ecs() -> None:
 
 
 @pytest.mark.parametrize("url", [f"http://bucket.test/?{SIGNATURE}", f"s3://bucket/runner-config.json?{SIGNATURE}"])
-def test_only_https_is_asked_for_the_config(url: str) -> None:
+def test_only_https_is_called_for_the_config(url: str) -> None:
     with pytest.raises(BadConfig, match="RUNNER_CONFIG_URL must be an https URL"):
         load({"RUNNER_CONFIG_URL": url})
 
 
-def test_an_answer_that_will_not_change_is_not_asked_for_again(launcher: Launcher, sleep: Mock) -> None:
+def test_a_response_that_will_not_change_is_not_requested_again(launcher: Launcher, sleep: Mock) -> None:
     launcher.failures = [403]
     with pytest.raises(BadConfig, match="RUNNER_CONFIG_URL returned 403"):
         load({"RUNNER_CONFIG_URL": launcher.config_url})
     assert (len(launcher.requests), sleep.call_count) == (1, 0)
 
 
-def test_a_server_that_stays_broken_is_asked_a_few_times_with_longer_and_longer_pauses(
+def test_a_server_that_stays_broken_is_called_a_few_times_with_longer_and_longer_pauses(
     launcher: Launcher, sleep: Mock
 ) -> None:
     launcher.failures = [503] * 100

@@ -73,7 +73,7 @@ def test_a_failing_removal_is_a_warning(container: Container) -> None:
     assert warning(container) == "config.sh exited with 1"
 
 
-def test_a_launcher_that_does_not_answer_is_not_waited_for_beyond_the_timeout(
+def test_a_launcher_that_does_not_respond_is_not_waited_for_beyond_the_timeout(
     container: Container, launcher: Launcher
 ) -> None:
     launcher.silent = True

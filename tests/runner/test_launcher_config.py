@@ -90,7 +90,7 @@ def test_a_wrong_field_is_named_and_its_value_isnt(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(WRONG.keys() - {"jit_config", "scheduled_at"}))
-def test_the_schema_refuses_the_same(name: str) -> None:
+def test_the_schema_rejects_what_the_writer_rejects(name: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(CONFIG | {name: WRONG[name]}, SCHEMA)
 

@@ -71,7 +71,11 @@ def _parent(process: Path) -> str:
 
 
 def test_steps_of_a_job_cannot_read_the_config_from_the_entrypoints_memory() -> None:
-    ask = "import ctypes; from runner.processes import become_init; become_init(); print(ctypes.CDLL(None).prctl(3))"
+    program = (
+        "import ctypes; from runner.processes import become_init; become_init(); print(ctypes.CDLL(None).prctl(3))"
+    )
     assert ctypes.CDLL(None).prctl(3) == 1, "PR_GET_DUMPABLE: others of the same user may read"
-    shown = subprocess.run((sys.executable, "-c", ask), cwd=ROOT, env=dict(os.environ), check=True, capture_output=True)
+    shown = subprocess.run(
+        (sys.executable, "-c", program), cwd=ROOT, env=dict(os.environ), check=True, capture_output=True
+    )
     assert shown.stdout.strip() == b"0"

@@ -14,7 +14,7 @@ def impatient(**shares: float) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_an_idle_runner_is_asked_to_stop_at_once(container: Container, number: signal.Signals) -> None:
+def test_an_idle_runner_is_stopped_at_once(container: Container, number: signal.Signals) -> None:
     container.start_listening(FAKE_EXIT_CODE="5", RUNNER_STOP_TIMEOUT_SECONDS="3600")
     container.process.send_signal(number)
     assert container.exit_code() == 5
@@ -75,10 +75,10 @@ def test_the_stop_timeout_limits_every_wait(container: Container) -> None:
     ]
 
 
-def test_a_container_that_still_asks_for_its_config_leaves_at_once(container: Container, launcher: Launcher) -> None:
+def test_a_container_that_still_requests_its_config_stops_at_once(container: Container, launcher: Launcher) -> None:
     launcher.silent = True
     container.start(RUNNER_CONFIG="", RUNNER_CONFIG_URL=launcher.config_url)
-    assert launcher.asked.wait(60)
+    assert launcher.called.wait(60)
     container.process.terminate()
     assert container.exit_code() == 128 + signal.SIGTERM
     assert not container.marked("listening")

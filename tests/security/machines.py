@@ -30,8 +30,8 @@ def look_up(scene: Scene) -> None:
 
 def reconcile(scene: Scene, times: int = 3) -> dict[str, Any]:
     for _ in range(times):
-        answer = scene.reconcile("full")
-    return answer
+        response = scene.reconcile("full")
+    return response
 
 
 def idle_orphan(scene: Scene, tags: dict[str, str]) -> str:

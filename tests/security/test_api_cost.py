@@ -11,7 +11,7 @@ import pytest
 from runledger_api import web_pages
 
 from stacks.constructs import web
-from tests.api.client import Answer, Client
+from tests.api.client import Client, Response
 from tests.api.conftest import api
 from tests.functions.conftest import world
 from tests.support.synthesis import Templates, of_type, synthesise
@@ -37,7 +37,7 @@ def site(built: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRe
     return client.with_token(None)
 
 
-def browse(site: Client, path: str, accepted: str | None = "gzip, deflate, br") -> tuple[Answer, dict[str, Any]]:
+def browse(site: Client, path: str, accepted: str | None = "gzip, deflate, br") -> tuple[Response, dict[str, Any]]:
     """The answer, and the same as Lambda hands it to API Gateway."""
     raw: dict[str, Any] = {}
 
@@ -46,8 +46,8 @@ def browse(site: Client, path: str, accepted: str | None = "gzip, deflate, br") 
         return raw | {"headers": {**raw["headers"], "Content-Type": "text/plain"}}
 
     headers = {} if accepted is None else {"accept-encoding": accepted}
-    answer = Client(handler=handler, token=None).ask("GET", path, headers=headers)
-    return answer, raw
+    response = Client(handler=handler, token=None).request("GET", path, headers=headers)
+    return response, raw
 
 
 def text_of(raw: dict[str, Any]) -> str:
@@ -62,8 +62,8 @@ def assets_of(site: Client, page: str) -> list[str]:
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
 def test_a_page_is_small_and_allows_no_script_but_its_own(site: Client, path: str) -> None:
-    answer, raw = browse(site, path)
-    assert (answer.status, raw["headers"]["Cache-Control"]) == (200, "no-cache")
+    response, raw = browse(site, path)
+    assert (response.status, raw["headers"]["Cache-Control"]) == (200, "no-cache")
     assert len(raw["body"]) < 2000
     policy = raw["headers"]["Content-Security-Policy"]
     assert set(policy.split("; ")) >= POLICY
@@ -73,8 +73,8 @@ def test_a_page_is_small_and_allows_no_script_but_its_own(site: Client, path: st
 @pytest.mark.parametrize("page", ["/", "/docs"])
 def test_assets_are_compressed_and_kept_for_a_year(site: Client, page: str) -> None:
     for name in assets_of(site, page):
-        answer, raw = browse(site, f"/{name}")
-        assert (answer.status, raw["headers"]["Content-Encoding"]) == (200, "gzip")
+        response, raw = browse(site, f"/{name}")
+        assert (response.status, raw["headers"]["Content-Encoding"]) == (200, "gzip")
         assert (raw["headers"]["Cache-Control"], raw["headers"]["Vary"]) == (KEPT, "Accept-Encoding")
         assert len(raw["body"]) < 600_000
         assert text_of(raw)
@@ -97,8 +97,8 @@ def test_nothing_is_compressed_or_read_twice(site: Client, path: str, monkeypatc
 def test_a_large_file_is_only_sent_compressed(site: Client) -> None:
     (script,) = [name for name in assets_of(site, "/docs") if "swagger-ui" in name and name.endswith(".js")]
     assert browse(site, f"/{script}", "identity")[0].status == 406
-    answer, raw = browse(site, f"/{script}", None)
-    assert (answer.status, raw["headers"]["Content-Encoding"]) == (200, "gzip")
+    response, raw = browse(site, f"/{script}", None)
+    assert (response.status, raw["headers"]["Content-Encoding"]) == (200, "gzip")
 
 
 def test_small_files_are_readable_without_compression(site: Client) -> None:

@@ -131,8 +131,8 @@ def test_entries_that_share_a_hash_are_all_ignored(world: World, log: io.StringI
 
 
 def test_an_invalid_token_is_refused_in_plain_words(api: Client) -> None:
-    answer = api.with_token("wrong").get("/v1/me")
-    assert (answer.status, answer.body["detail"]) == (401, "This token isn't valid")
+    response = api.with_token("wrong").get("/v1/me")
+    assert (response.status, response.body["detail"]) == (401, "This token isn't valid")
 
 
 @pytest.fixture

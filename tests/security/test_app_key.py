@@ -19,7 +19,7 @@ from local.processes import clean_environment
 from stacks.constructs import api_function
 from stacks.constructs import github_requests as github_requests_stack
 from tests.api.client import Client
-from tests.api.conftest import Live, answer_github_requests, api, app, calls, ledger, live, pass_requests
+from tests.api.conftest import Live, api, app, calls, handle_github_requests, ledger, live, pass_requests
 from tests.functions.conftest import World, world
 from tests.stacks.test_functions import as_list, functions, statements
 from tests.support.settings import SETTINGS
@@ -69,7 +69,7 @@ def policy(templates: Templates, function: str) -> list[dict[str, Any]]:
     return statements(template, properties["Role"]["Fn::GetAtt"][0])
 
 
-def test_the_api_may_do_exactly_this(templates: Templates) -> None:
+def test_the_api_function_has_no_other_permissions(templates: Templates) -> None:
     """An attacker who controls its code could read the ledger, and run what an operator may run."""
     of_passes = json.dumps({"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["passes"]}})
     found = granted(templates, "Api")
@@ -165,7 +165,7 @@ def test_when_the_refresh_fails_the_response_comes_from_the_table(
     api: Client, live: Live, log: io.StringIO, failing: Callable[[object], dict[str, Any]]
 ) -> None:
     live(1, until=QUEUED_AGAIN)
-    answer_github_requests(failing)
+    handle_github_requests(failing)
     run, deployment = api.get(f"{HERE}/runs/{RUN}"), api.get(f"{HERE}/deployments/{DEPLOYMENT}")
     assert (run.status, run.body["run"]["status"]) == (200, "queued")
     assert (deployment.status, deployment.body["status"]) == (200, "pending")
@@ -181,7 +181,7 @@ def test_with_an_unavailable_github_the_response_comes_from_the_table(
     assert api.get(f"{HERE}/runs/{RUN}").body["run"]["status"] == "in_progress"
 
 
-def test_without_an_app_the_function_is_not_invoked_for_every_answer(world: World, api: Client, live: Live) -> None:
+def test_without_an_app_the_function_is_not_invoked_for_every_response(world: World, api: Client, live: Live) -> None:
     live(1, until=IN_PROGRESS)
     invoked: list[dict[str, Any]] = []
 
@@ -189,7 +189,7 @@ def test_without_an_app_the_function_is_not_invoked_for_every_answer(world: Worl
         invoked.append(event)
         return {"Payload": io.BytesIO(json.dumps(world.invoke("github_requests", event)).encode())}
 
-    answer_github_requests(run)
+    handle_github_requests(run)
     for _ in range(5):
         assert api.get(f"{HERE}/runs/{RUN}").status == 200
     assert [event["request"] for event in invoked] == ["refresh_run"]
@@ -215,7 +215,7 @@ def test_an_action_reaches_github_and_its_refusal_reaches_the_operator(
 )
 def test_the_outcome_of_an_action_decides_the_status(api: Client, live: Live, outcome: str, status: int) -> None:
     live(1, conclusion="failure")
-    answer_github_requests(lambda _: {"Payload": io.BytesIO(json.dumps({"outcome": outcome}).encode())})
+    handle_github_requests(lambda _: {"Payload": io.BytesIO(json.dumps({"outcome": outcome}).encode())})
     assert api.post(f"{HERE}/runs/{RUN}/rerun").status == status
 
 

@@ -40,9 +40,11 @@ def test_two_claims_make_a_machine_contested_which_is_shown_and_left_alone(scene
     scene.github.state.put("runners", 9, busy=False)
     scene.receive(COMPLETED, 1, started_at=ago(minutes=45), runner_id=9, completed_at=ago(minutes=31))
     mallory.run_job_on(instance)
-    answer = reconcile(scene)
-    assert (answer["summary"]["contested_runners"], answer["summary"]["orphans"]) == (1, 0)
-    assert f"runner {instance}: contested by installations {INSTALLATION} and {STRANGER}; not changed" in answer["text"]
+    response = reconcile(scene)
+    assert (response["summary"]["contested_runners"], response["summary"]["orphans"]) == (1, 0)
+    assert (
+        f"runner {instance}: contested by installations {INSTALLATION} and {STRANGER}; not changed" in response["text"]
+    )
     assert scene.state_of(instance) == "running"
 
 
@@ -183,18 +185,18 @@ def test_an_account_whose_name_was_taken_over_is_not_taken_for_the_owner(scene: 
     assert scene.state_of(instance) == "running"
 
 
-def test_the_answer_to_a_limited_operator_names_no_runner_of_others(scene: Scene) -> None:
+def test_the_response_to_a_limited_operator_names_no_runner_of_others(scene: Scene) -> None:
     instance = idle_orphan(scene, {})
     scene.reconcile()
     scene.github.state.put("runners", 10, scope=OWNER, name="acme-project-titan-deploy", busy=True)
-    answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[INSTALLATION])
-    assert "titan" not in answer["text"]
+    response = scene.reconcile(clean=instance, requested_by="token:limited", installations=[INSTALLATION])
+    assert "titan" not in response["text"]
     assert scene.state_of(instance) == "running"
 
 
 def test_a_cleanup_is_refused_if_the_machine_is_no_longer_the_callers(scene: Scene) -> None:
     instance = idle_orphan(scene, {})
     scene.reconcile()
-    answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
-    assert "isn't a suspected orphan" in answer["text"]
+    response = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
+    assert "isn't a suspected orphan" in response["text"]
     assert scene.state_of(instance) == "running"

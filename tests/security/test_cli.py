@@ -178,7 +178,7 @@ def test_a_redirect_is_not_followed(api: CannedApi, on_a_terminal: Run, status: 
     with CannedApi() as stranger:
         api.respond(JOBS, Raw(status, b"", {"Location": f"{stranger.url}/v1/installations"}))
         shown = on_a_terminal("jobs", "--status", "queued")
-        assert stranger.asked == []
+        assert stranger.requests == []
     assert f"the API redirects to {stranger.url}/v1/installations, which is not followed" in shown
 
 
@@ -186,7 +186,7 @@ def test_a_proxy_gets_no_request_for_this_machine(api: CannedApi) -> None:  # no
     """Such a request is plain http, so the proxy would see the token."""
     with CannedApi() as proxy:
         shown = runledger("installations", RUNLEDGER_API_URL=api.url, RUNLEDGER_TOKEN=TOKEN, http_proxy=proxy.url)
-        assert (shown.returncode, proxy.asked) == (0, [])
+        assert (shown.returncode, proxy.requests) == (0, [])
 
 
 def outputs(folder: Path, api_url: str) -> Path:

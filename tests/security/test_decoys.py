@@ -15,9 +15,9 @@ def test_an_idle_decoy_does_not_hide_an_idle_runner_of_another_installation(scen
     instance = ownerless(scene)
     scene.github.state.put("runners", 9, scope=REPO, name=name, busy=False)
     scene.github.state.put("runners", 660, scope=mallory.repo, name=f"x-{instance}", busy=False)
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "its name contains no machine's id" in answer["text"]
+    assert "its name contains no machine's id" in response["text"]
 
 
 def test_beside_the_registration_of_the_machine_an_idle_runner_of_the_same_installation_is_another_machine(

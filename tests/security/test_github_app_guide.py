@@ -28,7 +28,7 @@ def table(heading: str) -> list[list[str]]:
     return rows(section(GUIDE, "1. Create the App").partition(f"### {heading}\n")[2].partition("\n### ")[0])
 
 
-def test_the_form_asks_for_what_the_guide_explains() -> None:
+def test_the_form_requests_what_the_guide_explains() -> None:
     explained = {cells[2].strip("`") for cells in table("Permissions")}
     assert {f"{name}={access}" for name, access in permissions().items()} == explained
     events = {name for cells in table("Events") for name in re.findall(r"`(\w+)`", cells[1])}

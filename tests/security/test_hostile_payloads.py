@@ -106,7 +106,7 @@ def calls_to_dynamodb() -> Iterator[list[str]]:
     events.unregister("before-call.dynamodb", note)
 
 
-def answer(world: World, event: str, body: bytes, number: int = 0) -> int:
+def status_of(world: World, event: str, body: bytes, number: int = 0) -> int:
     request = http_event(body, event=event, guid=f"guid {number}")
     return int(world.invoke("webhook_intake", request)["statusCode"])
 
@@ -125,13 +125,13 @@ def test_whatever_stands_at_any_path_is_recorded_or_refused_as_a_whole(
         (refused if "refused: " in result else read).setdefault(result, case)
     assert len(refused) > 50
     assert len(read) > 300
-    assert answer(world, "ping", b"{}") == 200
+    assert status_of(world, "ping", b"{}") == 200
     with calls_to_dynamodb() as calls:
         for number, case in enumerate(refused.values()):
-            assert answer(world, case.event, case.body(number), number) == 400, case
+            assert status_of(world, case.event, case.body(number), number) == 400, case
     assert calls == []
     for number, case in enumerate(read.values()):
-        assert answer(world, case.event, case.body(number), number) in (200, 202), case
+        assert status_of(world, case.event, case.body(number), number) in (200, 202), case
     largest = max(len(json.dumps(item, default=str)) for found in dump(world.dynamodb).values() for item in found)
     assert largest < LARGEST_ITEM_WE_STORE
     assert world.deferred() == []
@@ -144,14 +144,14 @@ def test_what_cannot_be_parsed_is_refused_wherever_it_stands(
 ) -> None:
     for path in [path for path in paths(message) if len(path) == 1]:
         body = json.dumps(replaced(message, path, "HOSTILE")).replace('"HOSTILE"', hostile).encode()
-        assert answer(world, event, body) == 400
+        assert status_of(world, event, body) == 400
     assert not any(dump(world.dynamodb).values())
 
 
 def test_a_number_of_any_length_after_the_point_is_no_id(world: World) -> None:
     for number in ("1." + "0" * 10_000, "1e400", "-1e400", "1E-999999999"):
         body = json.dumps(job_payload(QUEUED) | {"workflow_job": "HOSTILE"}).replace('"HOSTILE"', f'{{"id": {number}}}')
-        assert answer(world, "workflow_job", body.encode()) == 400
+        assert status_of(world, "workflow_job", body.encode()) == 400
     assert not any(dump(world.dynamodb).values())
 
 

@@ -34,7 +34,7 @@ BODIES = [
 def test_a_hostile_body_of_an_order_is_refused(
     api: Client, pass_requests: list[dict[str, Any]], body: str, status: int
 ) -> None:
-    refusal = api.ask("POST", "/admin/reconciliation/run", body=body)
+    refusal = api.request("POST", "/admin/reconciliation/run", body=body)
     assert (refusal.status, refusal.body["status"]) == (status, status)
     assert pass_requests == []
 
@@ -43,7 +43,7 @@ def test_a_rerun_with_too_many_digits_is_refused(world: World, api: Client) -> N
     record_a_job(world)
     path = f"/v1/installations/{INSTALLATION}/runs/{RUN}/rerun"
     for number, status in ((TOO_MANY_DIGITS, 400), ("1e400", 400), ("NaN", 400), ("9" * 4000, 409)):
-        assert api.ask("POST", path, body=f'{{"run_attempt": {number}}}').status == status
+        assert api.request("POST", path, body=f'{{"run_attempt": {number}}}').status == status
 
 
 @pytest.mark.parametrize("repo", [name for name, allowed in NAMES.items() if not allowed])

@@ -74,12 +74,12 @@ def test_a_forged_end_is_corrected_and_its_jobs_are_looked_after_in_the_same_pas
 ) -> None:
     queued(scene, 1)
     report(scene, action)
-    answer = scene.reconcile(kind)
-    assert (answer["outcome"], answer["summary"]["installations_corrected"]) == ("success", 1)
-    assert f"installation {INSTALLATION}: reported as" in answer["text"]
-    assert "Installations corrected: 1" in answer["text"]
+    response = scene.reconcile(kind)
+    assert (response["outcome"], response["summary"]["installations_corrected"]) == ("success", 1)
+    assert f"installation {INSTALLATION}: reported as" in response["text"]
+    assert "Installations corrected: 1" in response["text"]
     assert record(scene)["status"] == "active"
-    assert answer["summary"]["runs_asked"] == 1
+    assert response["summary"]["runs_asked"] == 1
 
 
 def test_a_forged_deletion_of_a_suspended_installation_leaves_it_suspended(scene: Scene) -> None:
@@ -102,14 +102,14 @@ def test_every_forged_end_is_corrected_however_often_it_is_sent(scene: Scene) ->
 # ---- what GitHub confirms is final
 
 
-def test_a_deletion_that_github_confirms_is_final_and_github_is_not_asked_again(scene: Scene) -> None:
+def test_a_deletion_that_github_confirms_is_final_and_github_is_not_called_again(scene: Scene) -> None:
     queued(scene, 1)
     delete_on_github(scene)
     report(scene, "deleted")
-    answer = scene.reconcile()
-    assert (answer["outcome"], answer["summary"]["installations_confirmed"]) == ("success", 1)
-    assert f"installation {INSTALLATION}: deleted, confirmed by GitHub" in answer["text"]
-    assert answer["summary"]["runs_asked"] == 0
+    response = scene.reconcile()
+    assert (response["outcome"], response["summary"]["installations_confirmed"]) == ("success", 1)
+    assert f"installation {INSTALLATION}: deleted, confirmed by GitHub" in response["text"]
+    assert response["summary"]["runs_asked"] == 0
     report(scene, "created", received=ago(minutes=1))
     assert record(scene)["status"] == "deleted"
     assert scene.reconcile()["summary"]["installations_confirmed"] == 0
@@ -136,7 +136,7 @@ def test_a_suspended_installation_that_is_gone_is_recorded_as_deleted(scene: Sce
 # ---- before GitHub's response
 
 
-def test_an_unconfirmed_end_keeps_the_installation_among_those_that_are_asked(scene: Scene) -> None:
+def test_an_installation_whose_end_is_unconfirmed_is_still_reconciled(scene: Scene) -> None:
     queued(scene, 1)
     report(scene, "deleted")
     scene.github.state.add_fault(kind="error", path="/app/installations/*", times=None)
@@ -164,9 +164,9 @@ def test_an_app_that_github_does_not_know_confirms_nothing(scene: Scene, monkeyp
     typo = scene.world.secrets.create_secret(Name="typo", SecretString=json.dumps(app))["ARN"]
     monkeypatch.setenv("GITHUB_APP", typo)
     report(scene, "deleted")
-    answer = scene.reconcile()
+    response = scene.reconcile()
     assert "confirmed_at" not in record(scene)
-    assert (answer["outcome"], answer["summary"]["installations_confirmed"]) == ("errors", 0)
+    assert (response["outcome"], response["summary"]["installations_confirmed"]) == ("errors", 0)
 
 
 def test_github_may_be_behind_its_own_webhook_for_two_minutes(scene: Scene) -> None:
@@ -186,14 +186,14 @@ ACTIVE = InstallationReport(
 
 
 @pytest.mark.parametrize("confirmed", [None, ACTIVE], ids=["deleted", "active"])
-def test_an_answer_about_an_earlier_report_does_not_touch_a_later_one(
+def test_a_response_about_an_earlier_report_does_not_change_a_later_one(
     scene: Scene, confirmed: InstallationReport | None
 ) -> None:
     report(scene, "suspend", received=ago(minutes=20))
-    (asked,) = tables.installations().unconfirmed()
+    (unconfirmed,) = tables.installations().unconfirmed()
     report(scene, "deleted", received=ago(minutes=10))
     after = record(scene)
-    assert not tables.installations().confirm(asked, confirmed, at=ago(minutes=5))
+    assert not tables.installations().confirm(unconfirmed, confirmed, at=ago(minutes=5))
     assert record(scene) == after
 
 
@@ -205,8 +205,8 @@ def test_without_an_app_a_reported_end_counts_at_once(scene: Scene, monkeypatch:
     without_app(scene, monkeypatch)
     assert scene.reconcile()["summary"]["stuck_queued"] == 1
     report(scene, "deleted")
-    answer = scene.reconcile()
-    assert (answer["summary"]["stuck_queued"], answer["summary"]["installations_confirmed"]) == (0, 0)
+    response = scene.reconcile()
+    assert (response["summary"]["stuck_queued"], response["summary"]["installations_confirmed"]) == (0, 0)
     assert lookups(scene) == 0
 
 
@@ -272,6 +272,6 @@ def test_a_flood_of_forged_deletions_is_worked_off_and_leaves_time_for_everythin
 def test_a_pass_without_time_confirms_nothing_and_reports_it(scene: Scene) -> None:
     report(scene, "deleted")
     hurried = SimpleNamespace(aws_request_id="hurried", get_remaining_time_in_millis=lambda: 1_000)
-    answer: Any = scene.world.start("reconciler").handler({"pass": "quick"}, hurried)
-    assert "Left for the next pass: installations, jobs, runners" in answer["text"]
+    response: Any = scene.world.start("reconciler").handler({"pass": "quick"}, hurried)
+    assert "Left for the next pass: installations, jobs, runners" in response["text"]
     assert lookups(scene) == 0

@@ -18,8 +18,8 @@ from tests.support.webhooks import IN_PROGRESS, INSTALLATION, REPO
 def test_a_launchers_report_that_a_running_machine_has_ended_has_no_effect(scene: Scene) -> None:
     instance = busy_machine(scene)
     scene.launch(1, instance)
-    answer = scene.world.invoke("scheduling_events", batch(terminated(instance) | {"time": ago(minutes=5)}))
-    assert answer == {"batchItemFailures": []}
+    response = scene.world.invoke("scheduling_events", batch(terminated(instance) | {"time": ago(minutes=5)}))
+    assert response == {"batchItemFailures": []}
     assert scene.runner(instance)["status"] == "active"
     assert "terminated_at" not in scene.job(1)
     assert scene.history(1)[-1]["action"] == "reported by the launcher"

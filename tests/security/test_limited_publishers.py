@@ -33,9 +33,9 @@ def test_a_limited_publisher_makes_no_machine_known(scene: Scene, mallory: Stran
     instance = ownerless(scene)
     scene.github.state.put("runners", 9, scope=REPO, name=name, busy=True)
     assert not mallory.publish(event, NO_SUCH_MACHINE)["batchItemFailures"]
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "its name contains no machine's id" in answer["text"]
+    assert "its name contains no machine's id" in response["text"]
 
 
 def test_an_unlimited_publisher_makes_a_machine_known(scene: Scene) -> None:
@@ -63,21 +63,21 @@ def test_a_limited_operator_sees_no_machine_that_only_a_limited_publisher_report
     monkeypatch.setenv("ORPHANS", "report")
     instance = idle_machine(scene, mallory)
     reconcile(scene)
-    answer = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
-    assert "isn't a suspected orphan" in answer["text"]
+    response = scene.reconcile(clean=instance, requested_by="token:limited", installations=[STRANGER])
+    assert "isn't a suspected orphan" in response["text"]
     assert scene.state_of(instance) == "running"
     assert 9 in scene.github.state.runners
 
 
 def test_a_registration_with_another_installation_contests_the_machine(scene: Scene, mallory: Stranger) -> None:
     instance = idle_machine(scene, mallory)
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
     assert 9 in scene.github.state.runners
     runner = scene.runner(instance)
     assert (runner["installation_id"], runner["contested_by"]) == (STRANGER, INSTALLATION)
     assert not {"suspected_at", "cleaning_owner", "cleaning_since"} & runner.keys()
-    assert (runner["status"], answer["summary"]["contested_runners"]) == ("active", 1)
+    assert (runner["status"], response["summary"]["contested_runners"]) == ("active", 1)
 
 
 def test_a_decoy_of_another_installation_is_not_removed_with_the_owners_registration(

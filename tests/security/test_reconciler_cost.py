@@ -18,7 +18,7 @@ def test_jobs_that_a_launcher_invents_under_one_run_leave_githubs_budget_to_othe
         scene.launch(job_id, f"i-{job_id:017x}", run_id=RUN, repo_full_name=REPO)
     scene.receive(QUEUED, JOB)
     scene.on_github(JOB, "completed", completed_at=ago(minutes=30), conclusion="success")
-    answer = scene.reconcile("quick")
+    response = scene.reconcile("quick")
     assert 0 < scene.calls("/actions/jobs/") <= 20
-    assert answer["summary"]["jobs_healed"] == 1
+    assert response["summary"]["jobs_healed"] == 1
     assert scene.job(JOB)["status"] == "completed"

@@ -33,7 +33,7 @@ def unlisted(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("trouble", [suspended, refused, hidden, unlisted])
-def test_a_machine_is_not_stopped_while_one_scope_of_its_owner_cannot_answer(scene: Scene, trouble: Any) -> None:
+def test_a_machine_is_not_stopped_while_one_scope_of_its_owner_has_no_response(scene: Scene, trouble: Any) -> None:
     instance = idle_orphan(scene, {})
     trouble(scene)
     assert reconcile(scene)["summary"]["orphans_cleaned"] == 0
@@ -57,9 +57,9 @@ def test_a_suspended_installation_keeps_machines_of_unknown_owners_alive_and_is_
     mallory.webhook(IN_PROGRESS, 6661)
     instance = scene.start_instance()
     scene.github.state.put("installations", STRANGER, suspended_at=ago(days=1))
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert f"installation {STRANGER} is suspended" in answer["text"]
+    assert f"installation {STRANGER} is suspended" in response["text"]
 
 
 def test_an_idle_decoy_does_not_hide_a_busy_runner_without_an_id_in_its_name(scene: Scene, mallory: Stranger) -> None:
@@ -127,9 +127,9 @@ def test_a_list_that_changes_while_it_is_read_leaves_no_busy_runner_out(
         return page_of(request, found if "page" in request.query else [short_lived, *found])
 
     monkeypatch.setattr("local.github.endpoints.runners.page_of", removed_meanwhile)
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "the list of runners changes faster than it can be read" in answer["text"]
+    assert "the list of runners changes faster than it can be read" in response["text"]
 
 
 def test_a_machine_that_registers_again_while_it_is_removed_is_left_alone(

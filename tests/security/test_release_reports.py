@@ -65,5 +65,5 @@ def test_texts_of_a_plan_have_a_limit_in_bytes(client: Client, field: str) -> No
 @pytest.mark.parametrize("wanted", ["a - b", "9" * 200, "> " * 100, "\u0661 - \u0662"])
 def test_a_range_that_is_none_finds_nothing(client: Client, wanted: str) -> None:
     put(client, "packages/ui", {"repo_full_name": "acme/ui"})
-    answer = client.get(f"{HERE}/packages/ui/versions", range=wanted)
-    assert (answer.status, answer.body["items"]) == (200, [])
+    response = client.get(f"{HERE}/packages/ui/versions", range=wanted)
+    assert (response.status, response.body["items"]) == (200, [])

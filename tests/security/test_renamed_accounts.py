@@ -122,9 +122,9 @@ def test_an_account_that_takes_a_former_name_gets_no_busy_machine_stopped(scene:
     scene.github.state.put("installations", INSTALLATION, account=RENAMED)
     scene.github.state.put("runners", 9, scope=f"{RENAMED}/web", name=f"runner--{instance}", busy=True)
     scene.github.state.put("installations", 777, account=OWNER)
-    answer = reconcile(scene)
+    response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "is or was the account of several installations" in answer["text"]
+    assert "is or was the account of several installations" in response["text"]
     assert "installation_id" not in scene.runner(instance)
 
 

@@ -52,9 +52,9 @@ class Sender:
             guid=guid or f"guid {second}",
             at_epoch_ms=TEN_O_CLOCK_MS + second * 1000,
         )
-        answer = self._world.invoke("webhook_intake", request)
-        body = json.loads(answer["body"])
-        return answer["statusCode"], body.get("result") or body["detail"]
+        response = self._world.invoke("webhook_intake", request)
+        body = json.loads(response["body"])
+        return response["statusCode"], body.get("result") or body["detail"]
 
     def report(self, message: Message) -> tuple[int, str]:
         event, body = message

@@ -39,8 +39,8 @@ def own_secrets() -> list[str]:
 def test_a_token_of_ntfy_is_never_sent_to_another_server(client: Client, url: str) -> None:
     """An operator who can't read the token could receive it in a header."""
     made = created(client, kind="ntfy", config={"url": TOPIC}, secret="tk_of_a_colleague")
-    answer = patch(client, made, config={"url": url})
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "config")
+    response = patch(client, made, config={"url": url})
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, "config")
     assert client.get(path(made)).body["config"] == {"url": TOPIC}
 
 
@@ -54,8 +54,8 @@ def test_a_topic_of_the_same_server_and_one_without_a_token_can_be_changed(clien
 def test_webhooks_with_a_launchers_signature_are_never_sent_to_another_server(client: Client) -> None:
     """They contain no time: the new receiver could send them to the launcher again and again."""
     made = created(client, kind="relaunch", types=None, secret="of-the-launcher")
-    answer = patch(client, made, config={"url": "https://attacker.example/h"})
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "config")
+    response = patch(client, made, config={"url": "https://attacker.example/h"})
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, "config")
     assert patch(client, made, config={"url": "https://a.example/another/path"}).status == 200
 
 
@@ -73,8 +73,8 @@ def test_text_that_cannot_be_stored_is_rejected_before_a_secret_is_created(
     client: Client, changes: dict[str, Any], parameter: str
 ) -> None:
     """A secret costs money each month, and without a subscription nothing would delete it."""
-    answer = create(client, **changes)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, parameter)
+    response = create(client, **changes)
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, parameter)
     assert own_secrets() == []
 
 
@@ -115,8 +115,8 @@ def test_a_secret_that_is_a_url_is_never_replaced_by_our_own(client: Client) -> 
         "domainName": host,
     }
     body = json.dumps({"secret": f"https://{host}/topic"})
-    answer = client.ask("POST", where, body=body, requestContext=context)
-    assert (answer.status, answer.body["errors"][0]["parameter"]) == (400, "secret")
+    response = client.request("POST", where, body=body, requestContext=context)
+    assert (response.status, response.body["errors"][0]["parameter"]) == (400, "secret")
 
 
 def test_creating_and_deleting_subscriptions_is_limited(
@@ -127,6 +127,6 @@ def test_creating_and_deleting_subscriptions_is_limited(
     monkeypatch.setattr(wiring.counts(), "most_per_hour", 2 * MESSAGES_OF_A_CREATION)
     for _ in range(2):
         made = created(client)
-        assert client.ask("DELETE", path(made)).status == 200
+        assert client.request("DELETE", path(made)).status == 200
     assert create(client).status == 429
     assert create(client, types=[]).status == 400

@@ -89,9 +89,9 @@ def test_a_document_that_is_no_object_activates_no_secret(
 
 def test_a_refusal_names_what_the_secret_is_not_valid_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     store(world, scoped(repositories=["acme/web"]))
-    answer = deliver(world, job())
-    problem = json.loads(answer["body"])
-    assert (answer["headers"]["content-type"], problem["status"]) == ("application/problem+json", 403)
+    response = deliver(world, job())
+    problem = json.loads(response["body"])
+    assert (response["headers"]["content-type"], problem["status"]) == ("application/problem+json", 403)
     assert f"workflow_job deliveries of repository {REPO} of installation {INSTALLATION}" in problem["detail"]
     assert "acme" not in problem["detail"]
     (line,) = written(capsys)

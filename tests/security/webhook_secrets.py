@@ -37,10 +37,10 @@ def job(installation: int | None = INSTALLATION, repo: str = REPO) -> tuple[str,
 def deliver(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE) -> dict[str, Any]:
     event, message = about
     body = json.dumps(message).encode()
-    answer: dict[str, Any] = world.invoke(
+    response: dict[str, Any] = world.invoke(
         "webhook_intake", http_event(body, event=event, signature=sign(body, secret), guid=f"guid of {event}")
     )
-    return answer
+    return response
 
 
 def status(world: World, about: tuple[str, dict[str, Any]], secret: str = MINE) -> int:

@@ -23,14 +23,14 @@ class Fault(Enum):
     THROTTLED = "throttled, no effect"
     REFUSED = "refused, no effect"
     UNREACHABLE = "connection timed out, no effect"
-    ANSWER_LOST = "took effect, but its answer was lost"
+    RESPONSE_LOST = "took effect, but its answer was lost"
     SENT_TWICE = "took effect, its answer was lost, and the SDK sent it again"
     KILLED_BEFORE = "process killed before it"
     KILLED_AFTER = "process killed after it"
 
 
 CRASHES = (Fault.KILLED_BEFORE, Fault.KILLED_AFTER)
-ERRORS = (Fault.THROTTLED, Fault.UNREACHABLE, Fault.ANSWER_LOST, Fault.SENT_TWICE)
+ERRORS = (Fault.THROTTLED, Fault.UNREACHABLE, Fault.RESPONSE_LOST, Fault.SENT_TWICE)
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ def disturbed(step: Step, fault: Fault | None, effect: Callable[[], Any]) -> Any
         case Fault.SENT_TWICE:
             _attempt(effect)
             return _made(step, effect)
-        case Fault.ANSWER_LOST:
+        case Fault.RESPONSE_LOST:
             _attempt(effect)
             step.result = "error"
             raise ReadTimeoutError(endpoint_url=ENDPOINT)

@@ -185,11 +185,11 @@ class Engine:
         found = of.matching(self.storage, lag, wanted, names, values)
         items, ended_at = page(found, of, start=ExclusiveStartKey, forward=ScanIndexForward, limit=Limit)
         matching = [of.projected(item) for item in items if kept.holds(item, names, values)]
-        answer: Response = {"Count": len(matching), "ScannedCount": len(items)}
+        response: Response = {"Count": len(matching), "ScannedCount": len(items)}
         if Select != "COUNT":
             chosen = (paths.project(item, shown, names) if shown else item for item in matching)
-            answer["Items"] = [copied(item) for item in chosen]
-        return answer | ({"LastEvaluatedKey": copied(ended_at)} if ended_at else {})
+            response["Items"] = [copied(item) for item in chosen]
+        return response | ({"LastEvaluatedKey": copied(ended_at)} if ended_at else {})
 
     @operation("Scan")
     def scan(self, *, TableName: str, ConsistentRead: bool = False) -> Response:
@@ -234,8 +234,8 @@ class Paginator:
         if "PageSize" in PaginationConfig:
             request["Limit"] = PaginationConfig["PageSize"]
         while True:
-            answer = self._call(**request)
-            yield answer
-            if "LastEvaluatedKey" not in answer:
+            response = self._call(**request)
+            yield response
+            if "LastEvaluatedKey" not in response:
                 return
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+            request["ExclusiveStartKey"] = response["LastEvaluatedKey"]

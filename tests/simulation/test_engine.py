@@ -97,7 +97,7 @@ def comparable(value: Any) -> Any:
     return value
 
 
-def answer(client: Any, request: Request) -> Any:
+def result_of(client: Any, request: Request) -> Any:
     try:
         found = comparable(getattr(client, request.operation)(**request.arguments))
     except ClientError as error:
@@ -132,7 +132,7 @@ def without_last_key(given: Any) -> Any:
 def compare(client: Any, requests: Iterable[Request], *forms: Any) -> None:
     engine = Engine()
     for place, request in enumerate(requests):
-        ours, theirs = answer(engine, request), answer(client, request)
+        ours, theirs = result_of(engine, request), result_of(client, request)
         for form in forms:
             ours, theirs = form(ours), form(theirs)
         assert ours == theirs, f"request {place}: {request}"
@@ -212,7 +212,7 @@ def test_what_dynamodb_local_refuses_is_refused_with_its_error_code(dynamodb_loc
     for name, (operation, arguments) in REFUSED.items():
         table = {} if operation == "batch_get_item" else {"TableName": JOBS}
         request = Request(operation, table | arguments)
-        ours, theirs = answer(Engine(), request), answer(dynamodb_local, request)
+        ours, theirs = result_of(Engine(), request), result_of(dynamodb_local, request)
         assert isinstance(ours, tuple), name
         assert ours == theirs, name
 

@@ -90,7 +90,7 @@ def first_attempt(flow: Flow) -> Flow:
     return lambda process: flow(process.world.process())
 
 
-def test_a_lookup_that_is_retried_after_a_plan_takes_back_its_first_description() -> None:
+def test_a_lookup_that_is_retried_after_a_plan_takes_back_its_first_message() -> None:
     """The plan changes what the lookup records, so the retry puts another event."""
     world = World()
     play(world, {"past": started(FIRST, ONE, 3)})

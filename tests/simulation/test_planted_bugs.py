@@ -69,12 +69,12 @@ class StateBeforeHistory(Tampered):
         return self._then_history(self._client.update_item, arguments)
 
     def _then_history(self, write: Callable[..., Any], arguments: Arguments) -> Any:
-        answer = write(**arguments)
+        response = write(**arguments)
         key = arguments.get("Key") or arguments["Item"]
         if arguments["TableName"] == JOBS and key["SK"] == {"S": "v"}:
             while self._held:
                 self._client.put_item(**self._held.pop(0))
-        return answer
+        return response
 
 
 def plant(monkeypatch: pytest.MonkeyPatch, bug: type[Tampered]) -> None:

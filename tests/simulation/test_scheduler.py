@@ -92,13 +92,13 @@ def test_each_fault_has_its_effect() -> None:
         Fault.THROTTLED: 1,
         Fault.REFUSED: 1,
         Fault.UNREACHABLE: 1,
-        Fault.ANSWER_LOST: 2,
+        Fault.RESPONSE_LOST: 2,
         Fault.SENT_TWICE: 2,
         Fault.KILLED_BEFORE: 1,
         Fault.KILLED_AFTER: 2,
     }
     assert isinstance(by_fault[Fault.THROTTLED].results["A"].error, ClientError)
-    assert isinstance(by_fault[Fault.ANSWER_LOST].results["A"].error, ReadTimeoutError)
+    assert isinstance(by_fault[Fault.RESPONSE_LOST].results["A"].error, ReadTimeoutError)
     assert not by_fault[Fault.SENT_TWICE].results["A"].failed
 
 

@@ -54,7 +54,7 @@ def count_twice(stored: Stored) -> None:
     stored.runs[f"{INSTALLATION}#{lives.FIRST_RUN}#1"]["completed_jobs"] = 4
 
 
-def test_what_is_right_is_no_violation() -> None:
+def test_a_correct_ledger_has_no_violation() -> None:
     assert list(violations(WORKLOAD, perfect(), NO_ERRORS)) == []
 
 

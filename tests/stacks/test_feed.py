@@ -92,7 +92,7 @@ def test_each_stream_is_split_on_errors_retried_and_not_dropped_silently(with_fe
     assert len(reconciled) == 1
 
 
-def test_one_writer_for_each_installation(with_feed: Templates) -> None:
+def test_each_installation_has_one_writer_at_a_time(with_feed: Templates) -> None:
     """FIFO, and its messages stay hidden for longer than a writer can live."""
     queues = of_type(with_feed["events"], "AWS::SQS::Queue")
     fifo = {name: each for name, each in queues.items() if each.get("FifoQueue")}

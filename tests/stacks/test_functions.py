@@ -83,7 +83,7 @@ def test_every_function_has_a_list_of_permissions(templates: Templates) -> None:
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_a_function_may_do_exactly_this(templates: Templates, name: str) -> None:
+def test_a_function_has_exactly_the_listed_permissions(templates: Templates, name: str) -> None:
     template, function = functions(templates)[name]
     role = function["Role"]["Fn::GetAtt"][0]
     granted = statements(template, role)

@@ -142,13 +142,13 @@ def test_values_from_the_command_line_are_strings() -> None:
 
 
 def test_cdk_json_holds_exactly_the_defaults() -> None:
-    asked: set[str] = set()
+    names: set[str] = set()
 
     def remember(name: str) -> None:
-        asked.add(name)
+        names.add(name)
 
     assert Settings.read(remember) == read(**CONTEXT)
-    assert asked - REPLACED.keys() == CONTEXT.keys()
+    assert names - REPLACED.keys() == CONTEXT.keys()
 
 
 def test_a_misspelled_setting_is_rejected_with_a_suggestion() -> None:

@@ -21,7 +21,7 @@ from tests.simulation.engine import Engine
 # For tests that play many orders: the comparison above covers each of their calls on DynamoDB Local.
 in_memory = pytest.mark.parametrize("dynamodb", ["memory"], indirect=True)
 
-Answer = tuple[SimpleNamespace, dict[str, Any]]
+Response = tuple[SimpleNamespace, dict[str, Any]]
 OK, BAD_REQUEST = 200, 400
 
 
@@ -32,19 +32,19 @@ class InMemory:
         self.engine: Engine | None = None
         self._lock = Lock()
 
-    def __call__(self, model: Any, params: Mapping[str, Any], **_: object) -> Answer | None:
+    def __call__(self, model: Any, params: Mapping[str, Any], **_: object) -> Response | None:
         if self.engine is None:
             return None
         request = json.loads(params["body"], object_hook=_with_bytes)
         counted = request.pop("ReturnConsumedCapacity", None)
         try:
             with self._lock:  # the functions read with several threads
-                answer = dict(getattr(self.engine, xform_name(model.name))(**request))
+                response = dict(getattr(self.engine, xform_name(model.name))(**request))
         except ClientError as error:
             return SimpleNamespace(status_code=BAD_REQUEST), dict(error.response)
         if counted:
-            answer["ConsumedCapacity"] = _consumed(request)
-        return SimpleNamespace(status_code=OK), answer | {"ResponseMetadata": {"HTTPStatusCode": OK}}
+            response["ConsumedCapacity"] = _consumed(request)
+        return SimpleNamespace(status_code=OK), response | {"ResponseMetadata": {"HTTPStatusCode": OK}}
 
 
 def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:

@@ -60,17 +60,17 @@ def state(github: SimulatedGitHub) -> GitHubState:
     return GitHubState(app=GitHubApp.from_secret(secret, api_url=github.url))
 
 
-def run_cache(runs: RunsTable, ask: Any, time: SystemClock | None = None) -> Cache[RunKey]:
+def run_cache(runs: RunsTable, fetch: Any, time: SystemClock | None = None) -> Cache[RunKey]:
     """Refreshed in the same process."""
     time = time or SystemClock()
-    return caches.run_cache(runs, Refresh(table=runs, fetch=ask, time=time), time=time)
+    return caches.run_cache(runs, Refresh(table=runs, fetch=fetch, time=time), time=time)
 
 
-def asked(github: SimulatedGitHub, of: str) -> int:
+def calls_to(github: SimulatedGitHub, of: str) -> int:
     return sum(count for route, count in github.state.calls.items() if of in str(route))
 
 
-def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_never(
+def test_an_unfinished_run_is_requested_again_after_25_seconds_and_a_finished_one_never(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState
 ) -> None:
     clock = Clock()
@@ -80,7 +80,7 @@ def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_ne
         found = cache.get(RunKey(INSTALLATION, RUN, 1), REPO)
         assert found is not None
         assert found["status"] == "in_progress"
-        assert asked(github, "/attempts/") == expected_calls
+        assert calls_to(github, "/attempts/") == expected_calls
     github.state.put("runs", RUN, repository=REPO, status="completed", conclusion="success")
     clock.seconds += 26
     for _ in range(3):
@@ -88,18 +88,18 @@ def test_an_unfinished_run_is_asked_again_after_25_seconds_and_a_finished_one_ne
         found = cache.get(RunKey(INSTALLATION, RUN, 1), REPO)
         assert found is not None
         assert (found["status"], found["conclusion"]) == ("completed", "success")
-    assert asked(github, "/attempts/") == 4
+    assert calls_to(github, "/attempts/") == 4
 
 
-def test_a_run_that_github_does_not_know_is_none_and_is_not_asked_at_once_again(
+def test_a_run_that_github_does_not_have_is_none_and_is_not_requested_again_at_once(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState
 ) -> None:
     cache = run_cache(ledger_on(dynamodb).runs, state.run)
     assert [cache.get(RunKey(INSTALLATION, 404, 1), REPO) for _ in range(3)] == [None] * 3
-    assert asked(github, "/attempts/") == 1
+    assert calls_to(github, "/attempts/") == 1
 
 
-def test_a_reader_that_read_before_a_lookup_ended_asks_github_only_about_another_repository(
+def test_a_reader_that_read_before_a_lookup_ended_calls_github_only_about_another_repository(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState
 ) -> None:
     """It can claim the run, because the lookup has ended its claim."""
@@ -107,12 +107,12 @@ def test_a_reader_that_read_before_a_lookup_ended_asks_github_only_about_another
     look_up = Refresh(table=runs, fetch=state.run, time=clock.time, is_lookup=True)
     assert look_up(key, REPO)
     assert not look_up(key, REPO)
-    assert asked(github, "/attempts/") == 1
+    assert calls_to(github, "/attempts/") == 1
     clock.seconds += caches.CLAIM_SECONDS + 1
     assert look_up(key, f"{REPO}-2")
     clock.seconds += caches.MISS_FRESH_SECONDS + 1
     assert look_up(key, f"{REPO}-2")
-    assert asked(github, "/attempts/") == 3
+    assert calls_to(github, "/attempts/") == 3
 
 
 def test_while_github_is_unavailable_the_last_response_is_used_and_without_one_an_error_is_raised(
@@ -121,13 +121,13 @@ def test_while_github_is_unavailable_the_last_response_is_used_and_without_one_a
     clock = Clock()
     responses = iter([state.run(RunKey(INSTALLATION, RUN, 1), REPO)])
 
-    def ask(*_: object) -> object:
+    def fetch(*_: object) -> object:
         try:
             return next(responses)
         except StopIteration:
             raise UnavailableError("GitHub is away") from None
 
-    cache = run_cache(ledger_on(dynamodb).runs, ask, clock.time)
+    cache = run_cache(ledger_on(dynamodb).runs, fetch, clock.time)
     assert cache.get(RunKey(INSTALLATION, RUN, 1), REPO) is not None
     clock.seconds += 10_000
     assert cache.get(RunKey(INSTALLATION, RUN, 1), REPO) is not None
@@ -168,7 +168,7 @@ def test_readers_that_wait_for_a_claim_only_read(dynamodb: "DynamoDBClient") -> 
     ],
     ids=["none", "waiting", "approved", "rejected"],
 )
-def test_a_deployment_is_asked_with_all_its_states_and_has_the_time_of_the_one_that_decides(
+def test_a_deployment_is_requested_with_all_its_states_and_has_the_time_of_the_one_that_decides(
     dynamodb: "DynamoDBClient", github: SimulatedGitHub, state: GitHubState, states: list[str], expected: dict[str, str]
 ) -> None:
     github.state.put(
@@ -204,4 +204,4 @@ def test_a_hundred_concurrent_readers_of_an_unfinished_run_make_one_call(
     client.close()
     assert {run["status"] for run in found if run} == {"in_progress"}
     assert len([run for run in found if run]) == 100
-    assert asked(github, "/attempts/") == 1
+    assert calls_to(github, "/attempts/") == 1

@@ -45,7 +45,7 @@ def test_suspended_and_deleted_installations_are_not_polled_in_any_order_of_webh
         empty(dynamodb)
 
 
-def test_an_installation_that_was_only_seen_is_asked(dynamodb: "DynamoDBClient") -> None:
+def test_an_installation_that_was_only_seen_is_listed(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     ledger.record(receipt(QUEUED))
     assert ledger.installations.active() == [INSTALLATION]

@@ -163,12 +163,12 @@ def test_an_installation_is_registered_once_and_keeps_its_first_sight(dynamodb: 
 def test_a_job_is_found_through_each_index(dynamodb: "DynamoDBClient", index: str, partition: str) -> None:
     sort = "completed_at" if index == "by_completion" else "created_at"
     ledger_on(dynamodb).record(receipt(COMPLETED))
-    answer = dynamodb.query(
+    response = dynamodb.query(
         TableName=JOBS,
         IndexName=index,
         KeyConditionExpression="#p = :p AND #s BETWEEN :a AND :b",
         ExpressionAttributeNames={"#p": index, "#s": sort},
         ExpressionAttributeValues={":p": {"S": partition}, ":a": {"S": "2025-01-15"}, ":b": {"S": "2025-01-16"}},
     )
-    assert [item["PK"]["S"] for item in answer["Items"]] == [f"{INSTALLATION}#{JOB}"]
-    assert ("conclusion" in answer["Items"][0]) is (index == "by_completion")
+    assert [item["PK"]["S"] for item in response["Items"]] == [f"{INSTALLATION}#{JOB}"]
+    assert ("conclusion" in response["Items"][0]) is (index == "by_completion")

@@ -65,8 +65,8 @@ def delete(client: "DynamoDBClient", job_ids: range) -> None:
 def write(client: "DynamoDBClient", requests: list[Any]) -> None:
     for first in range(0, len(requests), 25):
         batch = requests[first : first + 25]
-        answer = client.batch_write_item(RequestItems={schema.WORKFLOW_JOBS.name: batch})
-        assert not answer["UnprocessedItems"]
+        response = client.batch_write_item(RequestItems={schema.WORKFLOW_JOBS.name: batch})
+        assert not response["UnprocessedItems"]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNS, RememberedFollowUps, ledger_on
 from tests.support.webhooks import COMPLETED, DEPLOYMENT, IN_PROGRESS, RUN, delivery, payload, receipt
-from tests.tables.test_reruns import CHECK, JOBS, asked, github, history, interrupt, reruns_of
+from tests.tables.test_reruns import CHECK, JOBS, github, history, interrupt, reruns_of, reruns_requested
 from tests.tables.test_runs import take
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_any_failure_reruns_once_and_the_history_of_each_failed_job_shows_it(
     fail(ledger, *JOBS)
     reruns = reruns_of(ledger, github, policy=ANY_FAILURE)
     assert [reruns.consider(CHECK).outcome for _ in range(3)] == [RerunOutcome.REQUESTED] * 3
-    assert asked(github) == 1
+    assert reruns_requested(github) == 1
     assert all("rerun_requested" in history(dynamodb, job_id) for job_id in JOBS)
 
 
@@ -95,7 +95,7 @@ def test_a_check_that_was_queued_before_reruns_were_switched_off_does_nothing(
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
     assert reruns_of(ledger, github, policy=NEVER).consider(CHECK).outcome is RerunOutcome.SWITCHED_OFF
-    assert asked(github) == 0
+    assert reruns_requested(github) == 0
 
 
 @pytest.mark.parametrize("broken", ["failed", "interrupted"])
@@ -107,7 +107,7 @@ def test_any_failure_never_reruns_a_run_with_a_job_behind_an_environment(
     (fail if broken == "failed" else interrupt)(ledger, *JOBS)
     reruns = reruns_of(ledger, github, policy=ANY_FAILURE)
     assert [reruns.consider(CHECK).outcome for _ in range(2)] == [RerunOutcome.BEHIND_AN_ENVIRONMENT] * 2
-    assert asked(github) == 0
+    assert reruns_requested(github) == 0
     assert "rerun_refused" in history(dynamodb, JOBS[0])
     (run,) = items(dynamodb, RUNS)
     assert run["rerun_result"] == RerunOutcome.BEHIND_AN_ENVIRONMENT
@@ -148,4 +148,4 @@ def test_any_failure_requests_nothing_when_github_lists_no_failed_job(
         reruns_of(ledger_on(dynamodb), github, policy=ANY_FAILURE).consider(CHECK).outcome
         is RerunOutcome.NO_FAILED_JOBS
     )
-    assert asked(github) == 0
+    assert reruns_requested(github) == 0

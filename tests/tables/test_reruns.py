@@ -57,7 +57,7 @@ def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns
     return Reruns(**common, **wiring)
 
 
-def asked(github: SimulatedGitHub) -> int:
+def reruns_requested(github: SimulatedGitHub) -> int:
     return sum(count for (route, _), count in github.state.calls.items() if "rerun-failed-jobs" in route)
 
 
@@ -121,7 +121,7 @@ def test_all_jobs_are_rerun_by_one_call_which_is_in_each_history(
     interrupt(ledger, *JOBS)
     reruns = reruns_of(ledger, github)
     assert [reruns.consider(CHECK).outcome for _ in range(3)] == [RerunOutcome.REQUESTED] * 3
-    assert asked(github) == 1
+    assert reruns_requested(github) == 1
     assert all("rerun_requested" in history(dynamodb, job_id) for job_id in JOBS)
     (run,) = items(dynamodb, RUNS)
     assert run["rerun_result"] == "requested"
@@ -133,10 +133,10 @@ def test_a_run_with_a_job_that_failed_for_its_own_reason_is_rerun_only_if_the_se
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS[:2])
     assert reruns_of(ledger, github).consider(CHECK).outcome is RerunOutcome.OWN_FAILURE
-    assert asked(github) == 0
+    assert reruns_requested(github) == 0
     policy = RerunPolicy.ANY_FAILURE
     assert reruns_of(ledger, github, policy=policy).consider(CHECK).outcome is RerunOutcome.REQUESTED
-    assert asked(github) == 1
+    assert reruns_requested(github) == 1
 
 
 def test_an_interruption_that_is_recorded_later_still_counts(
@@ -163,21 +163,21 @@ def test_a_run_is_not_rerun_more_often_than_the_setting_allows(
     check = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=attempt)
     reruns = reruns_of(ledger, github, at_most=at_most, policy=RerunPolicy.ANY_FAILURE)
     assert reruns.consider(check).outcome is expected
-    assert asked(github) == (expected is RerunOutcome.REQUESTED)
+    assert reruns_requested(github) == (expected is RerunOutcome.REQUESTED)
 
 
-def test_a_run_that_github_has_not_finished_is_asked_for_later(
-    dynamodb: "DynamoDBClient", github: SimulatedGitHub
-) -> None:
+def test_a_run_that_github_has_not_finished_is_rerun_later(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
     github.state.put("runs", RUN, repository=REPO, status="in_progress")
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
     with pytest.raises(UnavailableError):
         reruns_of(ledger, github).consider(CHECK)
-    assert asked(github) == 0
+    assert reruns_requested(github) == 0
 
 
-def test_a_refusal_is_recorded_and_not_asked_again(dynamodb: "DynamoDBClient", github: SimulatedGitHub) -> None:
+def test_a_refusal_is_recorded_and_the_rerun_not_requested_again(
+    dynamodb: "DynamoDBClient", github: SimulatedGitHub
+) -> None:
     github.state.add_fault(kind="error", status=422, path="*/rerun-failed-jobs", times=None)
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
@@ -194,7 +194,7 @@ def test_a_run_that_was_cancelled_is_not_run_again(dynamodb: "DynamoDBClient", g
     interrupt(ledger, *JOBS)
     reruns = reruns_of(ledger, github, policy=RerunPolicy.ANY_FAILURE)
     assert reruns.consider(CHECK).outcome is RerunOutcome.CANCELLED
-    assert asked(github) == 0
+    assert reruns_requested(github) == 0
 
 
 def test_an_interrupted_job_that_ended_as_cancelled_in_a_run_that_was_not_is_rerun(
@@ -264,5 +264,5 @@ def test_concurrent_checks_of_a_run_make_one_call(
     client.close()
     assert results <= {RerunOutcome.REQUESTED, RerunOutcome.IN_PROGRESS, RerunOutcome.OWN_FAILURE}
     assert RerunOutcome.REQUESTED in results
-    assert asked(github) == 1
+    assert reruns_requested(github) == 1
     assert all("rerun_requested" in history(dynamodb_local, job_id) for job_id in JOBS)

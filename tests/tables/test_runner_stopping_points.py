@@ -27,7 +27,7 @@ from tests.support.beds import dump, empty
 from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_events import INSTANCE, SCOPE
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
-from tests.tables.test_reruns import CHECK, JOBS, asked, github, interrupt, reruns_of
+from tests.tables.test_reruns import CHECK, JOBS, github, interrupt, reruns_of, reruns_requested
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -143,7 +143,7 @@ def _given(stoppable: StoppableInstallation, _installation_id: int) -> Any:
     return stoppable
 
 
-def test_a_rerun_is_asked_for_once_wherever_it_is_stopped(
+def test_a_rerun_is_requested_once_wherever_it_is_stopped(
     dynamodb: "DynamoDBClient",
     github: SimulatedGitHub,
 ) -> None:
@@ -163,7 +163,7 @@ def test_a_rerun_is_asked_for_once_wherever_it_is_stopped(
         except Stopped:
             later = reruns_of(ledger_on(dynamodb), github, time=TWO_MINUTES_LATER)
             assert later.consider(CHECK).outcome is RerunOutcome.REQUESTED
-        assert asked(github) == 1
+        assert reruns_requested(github) == 1
         if not stopper.stopped:
             break
     assert number > 5

@@ -206,14 +206,14 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
         tags={"runs-on-pool": "a"},
     )
     runners = RunnerTracker(table=RunnersTable(dynamodb, RUNNERS, retention_days=14), record=ledger.record, scope=SCOPE)
-    asked: list[tuple[str, RunnerKind]] = []
+    looked_up: list[tuple[str, RunnerKind]] = []
 
     def describe(runner_id: str, kind: RunnerKind) -> Instance:
-        asked.append((runner_id, kind))
+        looked_up.append((runner_id, kind))
         return task
 
     lookups.look_up(lookup, runners, describe, no_price)
-    assert asked == [(task_id, RunnerKind.ECS)]
+    assert looked_up == [(task_id, RunnerKind.ECS)]
     assert (job(dynamodb)["instance_id"], job(dynamodb)["instance_lifecycle"]) == (runner_events.TASK, "spot")
     (runner,) = items(dynamodb, RUNNERS)
     assert (runner["PK"], runner["kind"], runner["job_id"]) == (runner_events.TASK, "ecs", JOB)

@@ -24,7 +24,7 @@ def active(dynamodb: "DynamoDBClient") -> RunnersTable:
     return table
 
 
-def test_a_cleanup_claim_whose_answer_was_lost_is_recognised(dynamodb: "DynamoDBClient") -> None:
+def test_a_cleanup_claim_whose_response_was_lost_is_recognised(dynamodb: "DynamoDBClient") -> None:
     table, locks = active(dynamodb), CleanupLocks(dynamodb, RUNNERS)
     suspected_at, at = "2025-01-15T11:00:00.000Z", "2025-01-15T11:30:00.000Z"
     assert table.suspect(INSTANCE, at=suspected_at, reason="no_job")

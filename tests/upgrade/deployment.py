@@ -71,9 +71,9 @@ class Deployment:
         """What intake made of it."""
         body = json.dumps(message).encode()
         headers = webhooks.headers(event, body, self.outputs.webhook_secret, delivery_id=guid)
-        answer = webhooks.post(self.outputs.webhook_url, body, headers)
-        assert answer.status == 202, answer.body
-        return str(json.loads(answer.body)["result"])
+        response = webhooks.post(self.outputs.webhook_url, body, headers)
+        assert response.status == 202, response.body
+        return str(json.loads(response.body)["result"])
 
     def client(self, service: str) -> Any:
         return aws.client(self.outputs, service)

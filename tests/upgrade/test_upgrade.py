@@ -14,7 +14,7 @@ from local.aws import deployment, emulator
 from local.aws.deployment import RUNNER_TAGS
 from local.aws.outputs import Outputs, compose
 from local.github import simulator
-from tests.e2e.api import ask
+from tests.e2e.api import call
 from tests.support import messages
 from tests.support.deployed import pause_schedules
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, RUN, payload
@@ -123,20 +123,20 @@ def test_the_upgrade_changes_the_code(upgrade: Upgrade) -> None:
     assert upgrade.deployed.layers("webhook_intake") != upgrade.layers_before
 
 
-def test_names_and_addresses_stay(upgrade: Upgrade) -> None:
+def test_names_and_addresses_are_unchanged_by_an_upgrade(upgrade: Upgrade) -> None:
     for name in ("webhook_url", "api_url", "event_bus"):
         assert getattr(upgrade.after, name) == getattr(upgrade.before, name)
     assert upgrade.before.tables.items() <= upgrade.after.tables.items()
     assert upgrade.before.functions.items() <= upgrade.after.functions.items()
 
 
-def test_secrets_and_tokens_stay(upgrade: Upgrade) -> None:
+def test_secrets_and_tokens_are_unchanged_by_an_upgrade(upgrade: Upgrade) -> None:
     assert len(upgrade.secrets_before) == 3
     assert upgrade.deployed.secrets() == upgrade.secrets_before
-    assert ask(upgrade.after, "/v1/me").status == 200
+    assert call(upgrade.after, "/v1/me").status == 200
 
 
-def test_tables_keep_their_items(upgrade: Upgrade) -> None:
+def test_items_are_unchanged_by_an_upgrade(upgrade: Upgrade) -> None:
     """Items of the jobs whose messages were waiting, and of their run, may have changed, but none is gone."""
     after = upgrade.deployed.tables()
     jobs = {f"{INSTALLATION}#{job_id}" for job_id in (RETRIED, LOOKED_UP)}

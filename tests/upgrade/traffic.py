@@ -67,8 +67,10 @@ class Traffic:
         secret = "a-secret-that-is-not-ours" if forged else self.outputs.webhook_secret
         headers = webhooks.headers("workflow_job", body, secret, delivery_id=guid)
         try:
-            answer = webhooks.post(self.outputs.webhook_url, body, headers)
-            refusal = None if answer.status == ACCEPTED else f"{answer.status}: {answer.body.decode(errors='replace')}"
+            response = webhooks.post(self.outputs.webhook_url, body, headers)
+            refusal = (
+                None if response.status == ACCEPTED else f"{response.status}: {response.body.decode(errors='replace')}"
+            )
         except (OSError, HTTPException) as error:
             refusal = repr(error)
         return Sent(guid=guid, key=key, body=body, forged=forged, refusal=refusal)

@@ -124,20 +124,20 @@ def test_the_setting_for_tests_opens_loopback_only(http: Client, address: str) -
 def test_a_name_that_changes_after_the_check_leads_to_the_checked_address(http: Client) -> None:
     """The resolver of an attacker responds with an allowed address first, and with the one to reach from then on."""
     with receiving(responds(200)) as checked, receiving(responds(200), address="127.0.0.2") as attacked:
-        answer = iter([["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"]])
-        asked: list[str] = []
+        addresses = iter([["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"]])
+        resolved: list[str] = []
 
         def resolve(host: str, _port: int) -> Sequence[str]:
-            asked.append(host)
-            return next(answer)
+            resolved.append(host)
+            return next(addresses)
 
         post(http(resolve=resolve), at(checked, host=NAME))
-    assert (checked.connections, attacked.connections, asked) == (1, 0, [NAME])
+    assert (checked.connections, attacked.connections, resolved) == (1, 0, [NAME])
 
 
 def test_a_name_that_turns_private_after_its_first_use_is_rejected(http: Client) -> None:
-    answer = iter([["127.0.0.1"], ["10.0.0.1"]])
-    client = http(resolve=lambda _host, _port: next(answer))
+    addresses = iter([["127.0.0.1"], ["10.0.0.1"]])
+    client = http(resolve=lambda _host, _port: next(addresses))
     with receiving(responds(200)) as receiver:
         assert post(client, at(receiver, host=NAME)).status == 200
         with pytest.raises(NotPublic):

@@ -75,7 +75,7 @@ def test_a_webhook_that_was_removed_is_final(status: int) -> None:
     assert receipt.outcome is Outcome.REFUSED
 
 
-def test_too_many_messages_are_sent_after_the_pause_that_slack_asks_for() -> None:
+def test_too_many_messages_are_sent_after_the_pause_that_slack_requests() -> None:
     with receiving(responds(429, Retry_After="30")) as receiver:
         receipt = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
     assert receipt == Receipt.try_later("HTTP 429 Too Many Requests", retry_after_seconds=30)

@@ -114,7 +114,7 @@ def test_a_redirect_is_tried_later_and_not_followed(status: int) -> None:
     ("value", "seconds"),
     [("120", 120), ("0", 0), ("99999999999999999999", 86_400), ("soon", None), ("-5", None), ("", None), ("1.5", None)],
 )
-def test_the_receiver_may_ask_for_a_pause_of_at_most_a_day(value: str, seconds: int | None) -> None:
+def test_the_receiver_may_request_a_pause_of_at_most_a_day(value: str, seconds: int | None) -> None:
     assert delivered(responds(429, Retry_After=value)).retry_after_seconds == seconds
 
 

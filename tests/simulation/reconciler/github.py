@@ -108,7 +108,7 @@ class GitHub:
         """As GitHub writes it."""
         return timestamp(self._now())
 
-    def answer(self, method: str, target: str, headers: Mapping[str, str]) -> Response:
+    def respond(self, method: str, target: str, headers: Mapping[str, str]) -> Response:
         request = Request(method, target, {"host": HOST, **{name.lower(): each for name, each in headers.items()}}, b"")
         given = dispatch(self.state, self.deliveries, request, self._clock.advance)  # type: ignore[arg-type]
         return Response(given.status, {name.lower(): value for name, value in given.headers.items()}, given.body)

@@ -11,7 +11,7 @@ from tests.simulation.choices import seeded
 from tests.simulation.reconciler.github import Response
 
 MINUTE, HOUR = 60.0, 3600.0
-AWS_FAULTS = (Fault.THROTTLED, Fault.UNREACHABLE, Fault.ANSWER_LOST)
+AWS_FAULTS = (Fault.THROTTLED, Fault.UNREACHABLE, Fault.RESPONSE_LOST)
 KINDS = ("404", "403", "502", "timeout", "answer lost", "secondary limit", "primary limit", "garbage")
 
 
@@ -43,7 +43,7 @@ class Troubles:
     github: float = 0
     windows: tuple[Window, ...] = ()
     down: tuple[tuple[float, float], ...] = ()
-    asked: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
 
     def is_down(self, now: float) -> bool:
         return any(start <= now < end for start, end in self.down)
@@ -52,8 +52,8 @@ class Troubles:
         """From the call and how often it was made, so that the order of other calls does not matter."""
         if now >= self.silent_at:
             return None
-        self.asked[call] = self.asked.get(call, 0) + 1
-        dice = seeded(f"{self.name} {call} {self.asked[call]}")
+        self.calls[call] = self.calls.get(call, 0) + 1
+        dice = seeded(f"{self.name} {call} {self.calls[call]}")
         for window in self.windows:
             if window.start <= now < window.end and window.path in call and dice.random() < window.share:
                 return window.kind
@@ -93,7 +93,7 @@ def draw(dice: random.Random, name: str, *, start: float, silent_at: float, repo
     )
 
 
-def answer_of(kind: str, *, now: float, silent_at: float) -> Response:
+def response_of(kind: str, *, now: float, silent_at: float) -> Response:
     """The response of GitHub instead, or a time-out."""
     resets_at = int(min(now + HOUR, silent_at))
     match kind:

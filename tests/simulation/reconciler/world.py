@@ -23,7 +23,7 @@ from tests.simulation.reconciler.github import GitHub, Response
 from tests.simulation.reconciler.machines import EC2, ECS, Machine
 from tests.simulation.reconciler.passes import Context, Pass
 from tests.simulation.reconciler.production import LAMBDA_SECONDS, Handler, Receiving, start_reconciler
-from tests.simulation.reconciler.troubles import AWS_FAULTS, MINUTE, Troubles, answer_of
+from tests.simulation.reconciler.troubles import AWS_FAULTS, MINUTE, Troubles, response_of
 from tests.simulation.scheduler import Limits, Scheduler
 from tests.simulation.services import Bus, Functions, Queues, Secrets
 from tests.support.settings import SETTINGS
@@ -101,24 +101,24 @@ class World:
     def emitted(self, metrics: Mapping[str, float], about: Mapping[str, Any]) -> None:
         self.judge_line(metrics, about)
 
-    def ask_github(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
+    def call_github(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
         call = f"{method} {target}"
-        answer = partial(self._answer, method, target, headers, timeout)
-        response: Response = self._through("github", call, {}, answer)
+        respond = partial(self._respond, method, target, headers, timeout)
+        response: Response = self._through("github", call, {}, respond)
         return response
 
-    def _answer(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
+    def _respond(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
         call = f"{method} {target.partition('?')[0]}"
         kind = self.troubles.of_call(call, self.now())
         self.tell(f"{self._name}: {call}" + (f" [{kind}]" if kind else ""))
         if kind is None:
-            return self.github.answer(method, target, headers)
+            return self.github.respond(method, target, headers)
         self._under_way[self._name].disturbed = True
         if kind in ("timeout", "answer lost"):
             self.clock.advance(timeout)
         if kind == "answer lost":
-            self.github.answer(method, target, headers)
-        return answer_of(kind, now=self.now(), silent_at=self.troubles.silent_at)
+            self.github.respond(method, target, headers)
+        return response_of(kind, now=self.now(), silent_at=self.troubles.silent_at)
 
     def _call(self, service: str, operation: str, arguments: Mapping[str, Any], effect: Callable[[], Any]) -> Any:
         if self.scheduler.current is None or self._happening:

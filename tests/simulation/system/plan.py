@@ -18,7 +18,7 @@ KINDS = (
     Fault.THROTTLED,
     Fault.REFUSED,
     Fault.UNREACHABLE,
-    Fault.ANSWER_LOST,
+    Fault.RESPONSE_LOST,
     Fault.SENT_TWICE,
     Fault.KILLED_BEFORE,
     Fault.KILLED_AFTER,

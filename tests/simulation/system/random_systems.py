@@ -54,7 +54,7 @@ def play(plan: Plan) -> Played:
 
 
 def _play(plan: Plan) -> Played:
-    plan.troubles.asked.clear()
+    plan.troubles.calls.clear()
     world = SystemWorld(plan)
     lives = SystemLives(world, plan)
     checks = SystemChecks(world, lives)

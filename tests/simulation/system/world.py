@@ -160,11 +160,11 @@ class SystemWorld(World):
         self.counts[f"fault: {fault.value}"] += 1
         return fault
 
-    def _answer(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
+    def _respond(self, method: str, target: str, headers: Mapping[str, str], timeout: float) -> Response:
         run_id = int(target.split("/")[-2]) if method == "POST" and target.endswith(RERUN) else None
         before = self.github.state.runs[run_id].run_attempt if run_id in self.github.state.runs else None
         try:
-            response = super()._answer(method, target, headers, timeout)
+            response = super()._respond(method, target, headers, timeout)
             self.hides = self.hides or response.status == 404
             return response
         finally:

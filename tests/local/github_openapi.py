@@ -11,7 +11,7 @@ from jsonschema import Draft4Validator, FormatChecker
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 
-DESCRIPTION = Path(__file__).parents[2] / "node_modules/@octokit/openapi/generated/api.github.com.json"
+FILE = Path(__file__).parents[2] / "node_modules/@octokit/openapi/generated/api.github.com.json"
 FORMATS = FormatChecker(formats=())
 
 MISDESCRIBED = {
@@ -23,21 +23,21 @@ MISDESCRIBED = {
 def validate(route: str, status: int, document: Any) -> None:
     """Fails unless the document matches GitHub's description of this route and status."""
     schema = MISDESCRIBED.get(route) or {"$ref": f"github#{_pointer(route, status)}/content/application~1json/schema"}
-    registry: Registry[Any] = Registry().with_resource("github", DRAFT4.create_resource(description()))
+    registry: Registry[Any] = Registry().with_resource("github", DRAFT4.create_resource(openapi()))
     Draft4Validator(schema, registry=registry, format_checker=FORMATS).validate(document)
 
 
 def _pointer(route: str, status: int) -> str:
     """Where the answer is described, which may be under a name that many routes share."""
     method, template = route.split(" ")
-    response = description()["paths"][template][method.lower()]["responses"][str(status)]
+    response = openapi()["paths"][template][method.lower()]["responses"][str(status)]
     escaped = template.replace("/", "~1")
     return str(response.get("$ref", f"#/paths/{escaped}/{method.lower()}/responses/{status}").removeprefix("#"))
 
 
 @cache
-def description() -> Any:
-    return json.loads(DESCRIPTION.read_bytes(), object_hook=_as_json_schema)
+def openapi() -> Any:
+    return json.loads(FILE.read_bytes(), object_hook=_as_json_schema)
 
 
 def _as_json_schema(part: dict[str, Any]) -> dict[str, Any]:

@@ -31,13 +31,13 @@ class GitHub:
     def installation(self, installation_id: int) -> "Side":
         return Side(self, installation_id)
 
-    def answer(self, scope: str) -> list[Any]:
+    def respond(self, scope: str) -> list[Any]:
         self.calls.append(scope)
         prepared = self.lists.get(scope, [[]])
-        answer = prepared.pop(0) if len(prepared) > 1 else prepared[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return list(answer)
+        response = prepared.pop(0) if len(prepared) > 1 else prepared[0]
+        if isinstance(response, Exception):
+            raise response
+        return list(response)
 
 
 class Side:
@@ -57,7 +57,7 @@ class Side:
         return self._pages(repo)
 
     def _pages(self, scope: str) -> Any:
-        for each in self.github.answer(scope):
+        for each in self.github.respond(scope):
             if isinstance(each, Exception):
                 raise each  # in the middle of paging
             yield each
@@ -105,7 +105,7 @@ def remove_with(
     return registrations.remove(runner, None, installation_ids=installation_ids, may_ask=may_ask)
 
 
-def test_with_every_answer_the_machine_is_removed(github: GitHub) -> None:
+def test_with_every_response_the_machine_is_removed(github: GitHub) -> None:
     github.lists["acme/web"] = [[listed(9, f"x-{MACHINE}")], [listed(9, f"x-{MACHINE}")]]
     assert remove(github)
     assert github.deleted == [9]
@@ -122,7 +122,7 @@ def test_with_every_answer_the_machine_is_removed(github: GitHub) -> None:
     ids=["no answer", "404", "403"],
 )
 @pytest.mark.parametrize("call", [0, 1], ids=["search", "right before the stop"])
-def test_one_scope_without_an_answer_keeps_the_machine_alive(
+def test_one_scope_without_a_response_keeps_the_machine_alive(
     github: GitHub, scope: str, trouble: Exception, call: int
 ) -> None:
     github.lists[scope] = [trouble] if call == 0 else [[], trouble]
@@ -161,7 +161,7 @@ def test_a_token_that_is_refused_for_one_installation_keeps_the_machine_alive(
         remove(github)
 
 
-def test_the_answer_of_one_installation_is_not_taken_for_all(github: GitHub) -> None:
+def test_the_response_of_one_installation_is_not_taken_for_all(github: GitHub) -> None:
     github.lists["globex/web"] = [[listed(9, f"x-{MACHINE}", busy=True)]]
     assert not remove(github)
     assert set(github.calls) >= {"acme", "acme/api", "acme/web", "globex", "globex/api", "globex/web"}
