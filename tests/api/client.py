@@ -1,4 +1,4 @@
-"""Questions to the real handler, as API Gateway hands them over (payload format 2.0)."""
+"""Requests to the real handler, in API Gateway's payload format 2.0."""
 
 import hashlib
 import json

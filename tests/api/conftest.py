@@ -1,4 +1,4 @@
-"""The API's real handler in an AWS of moto's, with a ledger to put jobs into."""
+"""The API's real handler on moto, with a ledger to put jobs into."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def invoke_in_process(world: World) -> None:
 
 
 def handle_github_requests(run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """`run` takes the API's event and gives what Lambda would answer; it replaces an earlier one."""
+    """`run` takes the API's event and returns what Lambda would return; it replaces an earlier one."""
 
     def invoke(params: dict[str, Any], **_: object) -> tuple[SimpleNamespace, dict[str, Any]]:
         return SimpleNamespace(status_code=200), run(json.loads(params["body"]))

@@ -1,4 +1,4 @@
-"""Who may ask what: tokens, roles and scopes, over every path of the description."""
+"""Access: tokens, roles and scopes, for every path of the OpenAPI document."""
 
 import io
 import json

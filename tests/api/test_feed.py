@@ -1,4 +1,4 @@
-"""The feed over the API: pages, one event, consumers, posted events, and who may do what."""
+"""The feed over the API: pages, one event, consumers, posted events, and the roles that each call requires."""
 
 import hashlib
 import json

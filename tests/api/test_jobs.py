@@ -1,4 +1,4 @@
-"""Where is my job?"""
+"""Jobs: lists, one job, and its history."""
 
 import pytest
 from runledger.platform import clients

@@ -1,4 +1,4 @@
-"""Runs and deployments that the ledger doesn't have: GitHub is asked before the answer is 404."""
+"""Runs and deployments that the ledger doesn't have: GitHub is called before the response is 404."""
 
 import io
 import json

@@ -16,7 +16,7 @@ HOUR = datetime(2025, 1, 15, 10, tzinfo=UTC)
 
 @dataclass
 class PriceScene:
-    """Prices beside a clock that a test turns, and what was warned of."""
+    """`Prices` with a manual clock and recorded warnings."""
 
     stubs: Stubs
     now: float = 0.0

@@ -1,4 +1,4 @@
-"""What the tests of this folder share."""
+"""Stubbed clients and prices. Each test must make all expected calls."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

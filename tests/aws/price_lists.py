@@ -1,4 +1,4 @@
-"""Price lists as the Pricing API gives them: a real product, of which only what is asked for is changed."""
+"""Price lists as the Pricing API returns them: a real product, with the changes that a test requests."""
 
 import json
 from typing import Any

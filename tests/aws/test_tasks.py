@@ -1,4 +1,4 @@
-"""ECS is asked for tasks by their id in a cluster, or by an ARN that names its own."""
+"""ECS tasks are looked up by their id in a cluster, or by an ARN that contains the cluster."""
 
 from datetime import UTC, datetime
 from typing import Any

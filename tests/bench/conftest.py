@@ -1,4 +1,4 @@
-"""The bed of the benchmarks: guards are on counts, which are the same on every machine, and never on time."""
+"""Fixtures of the benchmarks. Tests limit counts, which are the same on every machine, and never time."""
 
 import itertools
 from collections.abc import Iterator

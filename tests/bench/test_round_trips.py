@@ -1,4 +1,4 @@
-"""How often AWS may be asked on each path; GitHub waits for all of it."""
+"""Limits for the number of AWS calls on each path; GitHub waits for all of them."""
 
 import pytest
 

@@ -26,7 +26,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def warm(outputs: Outputs) -> None:
-    """A page asks for several things at once, and here each takes a process that has to start first."""
+    """A page sends several requests at once, and here each takes a process that has to start first."""
 
     def call(_: int) -> int:
         request = Request(f"{outputs.api_url}/v1/me", headers={"Authorization": f"Bearer {outputs.admin_token}"})
@@ -51,9 +51,10 @@ def first_page(chromium: Browser, outputs: Outputs, warm: None) -> Iterator[Page
 
 @pytest.fixture
 def open_tab(chromium: Browser, outputs: Outputs, first_page: Page) -> Iterator[Open]:
-    """Each tab is a visitor of its own; in the end none may have had any trouble that was not expected.
+    """Each tab has a session of its own. In the end, none may have an error that the test didn't expect.
 
-    Tabs with options are in contexts of their own. `alone` asks for one without: a clock applies to all of a context.
+    Tabs with options are in contexts of their own. `alone` gives one to a tab without options: a clock applies to all
+    tabs of a context.
     """
     opened: list[Tab] = []
 

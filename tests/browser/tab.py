@@ -1,4 +1,4 @@
-"""One visitor of the dashboard: opens views by their address, and notes everything that a browser complains about."""
+"""A signed-in browser tab that opens views by their address and collects console errors."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from local.aws.outputs import Outputs
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 CANNED = 1  # the installation of responses that tests make up
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-# Shown after signing in, because it loads nothing: the overview asks the API five times, and few tests look at it.
+# Shown after signing in, because it loads nothing: the overview calls the API five times, and few tests need it.
 NO_VIEW = "#//none"
 # A function that has not run yet takes seconds to start on a busy machine.
 PATIENCE_MS = 60_000
@@ -23,7 +23,7 @@ REFUSED = re.compile(r"Failed to load resource: the server responded with a stat
 
 
 class Tab:
-    """In a context of its own with these options, or in one that tabs share, with a session of its own."""
+    """A tab in a context of its own with these options, or in one that tabs share, with a session of its own."""
 
     def __init__(
         self, browser: Browser, outputs: Outputs, *, shared: BrowserContext | None = None, **options: Any
@@ -102,7 +102,7 @@ class Tab:
         return [f"{each['id']}: {json.dumps([node['target'] for node in each['nodes']][:3])}" for each in violations]
 
     def violations(self, *tags: str) -> list[dict[str, Any]]:
-        """As axe-core judges what is shown now. It is evaluated by the debugger, which no CSP stops."""
+        """What axe-core reports about the page now. The debugger evaluates it, because no CSP stops the debugger."""
         if not self.page.evaluate("Boolean(window.axe)"):
             self.page.evaluate(AXE.read_text())
         options = {"resultTypes": ["violations"], **({"runOnly": list(tags)} if tags else {})}
@@ -110,7 +110,7 @@ class Tab:
         return list(found["violations"])
 
     def overflow(self) -> int:
-        """By how many pixels the page is wider than the window."""
+        """The number of pixels by which the page is wider than the window."""
         return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
     def close(self) -> None:

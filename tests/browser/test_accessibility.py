@@ -24,7 +24,7 @@ ONLY = {"dark": ("wcag141", "wcag143")}  # the dark theme changes nothing but co
 
 @pytest.fixture(scope="module")
 def interrupted(sent: list[Step]) -> Job:
-    """With the longest story to tell."""
+    """The job with the longest history."""
     (job,) = {each.subject for each in bus_events(sent) if each.detail.get("stopCode") == "SpotInterruption"}
     return job
 
@@ -67,7 +67,7 @@ def test_axe_finds_no_violation_in_any_view(open_tab: Open, interrupted: Job, pl
 
 
 def _views() -> list[str]:
-    """Of the page, by their names in addresses."""
+    """The views of the page, by their names in addresses."""
     (listed,) = re.findall(r"const VIEWS = {(.*?)}", (ROOT / "web" / "src" / "app.js").read_text(), re.DOTALL)
     return re.findall(r"\w+", listed)
 

@@ -1,4 +1,4 @@
-"""The page of the API's description, in a real browser and under its content security policy."""
+"""The page with the OpenAPI document, in a real browser and under its content security policy."""
 
 from playwright.sync_api import expect
 

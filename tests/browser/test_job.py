@@ -143,7 +143,7 @@ def test_unknown_cost_of_a_job_is_a_dash_with_its_unpriced_time(open_tab: Open) 
 
 
 def test_the_cost_of_a_running_job_is_that_so_far(open_tab: Open) -> None:
-    """With EC2's minimum of one minute."""
+    """EC2's minimum is one minute."""
     tab = open_tab(alone=True)
     tab.page.clock.install(time=BEGIN + timedelta(seconds=20))
     page = open_job(tab.sign_in(), job(1, "in_progress", started_at=0, price_per_hour=3.6))

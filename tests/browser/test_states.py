@@ -34,7 +34,7 @@ def _keep(route: Route, routes: list[Route]) -> None:
 
 
 def test_loads_that_overlap_leave_one_timer(open_tab: Open, sent: list[Step]) -> None:
-    """A tab that is hidden and shown while it loads must not ask more often from then on."""
+    """A tab that is hidden and shown while it loads must not send more requests from then on."""
     assert sent
     tab = open_tab(alone=True)
     tab.page.clock.install()

@@ -103,4 +103,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(response.body)
 
     def log_message(self, *_: object) -> None:
-        """Suppresses the log: `asked` has the requests."""
+        """Suppresses the log: `requests` has the requests."""

@@ -14,7 +14,7 @@ COMMAND = (sys.executable, "-m", "runledger_cli")
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """In Tokyo, where it is never the time that UTC has."""
+    """The environment of a command in Tokyo, whose time is never that of UTC."""
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGE_FOLDER), "TZ": "Asia/Tokyo", **variables}
 
 

@@ -1,4 +1,4 @@
-"""Which API is asked, with which token, and about whom."""
+"""Which API URL, token and installation a command uses."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`runledger heads`, `environments`, `release` and `dora`: what they ask the API, and what they print."""
+"""`runledger heads`, `environments`, `release` and `dora`: what they send to the API, and what they print."""
 
 import json
 from typing import Any

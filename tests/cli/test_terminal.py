@@ -1,4 +1,4 @@
-"""On a terminal there are colours, tables that fit, and questions before anything is destroyed."""
+"""On a terminal there are colours, tables that fit, and a confirmation before anything is destroyed."""
 
 import os
 import pty

@@ -46,7 +46,7 @@ def secrets(aws_url: str) -> Iterator["SecretsManagerClient"]:
 
 @pytest.fixture
 def secret(secrets: "SecretsManagerClient", request: pytest.FixtureRequest) -> str:
-    """As a first deployment leaves it."""
+    """The secret as a first deployment creates it."""
     document = json.dumps({"tokens": [], "cursor_key": CURSOR_KEY})
     return secrets.create_secret(Name=request.node.name, SecretString=document)["ARN"]
 

@@ -1,4 +1,4 @@
-"""A line that CloudWatch makes metrics of, as its embedded metric format wants it."""
+"""Log lines in CloudWatch's embedded metric format."""
 
 import json
 import time

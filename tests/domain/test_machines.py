@@ -141,7 +141,7 @@ def test_messages_with_other_facts_have_other_ids() -> None:
 
 @pytest.mark.parametrize(("launched", "scheduled"), [(1, 1), (None, 3), (9, 3)])
 def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launched: int | None, scheduled: int) -> None:
-    """Not by a launch of a later life."""
+    """A launch of a later life doesn't count."""
     known = runner(fact(1, 3, launched_at=clock(launched) if launched is not None else None))
     found = description(known, JobKey(OWNER, 1))
     assert found is not None

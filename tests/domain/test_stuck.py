@@ -1,4 +1,4 @@
-"""When a job is stuck, and what follows from GitHub's word."""
+"""When a job is stuck, and what follows from GitHub's response."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What people paste is understood, or refused; nothing in between."""
+"""Pasted URLs are parsed or rejected."""
 
 import pytest
 from runledger.queries import urls

@@ -1,4 +1,4 @@
-"""What a person would look up in the deployed tables."""
+"""Reads items of the deployed tables."""
 
 from typing import TYPE_CHECKING, Any
 

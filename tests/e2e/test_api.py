@@ -1,4 +1,4 @@
-"""The deployed API: from a signed webhook to the answer, with the function's own role and layers."""
+"""The deployed API: from a signed webhook to the response, with the function's own role and layers."""
 
 import gzip
 import re

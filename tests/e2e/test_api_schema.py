@@ -1,4 +1,4 @@
-"""The API keeps the promises of its own description, whatever it is asked: schemathesis asks."""
+"""Responses match the OpenAPI document, for requests that schemathesis generates."""
 
 from collections.abc import Iterator
 from itertools import product

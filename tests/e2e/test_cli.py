@@ -1,4 +1,4 @@
-"""The command line, a process of its own, asks the deployed API."""
+"""The command line, a process of its own, calls the deployed API."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ Cli = Callable[..., CompletedProcess[str]]
 
 
 def message(step: str, *, job_id: int = JOB, **changes: Any) -> dict[str, Any]:
-    """Of a repository of this test's own, because a deployment is shared by many tests."""
+    """A webhook of a repository that only this test uses, because many tests share a deployment."""
     body = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=NOWHERE, **changes)
     body["repository"]["full_name"] = REPO
     return body
@@ -34,7 +34,7 @@ def message(step: str, *, job_id: int = JOB, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def folder(outputs: Outputs, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make up` leaves it."""
+    """A folder with the outputs, as after `make up`."""
     checkout = tmp_path_factory.mktemp("checkout")
     (checkout / ".local").mkdir()
     outputs.save(checkout / ".local" / "outputs.json")

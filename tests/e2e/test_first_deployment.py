@@ -28,7 +28,7 @@ NOT_RUN = ("git clone", "make install", "export PATH=", "node_modules/.bin/cdk "
 
 
 def commands(text: str) -> list[str]:
-    """With the lines that continue them."""
+    """The commands, with the lines that continue them."""
     return [found.replace("\n", "\n ") for found in re.findall(r"^\$ (.*(?:\n    .*)*)", text, re.MULTILINE)]
 
 

@@ -43,7 +43,7 @@ LOAD_ALL = {
 
 @pytest.fixture(scope="session")
 def layers(outputs: Outputs, deployed_folder: Path) -> dict[str, Path]:
-    """By the package of ours that each carries. The output folder may also have layers of earlier deployments."""
+    """The layers by the package of ours in each. The output folder may also have layers of earlier deployments."""
     assert outputs
     manifests = [json.loads(each.read_text()) for each in deployed_folder.glob("cdk.out/*.assets.json")]
     deployed = {asset["source"]["path"] for manifest in manifests for asset in manifest["files"].values()}

@@ -14,7 +14,7 @@ ELLIPSIS = "https://github.com/acme/storefront/actions/runs/…/job/…"
 
 
 def shown() -> list[str]:
-    """Of the section that lets people try it, what asks a deployment."""
+    """The commands of the README's first section that call a deployment."""
     section = (ROOT / "README.md").read_text().partition("\n## Try it on your machine\n")[2].partition("\n## ")[0]
     return [line for line in re.findall(r"^\$ (.*)$", section, re.MULTILINE) if not line.startswith("make ")]
 

@@ -135,7 +135,7 @@ def test_a_pass_is_stored_as_it_was_reported(outputs: Outputs, dynamodb: "Dynamo
 
 @pytest.fixture
 def launchers_queue(outputs: Outputs) -> Iterator[str]:
-    """As a launcher would listen to our bus."""
+    """A queue with which a launcher would listen to our bus."""
     with closing(aws.client(outputs, "sqs")) as sqs, closing(aws.client(outputs, "events")) as events:
         url = sqs.create_queue(QueueName="a-launchers-queue")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]

@@ -1,4 +1,4 @@
-"""Events on the buses in, jobs, histories and one re-run out."""
+"""Events on the buses lead to jobs, histories and one re-run."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Signed HTTP in, tables out."""
+"""Signed webhooks over HTTP are stored in the tables."""
 
 import json
 import random

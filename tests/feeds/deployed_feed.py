@@ -33,7 +33,7 @@ def feed(outputs: Outputs, installation_id: int) -> list[dict[str, Any]]:
 
 
 def until_quiet(outputs: Outputs) -> None:
-    """Until the queue is empty, and nothing is added for some seconds."""
+    """Wait until the queue is empty, and nothing is added for some seconds."""
     deployed, ends_at = Deployment(outputs=outputs), time.monotonic() + PATIENCE_SECONDS
     before, since = -1, time.monotonic()
     while time.monotonic() < ends_at:

@@ -68,7 +68,7 @@ class Fifo:
 
 @dataclass
 class Pipeline:
-    """From records to the feed. Each part can be disturbed by its caller."""
+    """The way of records to the feed. The caller can disturb each part."""
 
     client: Any
     sqs: Any = field(default_factory=Fifo)

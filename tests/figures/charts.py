@@ -112,7 +112,7 @@ def _height(title: str, point: dict[str, Any]) -> float:
 
 
 def _value(text: str) -> float:
-    """Of a label of an axis."""
+    """The value of a label of an axis."""
     if text.startswith("$") or text.isdigit():
         return float(text.removeprefix("$").replace(",", ""))
     parts = text.split()

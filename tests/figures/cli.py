@@ -60,7 +60,7 @@ class Printed:
 
 
 def run(api: Client, *arguments: str) -> Printed:
-    """In UTC, at the end of the month."""
+    """Run a command in UTC, at the end of the month."""
     given = Namespace(**options.DEFAULTS | vars(parser().parse_args(["--installation", str(INSTALLATION), *arguments])))
     out = io.StringIO()
     screen = Screen(out=out, notes=io.StringIO(), style=Style(now=NOW, zone=NOW.tzinfo))

@@ -18,7 +18,7 @@ def named(word: str) -> str:
 
 
 def ago(at: datetime) -> str:
-    """In the largest unit."""
+    """The time since then, in the largest unit."""
     passed = (NOW - at).total_seconds()
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
         if passed >= size:
@@ -121,7 +121,7 @@ def pool(name: str, instance_type: str, want: dict[str, Any]) -> dict[str, list[
 
 
 def row(fact: Fact) -> dict[str, list[str]]:
-    """In a list of jobs."""
+    """A row in a list of jobs."""
     return {
         "Status": badges(fact),
         "Job": [fact.name, f"{fact.repo} · CI"],
@@ -169,7 +169,7 @@ def ran(fact: Fact) -> float | None:
 
 
 def cost(fact: Fact) -> list[str]:
-    """Of an open job so far, and unknown before it starts."""
+    """The cost; for an open job, the cost so far, which is unknown before it starts."""
     if not fact.started and not fact.completed:
         return [NOTHING]
     amount = expected.cost(fact, expected.price(fact))

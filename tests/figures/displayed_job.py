@@ -127,7 +127,7 @@ def copy_timeline(fact: Fact, created: datetime) -> list[list[str]]:
 
 
 def _events(fact: Fact) -> Iterator[tuple[datetime, str, str, timedelta]]:
-    """When each happened, what it is, its source, and how much later it was received."""
+    """For each event: its time, its label, its source, and how much later it was received."""
     yield fact.created, "Queued", "GitHub", fact.received - fact.created
     if fact.requested:
         yield fact.requested, "Awaiting approval", "GitHub", SECOND

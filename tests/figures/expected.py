@@ -27,7 +27,7 @@ def machine_seconds(fact: Fact) -> int:
 
 
 def cost(fact: Fact, price: float | None) -> Decimal | None:
-    """Of the whole job: EC2's minimum is a minute, and the ledger keeps millionths of a dollar."""
+    """The cost of the whole job: EC2's minimum is a minute, and the ledger keeps millionths of a dollar."""
     if not fact.started:
         return Decimal(0)
     if price is None:
@@ -181,7 +181,7 @@ def status(fact: Fact) -> str:
 
 
 def stuck_since(fact: Fact) -> datetime | None:
-    """With the settings of the tests: 10 minutes, 6 hours for a running job and 24 for an approval."""
+    """The settings of the tests are 10 minutes, 6 hours for a running job and 24 for an approval."""
     longest = {"queued": timedelta(minutes=10), "scheduled": timedelta(minutes=10), "in_progress": timedelta(hours=6)}
     since = {
         # The last webhook `queued` is the first one, or the one two seconds after an approval.

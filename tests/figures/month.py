@@ -145,7 +145,7 @@ def _until_now(known: dict[str, Any]) -> Fact:
 
 
 def report(fact: Fact, ledger: Ledger, runners: RunnerTracker) -> None:
-    """In order, as GitHub, a launcher and EC2 report it."""
+    """Report the job in order, as GitHub, a launcher and EC2 do."""
     for at, event, message in sorted(_webhooks(fact), key=lambda each: each[0]):
         _deliver(ledger, event, message, at)
         if event == "workflow_job" and message["action"] == "queued" and fact.scheduled and not _awaits(fact, at):

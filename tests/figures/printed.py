@@ -164,12 +164,12 @@ def _runner(fact: Fact) -> str | None:
 
 
 def _known_cost(fact: Fact) -> Decimal | None:
-    """At the end of the job, or of its machine."""
+    """The cost at the end of the job, or of its machine."""
     return expected.cost(fact, expected.price(fact)) if fact.completed or fact.machine_died else None
 
 
 def cost(fact: Fact) -> str | None:
-    """Of a job that has started."""
+    """The cost of a job that has started."""
     if not fact.started:
         return None
     used = expected.machine_seconds(fact)

@@ -186,7 +186,7 @@ def _details(tab: Dashboard) -> dict[str, str]:
 
 
 def _timeline(tab: Dashboard) -> list[list[str]]:
-    """Without the changes of each event and the id of its delivery."""
+    """The timeline without the changes of each event and the id of its delivery."""
     lines = tab.page.locator(".timeline > li").evaluate_all(
         "all => all.map((each) => [...each.querySelectorAll('.gap, .event-title > *, .event-origin')].flatMap("
         "(part) => part.innerText.split('\\n')).map((line) => line.trim()).filter(Boolean))"

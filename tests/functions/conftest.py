@@ -1,4 +1,4 @@
-"""The real handlers in an AWS of moto's, with tables in memory, a secret and queues."""
+"""The real handlers on moto, with tables in memory, a secret and queues."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""The reconciler in moto's AWS with the simulated GitHub, for several test modules."""
+"""The reconciler on moto with the simulated GitHub, for several test modules."""
 
 import json
 from datetime import UTC, datetime, timedelta

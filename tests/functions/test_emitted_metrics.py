@@ -21,7 +21,7 @@ Emitted = set[tuple[str, frozenset[str]]]
 
 @pytest.fixture(autouse=True)
 def named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Lambda's environment names function and stage."""
+    """Sets the names of function and stage as Lambda's environment does."""
     monkeypatch.setattr(logs, "FUNCTION", "scheduling_events")
     monkeypatch.setattr(emf, "STAGE", "prod")
 

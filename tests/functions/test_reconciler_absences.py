@@ -105,7 +105,7 @@ def test_an_absence_whose_job_another_pass_has_closed_meanwhile_is_kept(
 
 
 def test_a_job_without_a_repository_is_not_closed_while_its_run_is_known(scene: Scene) -> None:
-    """GitHub is asked with the repository of the run."""
+    """GitHub is called with the repository of the run."""
     queued(scene, 1)
     launched_without(scene, 2, "repo_full_name")
     scene.on_github(2, "queued")

@@ -1,4 +1,4 @@
-"""Webhooks that never arrived are found in GitHub's delivery log, and GitHub is asked to send them again."""
+"""Webhooks that never arrived are found in GitHub's delivery log, and are redelivered."""
 
 import json
 from collections.abc import Iterator
@@ -190,7 +190,7 @@ def test_redeliveries_that_github_never_accepts_keep_no_other_waiting(
 
 
 def test_redeliveries_are_spread_over_most_of_the_three_days() -> None:
-    """With the default of the setting."""
+    """The setting has its default."""
     settings = json.loads((Path(__file__).parents[2] / "cdk.json").read_text())["context"]
     pauses = [PAUSE_SECONDS * PAUSE_GROWTH**number for number in range(settings["redeliveries_at_most"] - 1)]
     assert 48 < sum(pauses) / 3600 < 72

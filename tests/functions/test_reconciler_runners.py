@@ -97,7 +97,7 @@ def test_a_young_runner_is_not_suspected(scene: Scene, monkeypatch: pytest.Monke
 
 
 def test_a_machine_of_ours_without_a_job_is_an_orphan_and_a_foreign_one_is_not(scene: Scene) -> None:
-    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))  # so that there is an installation to ask
+    scene.receive(COMPLETED, 1, completed_at=ago(minutes=30))  # so that the pass has an installation
     ours, foreign = scene.start_instance(), scene.start_instance(tags={"runner": "no"})
     first = scene.reconcile()
     assert first["summary"]["orphans_detected"] == 1

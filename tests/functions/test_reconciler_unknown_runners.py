@@ -154,7 +154,7 @@ def test_an_installation_on_an_enterprise_keeps_machines_of_unknown_owners_alive
 
 
 def test_a_machine_whose_tag_names_an_account_without_the_app_is_left_alone(scene: Scene) -> None:
-    """For example an enterprise."""
+    """The account is, for example, an enterprise."""
     instance = scene.start_instance(TAGGED | {"ghr:Owner": "big-company"})
     response = reconcile(scene)
     assert scene.state_of(instance) == "running"

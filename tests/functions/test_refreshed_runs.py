@@ -111,7 +111,7 @@ def test_looking_up_an_old_failed_run_never_reruns_it(old_run: Scene) -> None:
 
 
 def test_a_launchers_event_about_an_old_failed_run_never_reruns_it(old_run: Scene) -> None:
-    """A launcher can name any run of its installation, and the next full pass asks GitHub about it."""
+    """A launcher can name any run of its installation, and the next full pass requests it from GitHub."""
     old_run.launch(OLD_JOB, INSTANCE, run_id=OLD_RUN)
     assert reruns_after_a_pass(old_run) == 0
     runs = {item["PK"]: item for item in items(old_run.world.dynamodb, RUNS)}

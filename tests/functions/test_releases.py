@@ -167,7 +167,7 @@ def test_the_secret_must_be_valid_for_the_repository(releases: World, monkeypatc
 
 
 def test_a_release_dispatches_the_workflow_of_a_dependent_once(releases: World, scene: Scene) -> None:
-    """From the webhook to GitHub, with the real functions, twice."""
+    """The real functions handle the webhook twice."""
     packages = PackagesTable(engine(), TABLE)  # type: ignore[arg-type]
     repo = f"{ORG}/core"
     base = Package(installation_id=INSTALLATION, name="core", repo_full_name=repo, published_by=PublishedBy.RELEASE)

@@ -30,7 +30,7 @@ CONFIG = {
 def start_job_on_a_machine(
     world: World, s3: Any, config: Any, *, role: str = ROLE, tag: str = "runner", hours_before: float | None = None
 ) -> str:
-    """On an instance that no launcher reported, with a runner config in S3, and `scheduled_at` before the launch."""
+    """Use an instance that no launcher reported, with a runner config in S3 and `scheduled_at` before the launch."""
     instance_id = start_instance(world, tag)
     if hours_before is not None:
         config = config | {"scheduled_at": (LAUNCHED_AT - timedelta(hours=hours_before)).isoformat()}

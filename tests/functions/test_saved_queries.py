@@ -1,4 +1,4 @@
-"""What saved queries ask for is what the functions really write."""
+"""Saved queries read fields that the functions write."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A function that Lambda restores from a snapshot shares neither connections nor chance with its copies."""
+"""A function that Lambda restores from a snapshot shares neither connections nor random state with its copies."""
 
 import random
 import sys

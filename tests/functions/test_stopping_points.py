@@ -1,4 +1,4 @@
-"""Stopped at any of its AWS calls and then delivered again, intake leaves the tables of one that was left alone."""
+"""Intake that stops at any AWS call and is invoked again leaves the same tables as one that didn't stop."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -110,7 +110,7 @@ class Bed:
         self.tables: Any = Engine()
 
     def deliver(self, *events: dict[str, Any], through: Stopper | None = None) -> dict[str, Any]:
-        """In a process of its own; returns the last response."""
+        """Deliver each in a process of its own; returns the last response."""
         intake = self._world.start("webhook_intake")
         ledger: Any = intake.intake.ledger
         for table in (ledger.jobs, ledger.events, ledger.installations, ledger.runs, ledger.deployments, ledger.gates):
@@ -119,7 +119,7 @@ class Bed:
         return responses[-1]
 
     def play(self, past: tuple[str, ...], *events: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        """In empty tables; returns their content."""
+        """Deliver into empty tables; returns their content."""
         empty(self.tables)
         earlier = [delivered(step, minute=minute) for minute, step in enumerate(past)]
         if earlier or events:

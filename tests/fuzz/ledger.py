@@ -64,7 +64,7 @@ class Bed:
             assert 0 < len(problem["detail"]) <= LONGEST_DETAIL, problem
 
     def check(self) -> None:
-        """After the last input of a case."""
+        """Check the tables after the last input of a case."""
         assert not [defect for defect in DEFECTS if defect in self.log.getvalue()], self.log.getvalue()
         tables = self.tables()
         assert broken_histories(tables) == []

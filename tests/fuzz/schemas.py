@@ -89,7 +89,7 @@ class Document:
         return random.choice(choices)
 
     def _resolved(self, schema: Schema) -> Schema:
-        """Without references and `allOf`: a later part is more exact than an earlier one."""
+        """The schema without references and `allOf`: a later part is more exact than an earlier one."""
         if "$ref" in schema:
             target = self.definition(schema["$ref"].rpartition("/")[2])
             schema = _merged(target, {name: value for name, value in schema.items() if name != "$ref"})

@@ -1,4 +1,4 @@
-"""Requests to the API: from its own description, and with any header, path, body and cursor. None ends in a 5xx."""
+"""Requests to the API: from its OpenAPI document, and with any header, path, body and cursor. None ends in a 5xx."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ EXAMPLES = 3
 
 
 def request(bed: Bed, api: Client, method: str, path: str, **event: Any) -> int:
-    """The status, which the description of the operation may or may not list. A rejected request changes nothing."""
+    """The status, which the OpenAPI document may list or not. A rejected request changes nothing."""
     before = bed.tables()
     response = api.request(method, path, **event)
     assert response.status < 500, (method, path, event, response)

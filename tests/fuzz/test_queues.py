@@ -38,7 +38,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def entries() -> list[dict[str, Any]]:
-    """Of each kind that waits in a queue, as another function has written it."""
+    """Messages of each kind that waits in a queue, as another function has written them."""
     sent = [("workflow_job", payload(step)) for step in LIFE]
     sent += [messages.run("completed"), messages.deployment(), messages.deployment_status("waiting", job_id=JOB)]
     sent += [messages.review("requested"), messages.review("approved"), messages.installation("suspend")]

@@ -28,7 +28,7 @@ def text(random: Random, longest: int = 30) -> str:
 
 
 def decodable(random: Random, longest: int) -> str:
-    """As a URL can contain it."""
+    """The text as a URL can contain it."""
     return text(random, longest).encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""The simulated GitHub with a memory of what it was asked, and GitHub's own description as a judge of it."""
+"""A simulated GitHub that records each call and checks it against GitHub's OpenAPI document."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +47,7 @@ class RecordedGitHub(SimulatedGitHub):
         return {one.headers["authorization"].removeprefix("Bearer ") for one in self.requests}
 
     def judge(self) -> None:
-        """Fails unless GitHub's description has every call, and every successful response matches it."""
+        """Fails unless GitHub's OpenAPI document has every call, and every successful response matches it."""
         for exchange in self.exchanges:
             _judge(exchange.request, exchange.response)
 

@@ -1,4 +1,4 @@
-"""Every call goes where GitHub describes it; the recording compares calls and responses with that description."""
+"""Every call and response matches GitHub's OpenAPI document."""
 
 import pytest
 from runledger.model.errors import UnavailableError

@@ -1,4 +1,4 @@
-"""What has not changed since we last asked costs nothing."""
+"""A response that hasn't changed since the last request costs nothing."""
 
 from typing import Any
 

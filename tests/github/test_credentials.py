@@ -1,4 +1,4 @@
-"""Who calls: the App with a JWT of its key, each installation with a token that is renewed in time."""
+"""Credentials: the App calls with a JWT of its key, each installation with a token that is renewed in time."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What will not change by asking again is not asked again."""
+"""Permanent errors aren't retried."""
 
 import pytest
 from runledger.model.errors import UnavailableError

@@ -1,4 +1,4 @@
-"""Which registration is a machine's."""
+"""Which registration belongs to a machine."""
 
 from runledger.model.runner import Runner
 from runledger_github.app import GitHubApp

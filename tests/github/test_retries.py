@@ -1,4 +1,4 @@
-"""Trouble that passes is waited out within set limits; what GitHub may have done already is not asked for twice."""
+"""Transient errors are retried within limits, except calls that GitHub may have executed already."""
 
 import socket
 from typing import Any

@@ -1,4 +1,4 @@
-"""A caller of the simulated GitHub that holds every good answer against GitHub's own description."""
+"""A client of the simulated GitHub that checks each successful response against GitHub's OpenAPI document."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Compares the responses of the simulation with GitHub's own description of its API."""
+"""Checks responses of the simulation against GitHub's OpenAPI document."""
 
 import json
 from datetime import datetime
@@ -21,14 +21,14 @@ MISDESCRIBED = {
 
 
 def validate(route: str, status: int, document: Any) -> None:
-    """Fails unless the document matches GitHub's description of this route and status."""
+    """Fails unless the document matches GitHub's schema for this route and status."""
     schema = MISDESCRIBED.get(route) or {"$ref": f"github#{_pointer(route, status)}/content/application~1json/schema"}
     registry: Registry[Any] = Registry().with_resource("github", DRAFT4.create_resource(openapi()))
     Draft4Validator(schema, registry=registry, format_checker=FORMATS).validate(document)
 
 
 def _pointer(route: str, status: int) -> str:
-    """Where the answer is described, which may be under a name that many routes share."""
+    """The place of the response's schema, which may be under a name that many routes share."""
     method, template = route.split(" ")
     response = openapi()["paths"][template][method.lower()]["responses"][str(status)]
     escaped = template.replace("/", "~1")

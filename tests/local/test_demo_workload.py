@@ -207,7 +207,7 @@ def test_github_lists_a_runner_under_the_id_and_name_in_its_jobs() -> None:
 
 
 def _in_trouble() -> set[Job]:
-    """Jobs whose runners are wanted back, are taken from them, never come, or stay after them."""
+    """Jobs whose runner is interrupted, takes another job, never starts, or outlives them."""
     by_job: dict[Job, list[BusEvent]] = {}
     for each in EVENTS:
         by_job.setdefault(each.subject, []).append(each)

@@ -1,4 +1,4 @@
-"""Runs and jobs of the simulated GitHub; the client also holds each good answer against GitHub's description."""
+"""Runs and jobs of the simulated GitHub; the client also checks each response against GitHub's OpenAPI document."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who may call the simulated GitHub: the App by its JWT, its installations by their tokens."""
+"""Credentials of the simulated GitHub: the App calls with its JWT, its installations with their tokens."""
 
 from typing import Any
 

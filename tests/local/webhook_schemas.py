@@ -1,4 +1,4 @@
-"""GitHub's own description of its webhooks, as a judge of what the demo sends."""
+"""Checks the demo's webhooks against GitHub's OpenAPI document."""
 
 from typing import Any
 

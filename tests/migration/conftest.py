@@ -39,7 +39,7 @@ class Account:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Of the command's process."""
+        """The environment variables of the command's process."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_REGION": "us-east-1",
@@ -89,7 +89,7 @@ def emulated(tmp_path_factory: pytest.TempPathFactory, templates: Templates) -> 
 
 
 def _create_intake(iam: Any, functions: Any) -> None:
-    """With the environment of the real one: only that is read."""
+    """Create intake with the environment of the real function: only that is read."""
     trust = {"Version": "2012-10-17", "Statement": []}
     role = iam.create_role(RoleName="intake", AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
     packed = io.BytesIO()

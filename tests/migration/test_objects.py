@@ -47,7 +47,7 @@ def test_an_object_that_was_copied_later_was_received_when_its_newest_time_was_r
 
 @pytest.mark.parametrize(("name", "value"), [("installation_id", "7"), ("job_id", "7")])
 def test_a_body_about_another_job_than_its_key_is_refused(name: str, value: str) -> None:
-    """Before installations are mapped and selected: the key is what permissions to write are about."""
+    """The check comes before installations are mapped and selected: permissions to write apply to keys."""
     own = replace(STORED, installation_id=str(INSTALLATION), job_id=str(JOB))
     mapped = replace(ANY, installations={INSTALLATION: 7})
     assert read(stored=own, selection=mapped).installation_id == 7

@@ -72,7 +72,7 @@ def secret(subscription: dict[str, Any], stage: str = "AWSCURRENT") -> str:
 
 
 def fail(client: Client, message: dict[str, Any]) -> None:
-    """As the sender does."""
+    """Mark a message as failed, as the sender does."""
     assert client
     scene = Scene(engine())
     stored = scene.messages.get(INSTALLATION, message["message_id"])

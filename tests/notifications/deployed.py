@@ -38,7 +38,7 @@ def messages(outputs: Outputs, installation_id: int, **query: Any) -> list[dict[
 
 
 def tick(outputs: Outputs) -> dict[str, int]:
-    """As the schedule does."""
+    """Run the sweep, as the schedule does."""
     with closing(aws.client(outputs, "lambda")) as lambdas:
         response = lambdas.invoke(FunctionName=outputs.functions["notification_schedules"], Payload=b"{}")
         found = json.loads(response["Payload"].read())
@@ -47,7 +47,7 @@ def tick(outputs: Outputs) -> dict[str, int]:
 
 
 def make_due(outputs: Outputs, installation_id: int, subscription_id: str, *, hour: int) -> None:
-    """As if it had been scheduled for this hour since yesterday."""
+    """Change a subscription as if it had been scheduled for this hour since yesterday."""
     with closing(aws.client(outputs, "dynamodb")) as dynamodb:
         dynamodb.update_item(
             TableName=outputs.tables["notifications"],

@@ -1,4 +1,4 @@
-"""The functions of notifications in an AWS of moto's, with subscriptions whose receivers accept, fail and refuse."""
+"""The functions of notifications on moto, with subscriptions whose receivers accept, fail and refuse."""
 
 import json
 from typing import Any

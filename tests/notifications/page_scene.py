@@ -60,7 +60,7 @@ def scene() -> Scene:
 
 
 def complete(message: dict[str, Any]) -> None:
-    """As the sender does."""
+    """Mark a message as completed, as the sender does."""
     table = scene().messages
     claimed = table.claim(_stored(message), at=TODAY, until=times.earlier(TODAY, seconds=-120))
     assert claimed

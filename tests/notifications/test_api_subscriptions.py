@@ -1,4 +1,4 @@
-"""Subscriptions over the API: what is accepted, where secrets are, and who may do what."""
+"""Subscriptions over the API: what is accepted, where secrets are, and the roles that each call requires."""
 
 import json
 from typing import Any

@@ -59,7 +59,7 @@ class BusChannel:
         return self
 
     def send(self, outgoing: Outgoing) -> Receipt:
-        """As a channel, it never raises for what a receiver does."""
+        """Like a channel, it never raises for what a receiver does."""
         try:
             self.events.put_events(Entries=[{"message_id": outgoing.message_id}])
         except (ClientError, BotoCoreError):

@@ -88,7 +88,7 @@ def test_an_event_with_a_failed_message_is_failed_however_its_messages_meet() ->
 
 
 def was_written(outcome: Outcome, status: str) -> bool:
-    """At any time: the status of an event never moves back."""
+    """Whether the status was stored at any time: the status of an event never moves back."""
     steps = [step for step in outcome.steps if isinstance(step, Step) and step.result == "ok"]
     return any({"S": status} in step.arguments.get("ExpressionAttributeValues", {}).values() for step in steps)
 

@@ -24,7 +24,7 @@ def scene() -> Scene:
 
 
 class Digests:
-    """What was asked for, instead of figures."""
+    """Returns its arguments instead of figures."""
 
     def __init__(self, *, failures: int = 0) -> None:
         self.failures = failures

@@ -17,7 +17,7 @@ WANTED = {"Bucket": "acme-webhooks", "ExpectedBucketOwner": ACCOUNT}
 
 
 def checked(response: dict[str, Any] | int, phase: StoragePhase = StoragePhase.DUAL_WRITE) -> Outcome:
-    """With what S3 responds, or the status of its refusal."""
+    """The check's result for a response of S3, or for the status of a refusal."""
     s3, sts = boto3.client("s3"), boto3.client("sts")
     settings: Any = SimpleNamespace(storage_phase=phase, webhook_bucket="acme-webhooks", runner_config_bucket=CREATE)
     with Stubber(s3) as stubbed, Stubber(sts) as caller:

@@ -22,7 +22,7 @@ CONFIRMED = "arn:aws:sns:us-east-1:000000000000:topic:1"
 
 
 def alarms(subscriptions: Mapping[str, Sequence[str]]) -> Outcome:
-    """With these subscriptions of the topic in each region."""
+    """The check of alarms with these subscriptions of the topic in each region."""
 
     def session_in(region: str) -> Any:
         found = [{"SubscriptionArn": each, "Endpoint": "oncall@example.com"} for each in subscriptions[region]]

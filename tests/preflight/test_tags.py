@@ -72,7 +72,7 @@ def policy(tags: str, orphans: str = "enforce") -> str:
 
 
 def compare(regions: Mapping[str, Mapping[str, str]], **given: str) -> object:
-    """For the stage `prod` in us-east-1."""
+    """Compare with the stage `prod` in us-east-1."""
     context = {"orphans": "enforce", "runner_tags": "team=ci", **given}
     session_in = {name: Region(name, stacks) for name, stacks in regions.items()}.__getitem__
     return runner_tags(session_in, "us-east-1", Settings.read(context.get))

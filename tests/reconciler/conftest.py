@@ -19,6 +19,6 @@ __all__ = ["dynamodb_local"]  # a fixture
 
 @pytest.fixture
 def dynamodb() -> Iterator["DynamoDBClient"]:
-    """In memory, in moto's AWS, which has EC2 and ECS."""
+    """Tables in memory, on moto, which has EC2 and ECS."""
     with mock_aws(config=KEEP_SESSION), tables_in_memory():
         yield boto3.client("dynamodb")

@@ -35,7 +35,10 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """By a pass, or by a person at one machine. The n-th answer is so many minutes old; at some calls, life goes on."""
+    """A pass, or a person who looks at one machine.
+
+    `ages_of_…[n]` is the age in minutes of the n-th response. At the calls in `life_goes_on_at`, time advances.
+    """
 
     after: int
     by_person: bool
@@ -58,7 +61,7 @@ class Trick(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Of a stranger. `trusted` is whether the settings let them publish about their own installation."""
+    """What a stranger does in a minute. `trusted`: the settings let them publish about their installation."""
 
     minute: int
     trick: Trick

@@ -15,7 +15,7 @@ Machine = Mapping[str, Any]
 
 
 class Machines:
-    """Has the face of boto3's client; `stops` holds the id of each machine, once for each call that stopped it."""
+    """The methods of boto3's client. `stops` has the id of each machine, once for each call that stopped it."""
 
     meta = SimpleNamespace(region_name="us-east-1")
 
@@ -34,7 +34,7 @@ class Machines:
         }
 
     def seen(self) -> Mapping[str, Machine]:
-        """What a description is made from."""
+        """The part of `describe_instances` that the reconciler reads."""
         return self._machines
 
     def now(self) -> Mapping[str, Machine]:

@@ -40,7 +40,7 @@ def register(github: SimulatedGitHub, instance_id: str, *, runner_id: int, busy:
 
 
 def terminations(client: "DynamoDBClient", job_id: int) -> int:
-    """In the history of a job."""
+    """The terminations in the history of a job."""
     lines = client.query(
         TableName=EVENTS,
         KeyConditionExpression="PK = :job",

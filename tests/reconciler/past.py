@@ -1,4 +1,4 @@
-"""Responses with an earlier state, as every replica may return them."""
+"""Earlier states, which a replica may still return."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Past(Generic[T]):
-    """Is shown the truth whenever time moves on, and remembers it."""
+    """Records the state at each minute."""
 
     def __init__(self, truth: Callable[[], T]) -> None:
         self._truth = truth
         self._moments: list[tuple[int, T]] = []
 
     def remember(self, minute: int) -> None:
-        """As it was at the end of that minute."""
+        """Record the state at the end of that minute."""
         self._moments.append((minute, self._truth()))
 
     def at(self, minute: int) -> T:

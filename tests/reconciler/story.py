@@ -103,7 +103,7 @@ class Story:
             lookups.look_up(task, runners_on(self.dynamodb), self.describe, lambda _: Price())
 
     def describe(self, *_: object) -> Instance | None:
-        """As EC2 does, which reports no machine that was never launched."""
+        """What EC2 reports. It doesn't report a machine that was never launched."""
         if self.instance_id not in self.world.machines.now():
             return None
         gone = self.instance_id in self.world.machines.stops

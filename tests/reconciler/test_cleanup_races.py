@@ -48,7 +48,7 @@ CLEANERS = ("a pass", "another pass", "a person")
 
 
 class Pauses:
-    """Before each call, so that every round is another order of them."""
+    """Pauses before each call, so that the order of calls differs between rounds."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice

@@ -128,7 +128,7 @@ def it_has_another_job(scene: Scene) -> None:
 
 
 def deaths(scene: Scene, past: Any) -> Iterator[str]:
-    """Before the first call of the pass, and after each of them. Each in a world of its own."""
+    """Worlds in which the cleaner dies before the first call of the pass, or after one of its calls."""
     for number, after in ((1, False), *((number, True) for number in range(1, LONGEST_WALK))):
         scene.begin()
         past(scene)

@@ -161,7 +161,7 @@ def without_grace(cleanup: Cleanup) -> Cleanup:
 @pytest.mark.parametrize(
     ("change", "wrong", "first"),
     [
-        pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", 14, id="GitHub is not asked"),
+        pytest.param(lambda cleanup: replace(cleanup, registrations=Trusting()), "busy", 14, id="GitHub is not called"),
         pytest.param(without_grace, "minutes old", 1, id="no grace period"),
         pytest.param(credulous, "busy", 25, id="a claim counts as proof"),
     ],

@@ -1,4 +1,4 @@
-"""An answer of GitHub that is incomplete is no answer: the machine it may be about stays alive."""
+"""An incomplete response of GitHub proves nothing: the machine stays alive."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -99,7 +99,7 @@ def remove_with(
     installation_ids: Sequence[int] = (OURS, THEIRS),
     may_ask: Callable[[int], bool] = lambda _: True,
 ) -> bool:
-    """As a cleanup does."""
+    """Search and remove a machine's registration, as a cleanup does."""
     registrations.search(installation_ids, may_ask=may_ask)
     registrations.search_again(runner, None, installation_ids=installation_ids, may_ask=may_ask)
     return registrations.remove(runner, None, installation_ids=installation_ids, may_ask=may_ask)
@@ -119,7 +119,7 @@ def test_with_every_response_the_machine_is_removed(github: GitHub) -> None:
         NotFound("GET runners"),
         Refused("GET runners", status=403, message="no permission"),
     ],
-    ids=["no answer", "404", "403"],
+    ids=["no response", "404", "403"],
 )
 @pytest.mark.parametrize("call", [0, 1], ids=["search", "right before the stop"])
 def test_one_scope_without_a_response_keeps_the_machine_alive(

@@ -1,4 +1,4 @@
-"""One full pass over a large fleet: every job is looked at, and GitHub is asked about runs."""
+"""One full pass over a large fleet: every job is checked, with one call to GitHub per run."""
 
 import time
 from collections import Counter

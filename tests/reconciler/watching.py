@@ -1,4 +1,4 @@
-"""Every call to AWS and GitHub passes by a watch, which may hold it up or end the process."""
+"""Wraps clients of AWS and GitHub so that a test can delay a call or end the process at it."""
 
 import time
 from collections.abc import Mapping

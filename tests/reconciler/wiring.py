@@ -116,12 +116,12 @@ def check_runners(cleanup: Cleanup, *, pass_id: str) -> Tally:
 
 
 def clean(cleanup: Cleanup, runner_id: str, *, pass_id: str) -> CleanupOutcome:
-    """As a person requests it."""
+    """Run a cleanup, as a person requests it."""
     return cleanup.clean(runner_id, pass_at(cleanup.now(), pass_id=pass_id, kind=PassKind.CLEANUP))
 
 
 def pass_at(now: str, *, pass_id: str, kind: PassKind = PassKind.FULL) -> Pass:
-    """Without limits of time or budget."""
+    """A pass without limits of time or budget."""
     bounds = Bounds(seconds_left=lambda: 600, share_left=lambda _: 1, share_for_others=0)
     return Pass(id=pass_id, kind=kind, now=now, bounds=bounds, tally=Tally(warn=_fail), requested_by="ada")
 

@@ -62,7 +62,7 @@ class World:
         self._ages_of_registrations = cycle(look.ages_of_registrations)
 
     def called(self) -> None:
-        """Before each call of the code under test."""
+        """To be called before each call of the code under test."""
         if next(self._calls) in self._life_goes_on_at and self._to_come:
             self._live_on()
 
@@ -140,7 +140,7 @@ class AgedGitHub:
 
 
 class AgedInstallation:
-    """Lists are late, a removal is true at once and refused while it is busy."""
+    """Lists are stale. A removal takes effect at once, and is rejected while the runner is busy."""
 
     def __init__(self, world: World, repo: str, deregistered: Callable[[int], None]) -> None:
         self._world = world

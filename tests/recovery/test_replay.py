@@ -45,7 +45,7 @@ def shown(job: Job) -> dict[str, Any]:
 
 
 def reconciled(step: str, *, at: int) -> Receipt:
-    """Without a body, as an input of our own."""
+    """An input of the reconciler, which has no body."""
     return replace(receipt(step, at=at, guid=f"internal {at}"), body_digest=None, source=Source.INTERNAL)
 
 

@@ -195,7 +195,7 @@ KINDS = {
 @needs_tools
 @pytest.mark.server
 def test_the_commands_that_uninstall_leave_nothing(aws_url: str) -> None:
-    """On small stacks of the same names, each with one resource of a kind that is retained."""
+    """The commands run on small stacks of the same names, each with one retained resource."""
     text = section("operating.md", "Remove it")
     listing, unprotect, destroy, by_tags = commands(text.partition("### Use retained")[0])
     assert destroy == "node_modules/.bin/cdk destroy --all"

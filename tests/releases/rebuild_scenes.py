@@ -149,7 +149,7 @@ def publication(name: str, version: str, *, at: str) -> Publication:
 
 
 def run_item(repo: str, at: str, *, run_id: int, conclusion: str | None, attempt: int = 1) -> dict[str, Any]:
-    """As the stream of workflow_runs has it."""
+    """A run's item, as the stream of workflow_runs contains it."""
     return {
         "installation_id": SCOPE,
         "run_id": run_id,

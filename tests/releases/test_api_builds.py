@@ -1,4 +1,4 @@
-"""Builds, packages, versions and release lines over the API: reports, lists, limits, and who may do what."""
+"""Builds, packages, versions and release lines over the API: reports, lists, limits and roles."""
 
 import json
 from typing import Any
@@ -44,7 +44,7 @@ def reported(client: Client, version: str = "1.0.0", name: str = UI, **changes: 
 
 
 def published(client: Client, world: World, name: str, version: str, **changes: Any) -> Publication:
-    """As the function that reads the queue does."""
+    """Publish a version, as the function that reads the queue does."""
     response = put(client, f"packages/{quote(name, safe='')}/versions/{version}", changes)
     assert (response.status, response.body) == (202, {"name": name, "version": version})
     dynamodb = aws_client("dynamodb")

@@ -7,7 +7,7 @@ from tests.simulation.explore import Flow, crash_points, fault_points, interleav
 from tests.simulation.world import Process
 
 LATER_SECONDS = 600
-SENT_AGAIN = "put_events -> ok [took effect, its answer was lost, and the SDK sent it again]"
+SENT_AGAIN = "put_events -> ok [took effect, its response was lost, and the SDK sent it again]"
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ INSTALLED = re.compile(r"(?:^|[\s`\"'])((?:\.venv/bin|node_modules/\.bin)/[\w.-]
 
 @cache
 def targets() -> frozenset[str]:
-    """As make sees them, and not as the Makefile is written."""
+    """The targets that make itself finds in the Makefile."""
     make = ["make", "--dry-run", "--print-data-base", "--no-builtin-rules", "help"]
     database = subprocess.run(make, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     phony = re.search(r"^\.PHONY: (.*)$", database, re.MULTILINE)

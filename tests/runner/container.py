@@ -18,7 +18,7 @@ LONG_ENOUGH_SECONDS = 60
 
 
 def encoded(files: object) -> str:
-    """As GitHub encodes a JIT config."""
+    """A JIT config, encoded as GitHub does."""
     return base64.b64encode(json.dumps(files).encode()).decode()
 
 

@@ -72,4 +72,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body)
         except ConnectionError:
-            self.close_connection = True  # the one who asked has given up
+            self.close_connection = True  # the client has given up

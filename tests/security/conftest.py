@@ -1,4 +1,4 @@
-"""The real handlers in an AWS of moto's, and the tables and API of the other tests."""
+"""The real handlers on moto, and the tables and API of the other tests."""
 
 import pytest
 

@@ -62,7 +62,7 @@ class Case:
     value: object
 
     def body(self, number: int) -> bytes:
-        """Of a job and a run of its own, so that neither grows with every case."""
+        """The body of a delivery about a job and a run of its own, so that neither grows with every case."""
         message = replaced(self.message, self.path, self.value)
         job = message.get("workflow_job")
         for name, first in (("id", JOB), ("run_id", RUN)):
@@ -90,7 +90,7 @@ def at(message: Any, path: Path) -> Any:
 
 
 def paths(value: object, before: Path = ()) -> Iterator[Path]:
-    """Of every object, list and value; of a list, those in its first entry."""
+    """The paths of every object, list and value; of a list, those in its first entry."""
     if before:
         yield before
     if isinstance(value, dict):

@@ -31,14 +31,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(built: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Client:
-    """The API with its pages, asked without a token."""
+    """The API with its pages, called without a token."""
     monkeypatch.setattr(web_pages.serve, "__defaults__", (built,))
     client: Client = request.getfixturevalue("api")
     return client.with_token(None)
 
 
 def browse(site: Client, path: str, accepted: str | None = "gzip, deflate, br") -> tuple[Response, dict[str, Any]]:
-    """The answer, and the same as Lambda hands it to API Gateway."""
+    """The response, and the same as Lambda returns it to API Gateway."""
     raw: dict[str, Any] = {}
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

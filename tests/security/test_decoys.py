@@ -1,4 +1,4 @@
-"""A stranger's registration under a machine's id does not excuse the runners of other installations."""
+"""A stranger's registration under a machine's id doesn't replace the search for runners of other installations."""
 
 import pytest
 

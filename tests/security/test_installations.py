@@ -1,4 +1,4 @@
-"""A webhook reports that an installation was deleted or suspended; only GitHub's answer makes it so."""
+"""A webhook reports that an installation was deleted or suspended; only GitHub's response confirms it."""
 
 import json
 from datetime import datetime

@@ -123,7 +123,7 @@ def test_a_publisher_without_limits_reports_without_a_look_at_the_machine(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An event of a launcher costs no call to EC2."""
-    monkeypatch.setattr(Fleet, "find", lambda *_: pytest.fail("EC2 was asked"))
+    monkeypatch.setattr(Fleet, "find", lambda *_: pytest.fail("EC2 was called"))
     scene.launch(1, "i-0123456789abcdef0")
     assert scene.job(1)["instance_id"] == "i-0123456789abcdef0"
 

@@ -24,7 +24,7 @@ def runners(world: World) -> RunnersTable:
 
 
 def claimed(runners: RunnersTable, **more: Any) -> Runner:
-    """By a job of the installation that the limited token sees."""
+    """A runner that a job claims, of the installation that the limited token can read."""
     return runner_items.claimed(
         runners, INSTANCE, at=EARLIER, installation_id=ELSEWHERE, job_id=1, repo_full_name="acme/web", **more
     )

@@ -24,7 +24,7 @@ READ = {
 
 
 class Queue:
-    """Of one message."""
+    """A queue with one message."""
 
     def __init__(self) -> None:
         self.message = ""
@@ -35,7 +35,7 @@ class Queue:
 
 
 def published(message: dict[str, Any], event: str) -> Publication | None:
-    """As it arrives from the queue."""
+    """A publication as it arrives from the queue."""
     body = json.dumps(message).encode()
     delivery = Delivery(event=event, delivery_id="1", body=body, received_at="2025-01-15T10:00:00.000Z")
     found = publications.read(delivery)

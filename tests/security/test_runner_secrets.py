@@ -71,7 +71,7 @@ def test_no_process_has_a_secret_in_its_environment_or_arguments(
 
 
 def test_the_entrypoint_forgets_the_jit_config_before_a_job_runs(container: Container) -> None:  # noqa: F811
-    """Not even in its memory, which root can read, and steps of a job may become root."""
+    """Its memory doesn't contain it either: root can read memory, and steps of a job may become root."""
     container.start_working()
     found = [secret for secret in (JIT_CONFIG, RSA_KEY) if secret.encode() in memory(container.process.pid)]
     assert found == []

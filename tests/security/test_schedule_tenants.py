@@ -81,7 +81,7 @@ def test_subscriptions_of_the_same_digest_share_one_read(scene: Scene) -> None:
 
 
 def test_a_subscription_that_cannot_be_read_delays_no_other(scene: Scene) -> None:
-    """For example one of a newer release, after a rollback."""
+    """A newer release may have written it, before a rollback."""
     subscribe(scene, 1)
     stored = scene.subscriptions.get(SCOPE, f"{1:032x}")
     assert stored

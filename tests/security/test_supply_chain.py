@@ -131,7 +131,7 @@ def test_a_layer_with_a_file_of_unknown_content_is_not_built(
 
 
 def test_make_installs_nothing_without_hashes() -> None:
-    """But this project itself, which is installed from its own folder."""
+    """Only this project itself has no hash: it is installed from its own folder."""
     makefile = (ROOT / "Makefile").read_text()
     used = [line for line in makefile.splitlines() if "$(pip)" in line]
     assert len(used) == 2

@@ -1,4 +1,4 @@
-"""Plays random worlds for as long as asked, or so many orders of every scenario."""
+"""Plays random worlds for the given time, or the given number of orders of every scenario."""
 
 import argparse
 import sys
@@ -90,7 +90,7 @@ def play_races(name: str, seed: int, limit: int) -> int:
 
 
 def _play(name: str, plays: Iterable[tuple[Outcome, list[str]]]) -> int:
-    """Until the first violation."""
+    """Play worlds until the first violation."""
     number = steps = 0
     for outcome, found in plays:
         number += 1

@@ -23,8 +23,8 @@ class Fault(Enum):
     THROTTLED = "throttled, no effect"
     REFUSED = "refused, no effect"
     UNREACHABLE = "connection timed out, no effect"
-    RESPONSE_LOST = "took effect, but its answer was lost"
-    SENT_TWICE = "took effect, its answer was lost, and the SDK sent it again"
+    RESPONSE_LOST = "took effect, but its response was lost"
+    SENT_TWICE = "took effect, its response was lost, and the SDK sent it again"
     KILLED_BEFORE = "process killed before it"
     KILLED_AFTER = "process killed after it"
 
@@ -135,7 +135,7 @@ def _made(step: Step, effect: Callable[[], Any]) -> Any:
 
 
 def _attempt(effect: Callable[[], Any]) -> None:
-    """The caller never sees the answer, not even a refusal."""
+    """The caller never receives the response, not even a refusal."""
     try:
         effect()
     except ClientError:
@@ -143,7 +143,7 @@ def _attempt(effect: Callable[[], Any]) -> None:
 
 
 def _refused(operation: str) -> ClientError:
-    """As for a role whose policy is being changed."""
+    """The error for a role whose policy is being changed."""
     error: Any = {
         "Error": {"Code": "AccessDeniedException", "Message": "User is not authorized to perform this operation"},
         "ResponseMetadata": {"HTTPStatusCode": 400},

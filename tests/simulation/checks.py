@@ -1,4 +1,4 @@
-"""What every request is checked for, and what its answer holds."""
+"""Checks of every request and its response."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -31,7 +31,7 @@ Played = Iterator[tuple[Outcome, list[str]]]
 
 
 def crashes(scenario: Scenario, *, orders: int, seed: int) -> Played:
-    """Before and after each call of each input and lookup, followed by a retry."""
+    """Crashes before and after each call of each input and lookup, followed by a retry."""
     for names in all_orders(tuple(scenario.inputs), limit=orders, seed=seed):
         for place in range(len(names)):
             world = _after(names[:place], scenario)
@@ -92,7 +92,7 @@ def races(scenario: Scenario, *, limit: int) -> Played:
 
 
 def races_with_lookups(scenario: Scenario, *, limit: int) -> Played:
-    """As `races`, of each input and each lookup that waits."""
+    """Races, as in `races`, between each input and each lookup that waits."""
     names, expected = tuple(scenario.inputs), undisturbed(*scenario.inputs.values())
     for last in names:
         world = _after(tuple(name for name in names if name != last), scenario)

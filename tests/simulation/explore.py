@@ -146,7 +146,7 @@ def all_orders(inputs: Sequence[T], *, limit: int = 5040, seed: int = 0) -> Iter
 
 
 def with_duplicates(order: Sequence[T]) -> Iterator[tuple[T, ...]]:
-    """As it is; each at once again; all again at the end; all again backwards."""
+    """The order itself; with each input repeated at once; with all repeated at the end, or backwards."""
     yield tuple(order)
     yield tuple(each for each in order for _ in range(2))
     yield (*order, *order)

@@ -56,7 +56,7 @@ def find(item: Values, path: Path) -> Value | None:
 
 
 def assign(item: dict[str, Value], path: Path, value: Value) -> None:
-    """In `item` itself; what lies on the way is copied, for other versions of the item share it."""
+    """Set the value in `item` itself. Parents of the value are copied: other versions of the item share them."""
     if len(path) == 1:
         item[str(path[0])] = value
         return
@@ -114,7 +114,7 @@ def projection(text: str) -> tuple[tuple[Path, ...], frozenset[str]]:
 
 
 def project(item: Values, paths: tuple[Path, ...], names: Names) -> dict[str, Value]:
-    """Top-level attributes alone: nothing here asks for parts of a document."""
+    """Only top-level attributes: no caller needs parts of a document."""
     wanted = [resolved(path, names) for path in paths]
     check_overlap("ProjectionExpression", wanted)
     if any(len(path) > 1 for path in wanted):

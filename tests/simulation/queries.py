@@ -119,7 +119,7 @@ class Source:
     def matching(
         self, storage: Storage, lag: int, condition: KeyCondition, names: Names, values: Values
     ) -> Sequence[Item]:
-        """In ascending order. Ties in an index are ordered by the table's key, where DynamoDB promises no order."""
+        """Items in ascending order. The table's key orders ties in an index, where DynamoDB promises no order."""
         partition, sort = self.keys
         on_partition, on_sort = condition.split(partition, sort, names)
         (here,), is_within = _operands(on_partition, values), _holds(on_sort, values)
@@ -155,7 +155,7 @@ def source(table: schema.TableSchema, index_name: str | None) -> Source:
 def page(
     found: Sequence[Item], of: Source, *, start: Values | None, forward: bool, limit: int | None
 ) -> tuple[Sequence[Item], dict[str, Any] | None]:
-    """From behind `start` on, up to `limit` items or a megabyte, and the key at which the page ended early."""
+    """Items after `start`, up to `limit` or a megabyte, and the key at which the page ended early."""
     if start is not None:
         if {*start} != {*of.whole_key}:
             raise Rejected("The provided starting key is invalid")

@@ -67,7 +67,7 @@ def _shuffled(scenario: Scenario, dice: random.Random) -> list[Flow]:
 
 
 def _played(scenario: Scenario, order: Sequence[str], dice: random.Random) -> list[Flow]:
-    """In this order. Some inputs come again at a later point, and lookups are done at some points in between."""
+    """Play inputs in this order. Some come again at a later point, and lookups are done at some points in between."""
     names = list(order)
     for name in order:
         if dice.random() < 0.2:

@@ -120,7 +120,7 @@ class Story:
         self._add(f"{machine.name} {name}", state(machine.runner_id, name, self.minute))
 
     def _report(self, name: str, flow: Callable[[int], Flow]) -> None:
-        """By each hook."""
+        """One report by each hook."""
         for hook in self.hooks:
             self._add(f"{name} by {hook}", flow(hook))
 

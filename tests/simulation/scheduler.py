@@ -78,7 +78,7 @@ class Scheduler:
         return self._current.name if self._current else None
 
     def run(self, flows: Mapping[str, Callable[[], object]]) -> dict[str, Result]:
-        """Until all are finished."""
+        """Run until all tasks are finished."""
         self._tasks = [Task(name, flow, workers.borrow()) for name, flow in flows.items()]
         for task in self._tasks:
             task.worker.give(lambda task=task: self._perform(task))  # type: ignore[misc]

@@ -96,7 +96,7 @@ class Storage:
 
 
 def key_of(values: Values) -> Key:
-    """Of an item, or of a key that must hold nothing else."""
+    """The key of an item, or of a key that must contain nothing else."""
     return (
         _part(values, schema.PARTITION, LONGEST_PARTITION),
         _part(values, schema.SORT, LONGEST_SORT),

@@ -86,7 +86,7 @@ def test_a_message_that_fails_and_comes_again_after_a_newer_plan_replaces_its_li
 
 
 def first_attempt(flow: Flow) -> Flow:
-    """Of an input that is recorded between two attempts of another one."""
+    """The first attempt of an input that is recorded between two attempts of another one."""
     return lambda process: flow(process.world.process())
 
 

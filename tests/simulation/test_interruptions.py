@@ -70,7 +70,7 @@ def test_a_corrected_conclusion_takes_it_back() -> None:
 
 
 def close(process: Process) -> None:
-    """As a pass does with a job that GitHub doesn't show: it ended some time before."""
+    """Close a job as a pass does if GitHub doesn't have it: it ended some time before."""
     job = process.ledger.jobs.get(INSTALLATION, FIRST, consistent=True)
     assert job is not None
     process.ledger.record(healing.closed_job(job, now=clock(30)))

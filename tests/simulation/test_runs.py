@@ -129,7 +129,7 @@ def test_a_run_without_a_report_of_its_own_completes_with_its_jobs() -> None:
 
 
 def test_a_run_known_from_its_jobs_alone_is_stored_the_same_in_every_order() -> None:
-    """As old as its oldest job, even if a launcher's event, which has no creation time, is recorded first."""
+    """The run is as old as its oldest job, even if a launcher's event without a creation time is recorded first."""
     known = launched(repo_full_name=REPO, run_id=RUN, run_attempt=1)
     other: dict[str, Any] = {"job_id": JOB + 1, "created_at": "2025-01-15T10:00:07Z"}
     inputs = [

@@ -22,7 +22,7 @@ every_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCE
 
 
 def with_lookups(order: tuple[Flow, ...], dice: random.Random) -> Iterator[tuple[Flow, ...]]:
-    """At once, at the end, and at one point in between."""
+    """Lookups at once, at the end, and at one point in between."""
     yield tuple(each for flow in order for each in (flow, look_up_all))
     yield order
     place = dice.randint(1, len(order))

@@ -1,4 +1,4 @@
-"""Plays are repeatable, complete within their limits, and disturbed as asked."""
+"""Plays are repeatable, complete within their limits, and disturbed as their choices require."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""An SDK that misses the answer to a conditional write sends it again, and must not be refused by its own first try."""
+"""An SDK that misses the response to a conditional write sends it again. Its own first try must not reject it."""
 
 from collections.abc import Callable
 

@@ -15,7 +15,7 @@ SETS = {"SS": "S", "NS": "N", "BS": "B"}
 
 
 class Rejected(Exception):
-    """The request is refused, with the code and message of DynamoDB's answer."""
+    """The request is refused, with the code and message of DynamoDB's response."""
 
     def __init__(self, message: str, *, code: str = "ValidationException", **response: Any) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ def normal(value: Mapping[str, Any]) -> Value:
 
 
 def number(text: str) -> str:
-    """Without needless zeros or exponent, as it is returned."""
+    """The number without needless zeros or exponent, as it is returned."""
     if text.isdecimal() and len(text) <= DIGITS and (text[0] != "0" or text == "0"):
         return text
     try:

@@ -57,7 +57,7 @@ class Life:
         return message
 
     def expected(self) -> dict[str, Any]:
-        """Of the stored job."""
+        """The values of the stored job."""
         return {
             "status": "completed",
             "conclusion": self.conclusion,
@@ -103,7 +103,7 @@ class Workload:
         return found
 
     def records(self) -> Iterator[Record]:
-        """What GitHub has of the runs that lost a delivery. It isn't asked about the others."""
+        """What GitHub has of the runs that lost a delivery. It isn't called for the others."""
         yield Installation(id=INSTALLATION, account=REPO.partition("/")[0], created_at=CREATED_AT)
         keys = {each.key for each in self.lost}
         for run_id, lives in self.runs.items():

@@ -1,4 +1,4 @@
-"""The front door: throttled and logged, with a queue behind it that loses nothing."""
+"""The HTTP API and its retry queue: throttled, logged, and no accepted webhook is lost."""
 
 import json
 

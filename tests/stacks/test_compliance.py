@@ -86,7 +86,7 @@ def test_every_configuration_is_clean_in_cdk_nag_and_cfn_lint_in_two_regions(
 
 
 def test_every_setting_is_clean_in_the_validation_that_a_deployment_runs() -> None:
-    """In a process of its own, because the others run without it. `cdk.json` makes its findings errors."""
+    """Runs in a process of its own, because other tests run without validation. `cdk.json` makes findings errors."""
     synthesise = "import json, sys; from tests.support.synthesis import app; app(**json.loads(sys.argv[1])).synth()"
     found = subprocess.run(
         [sys.executable, "-c", synthesise, json.dumps(EVERYTHING)],

@@ -36,7 +36,7 @@ def largest() -> Templates:
 
 
 def deployed_size(stacks: Templates, stack: str, value: Any) -> int:
-    """As CloudFormation resolves it: names that it generates end with twelve random characters."""
+    """The size after CloudFormation resolves it: names that it generates end with twelve random characters."""
     if isinstance(value, str):
         return len(value)
     ((kind, about),) = value.items()

@@ -1,4 +1,4 @@
-"""Each function may do exactly what it does."""
+"""Each function has exactly the permissions that it needs."""
 
 import re
 from collections.abc import Iterator

@@ -16,7 +16,7 @@ Alarm = dict[str, Any]
 
 
 def alarms(templates: Templates) -> dict[str, Alarm]:
-    """By name, without the prefix of the stage."""
+    """The alarms by name, without the prefix of the stage."""
     made = [each for template in templates.values() for each in of_type(template, "AWS::CloudWatch::Alarm").values()]
     return {alarm["AlarmName"].removeprefix("runledger-prod-"): alarm for alarm in made}
 

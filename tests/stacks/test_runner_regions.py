@@ -22,7 +22,7 @@ def spread() -> Templates:
 
 
 def forwarding_rules(template: Template) -> dict[str, dict[str, Any]]:
-    """By the beginning of their logical ids."""
+    """The rules by the beginning of their logical ids."""
     rules = of_type(template, "AWS::Events::Rule")
     return {name: rule for key, rule in rules.items() for name in FORWARDED if key.startswith(f"Forward{name}")}
 

@@ -1,4 +1,4 @@
-"""The dashboard, and the page of the API's description, as they are built into the API's layer."""
+"""The dashboard and the page with the OpenAPI document, as they are built into the API's layer."""
 
 import gzip
 import re

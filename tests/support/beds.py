@@ -31,7 +31,7 @@ def create_tables(client: "DynamoDBClient", template: Template) -> None:
 
 @contextmanager
 def mocked(template: Template) -> Iterator["DynamoDBClient"]:
-    """In moto's AWS, which has EC2 and ECS as well."""
+    """Tables on moto, which has EC2 and ECS as well."""
     with mock_aws(config=KEEP_SESSION):
         client = boto3.client("dynamodb")
         create_tables(client, template)

@@ -13,7 +13,7 @@ def lines(text: str) -> list[Line]:
 
 
 def written(capsys: pytest.CaptureFixture[str]) -> list[Line]:
-    """Since the last call. These are lines with metrics; the logger writes all others to the fixture `log`."""
+    """The lines since the last call. These have metrics; the logger writes all others to the fixture `log`."""
     return lines(capsys.readouterr().out)
 
 

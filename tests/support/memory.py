@@ -26,7 +26,7 @@ OK, BAD_REQUEST = 200, 400
 
 
 class InMemory:
-    """A handler of botocore's `before-call`: an answer of its own takes the place of the HTTP request."""
+    """A handler of botocore's `before-call`, which returns a response instead of sending the HTTP request."""
 
     def __init__(self) -> None:
         self.engine: Engine | None = None

@@ -17,7 +17,7 @@ _methods: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def methods_of_client(creator: Any, service_model: Any) -> dict[str, Any]:
-    """Of a client's class: EC2 alone has 700. Handlers may add to the dictionary, so that each client has its own."""
+    """Caches the methods of a client class: EC2 alone has 700. Each client gets a copy, which handlers may change."""
     key = service_model.service_name, service_model.api_version
     if key not in _methods:
         _methods[key] = _create_methods(creator, service_model)

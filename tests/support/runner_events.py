@@ -92,7 +92,7 @@ def publish(event: dict[str, Any], runners: RunnerTracker, *, machine: Instance 
 
 
 def batch(*events: dict[str, Any] | str) -> dict[str, Any]:
-    """As Lambda is given them from a queue."""
+    """Events in a batch, as Lambda gets them from a queue."""
     return {
         "Records": [
             {

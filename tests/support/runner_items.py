@@ -16,7 +16,7 @@ def launched(
     repo_full_name: str | None = None,
     kind: str = "ec2",
 ) -> Runner:
-    """By a launcher, for a job."""
+    """A runner that a launcher started for a job."""
     plan = Assignment(
         installation_id=installation_id, job_id=job_id, since=at, is_plan=True, repo_full_name=repo_full_name
     )
@@ -34,7 +34,7 @@ def claimed(
     repo_full_name: str | None = None,
     owner_name: str | None = None,
 ) -> Runner:
-    """By a job that runs there. A tag that names the owner proves it."""
+    """A runner that a job runs on. A tag that names the owner proves it."""
     fact = Assignment(
         installation_id=installation_id, job_id=job_id, since=at, is_plan=False, repo_full_name=repo_full_name
     )

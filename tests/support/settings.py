@@ -62,7 +62,7 @@ WIRING = re.compile(r"runledger(\.wiring\.\w+|_\w+\.(\w+_)?wiring)")
 
 
 def forget_wiring(function: str = "api") -> None:
-    """As in a new process of this function, everything is wired again, and garbage is collected again.
+    """Start as in a new process of this function: everything is wired again, and garbage is collected again.
 
     The clients stay, because they take long to make. The API's wiring is in no other function's process.
     """

@@ -22,7 +22,7 @@ has_tools = all(map(shutil.which, ("aws", "jq", "openssl", "curl")))
 
 
 def commands(text: str) -> list[str]:
-    """With the lines that continue them, also from blocks within a list."""
+    """The commands, with the lines that continue them, also from blocks within a list."""
     blocks = [textwrap.dedent(content) for _, content in BLOCK.findall(text)]
     return [command for block in blocks for command in COMMAND.findall(block)]
 

@@ -1,4 +1,4 @@
-"""Read-through caches: GitHub is asked when it must be, and once for all who wait."""
+"""Read-through caches: GitHub is called only when necessary, and once for all readers that wait."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

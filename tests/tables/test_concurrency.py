@@ -1,4 +1,4 @@
-"""Many at once, on Amazon's own engine: no lost update, no lost event."""
+"""Many writers at once, on Amazon's own engine: no update and no event is lost."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -34,7 +34,7 @@ def test_fifty_concurrent_deliveries_for_one_job_lose_nothing(
     ledger = ledger_on(client)
 
     def record(each: Receipt) -> Outcome:
-        """As intake and its retry queue do together: who gives up comes again."""
+        """Record as intake and its retry queue do: an input that isn't recorded comes again."""
         while True:
             with suppress(ContendedError):
                 return ledger.record(each).outcome

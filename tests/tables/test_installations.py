@@ -1,4 +1,4 @@
-"""The registry lists the installations to ask GitHub about, without the deleted ones."""
+"""The registry lists the installations to request from GitHub, without the deleted ones."""
 
 from itertools import permutations
 from typing import TYPE_CHECKING

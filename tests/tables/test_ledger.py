@@ -1,4 +1,4 @@
-"""The write protocol on a real engine: what is stored, and who loses which race."""
+"""The write protocol on a real engine: what is stored, and which write loses which race."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A job has its machine at once, and its price as soon as AWS can be asked."""
+"""A job has its machine at once, and its price as soon as AWS can be called."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING

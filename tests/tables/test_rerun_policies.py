@@ -25,7 +25,7 @@ ANY_FAILURE, INTERRUPTED, NEVER = RerunPolicy.ANY_FAILURE, RerunPolicy.INTERRUPT
 
 
 def fail(ledger: Ledger, *job_ids: int, **changes: Any) -> None:
-    """For reasons of their own."""
+    """The jobs fail without an interruption."""
     for job_id in job_ids:
         ledger.record(receipt(IN_PROGRESS, job_id=job_id, guid=f"started {job_id}", **changes))
         ledger.record(receipt(COMPLETED, job_id=job_id, guid=f"ended {job_id}", conclusion="failure", **changes))

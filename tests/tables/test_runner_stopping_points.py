@@ -1,4 +1,4 @@
-"""Stopped at any call to AWS or GitHub and tried again, every flow of runners leaves the tables of one left alone."""
+"""Every flow of runners that stops at any call and is tried again leaves the same tables as one that didn't stop."""
 
 import time
 from collections.abc import Callable
@@ -96,7 +96,7 @@ FLOWS: dict[str, tuple[list[Step], Step]] = {
 
 @pytest.fixture
 def dynamodb() -> Any:
-    """In memory: a walk makes thousands of calls."""
+    """Tables in memory: a walk makes thousands of calls."""
     return Engine()
 
 

@@ -1,4 +1,4 @@
-"""What an operator could see of a deployment: its tables, secrets and queues, and the means to hold messages up."""
+"""Reads the tables, secrets and queues of a deployment, and holds messages up."""
 
 import json
 import time

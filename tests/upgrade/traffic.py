@@ -21,7 +21,7 @@ NOWHERE = "a-name-that-leads-to-no-instance"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """`refusal` is why a delivery was not accepted: the answer, or what happened to the connection."""
+    """`refusal` is why a delivery wasn't accepted: the response, or the connection's error."""
 
     guid: str
     key: str
@@ -51,7 +51,7 @@ class Traffic:
         return [each for each in self.sent if each.refusal is None]
 
     def redeliver(self, delivery: Sent) -> Sent:
-        """As GitHub does it: the same body under the same id."""
+        """Redeliver as GitHub does: the same body under the same id."""
         return self._deliver(delivery.guid, delivery.key, delivery.body, forged=delivery.forged)
 
     def _send_until(self, stop: threading.Event) -> None:

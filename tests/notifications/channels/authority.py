@@ -80,7 +80,7 @@ def _builder(
     signer: ec.EllipticCurvePrivateKey,
     expired: bool = False,
 ) -> x509.CertificateBuilder:
-    """With both identifiers of keys, which Python 3.13 requires."""
+    """A builder with both key identifiers, which Python 3.13 requires."""
     now = datetime.datetime.now(datetime.UTC)
     end = now - DAY if expired else now + DAY
     return (

@@ -70,7 +70,7 @@ def then_drips(start: bytes, data: bytes) -> Behaviour:
 
 
 def repeats(start: bytes, part: bytes) -> Behaviour:
-    """Without an end."""
+    """Sends the same bytes endlessly."""
 
     def behave(connection: Connection) -> None:
         connection.send(start)

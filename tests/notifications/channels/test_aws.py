@@ -36,7 +36,7 @@ class Cloud:
         )
 
     def received(self) -> list[dict[str, Any]]:
-        """From the topic, by a queue that is subscribed to it."""
+        """The messages that a queue received from the topic."""
         found = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
         for message in found:
             self.sqs.delete_message(QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"])

@@ -66,7 +66,7 @@ class Checks:
                     yield f"a runner for job {job_id} was requested at {at} ({number}) and {again} ({next_number})"
 
     def of_a_request(self, job_id: int) -> list[str]:
-        """At the moment of the request. The answer of GitHub may be as old as the pass."""
+        """Checks at the moment of the request. GitHub's response may be as old as the pass."""
         job, since = self.state.jobs[job_id], self.lives.statuses[job_id]
         if job.status != "queued" and self.world.now() - since > LAMBDA_SECONDS:
             return [f"a runner was requested for job {job_id}, which is {job.status} on GitHub"]

@@ -28,7 +28,7 @@ Send = Callable[[Delivery], bool]
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """As urllib3 returns it; the names of headers are in lower case."""
+    """A response as urllib3 returns it; the names of headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -105,7 +105,7 @@ class GitHub:
         return datetime.fromtimestamp(self._clock.now(), UTC)
 
     def time(self) -> str:
-        """As GitHub writes it."""
+        """The time as GitHub writes it."""
         return timestamp(self._now())
 
     def respond(self, method: str, target: str, headers: Mapping[str, str]) -> Response:

@@ -202,7 +202,7 @@ class Lives(Webhooks):
         )
 
     def _release(self, machine: Machine) -> None:
-        """After its job: an ephemeral runner leaves GitHub and its machine ends, unless something goes wrong."""
+        """After its job, an ephemeral runner leaves GitHub and its machine ends, unless something goes wrong."""
         runner_id = self.runner_of(machine)
         leaks = self.dice.random() < 0.3
         if runner_id is not None and (not machine.facts["ephemeral"] or (leaks and self.dice.random() < 0.6)):

@@ -21,7 +21,7 @@ def main(seed: int, *, worlds: int | None, seconds: float, world: int | None) ->
 
 
 def simulate(seed: int, *, worlds: int | None, seconds: float, processes: int | None = None) -> int:
-    """Until the first violation, `worlds` of them, or for `seconds` if no number is given."""
+    """Play `worlds` until the first violation, or for `seconds` if no number is given."""
     until = time.monotonic() + seconds
     totals, number, wrong = dict.fromkeys(TOTALS, 0), 0, None
     for played in _played(seed, worlds, processes or os.cpu_count() or 1):

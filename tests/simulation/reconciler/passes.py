@@ -27,7 +27,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Context:
-    """As Lambda gives it to a handler."""
+    """The context that Lambda gives to a handler."""
 
     under_way: Pass
     now: Callable[[], float]

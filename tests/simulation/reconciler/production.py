@@ -81,7 +81,7 @@ class _App(GitHubApp):
 
 @contextmanager
 def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[None]:
-    """Until its end, whatever is wired works on this world."""
+    """Within this context, everything that is wired works on this world."""
     time = SystemClock(now=world.now, sleep=world.sleep)
     numbers = itertools.count(1)
 

@@ -92,7 +92,7 @@ def _requested(world: World, lives: Lives, judge: Callable[[int], list[str]], jo
 
 
 def _schedule(world: World, dice: random.Random, *, until: float) -> None:
-    """As the stacks do, and before the silence also skipped, late, and more than one at the same time."""
+    """Schedule passes as the stacks do. Before the silence, some are skipped, late, or run at the same time."""
     offset = dice.uniform(0, QUICK_SECONDS)
     ticks = int((until - START - offset) / QUICK_SECONDS) + 1
     for tick in range(ticks):

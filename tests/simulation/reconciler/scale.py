@@ -152,7 +152,7 @@ def _put(world: World, number: int, here: str, there: str, *, hours: float = 1) 
 
 
 def table(results: list[Hour]) -> list[str]:
-    """For docs/scaling.md."""
+    """The table in docs/scaling.md."""
     rows = [
         "| hour | passes | calls to GitHub | runs checked | jobs corrected | jobs left to correct | machines stopped "
         "| parts that ran |",

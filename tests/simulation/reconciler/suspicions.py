@@ -83,7 +83,7 @@ class Suspicions:
             yield f"{runner_id} was suspected of never registering, and its job {job.id} is {job.status} on GitHub"
 
     def _is_waiting(self, runner_id: str) -> bool:
-        """For its cleanup. Another pass may be cleaning it up now."""
+        """Whether it waits for its cleanup. Another pass may be cleaning it up now."""
         runner = self.world.receiving.runners.table.get(runner_id)
         return self._is_alive(runner_id) and runner is not None and runner.status is RunnerStatus.ACTIVE
 
@@ -91,7 +91,7 @@ class Suspicions:
         return self.world.ec2.machines[runner_id].alive
 
     def _is_online(self, machine: Machine, *, before: float) -> bool:
-        """Under a name with its id: other names are not recognised, and keep every machine alive.
+        """Whether it is online under a name with its id. Other names aren't recognised, and keep every machine alive.
 
         An ephemeral runner is no longer registered after its job, even if its machine lives on.
         """

@@ -40,7 +40,7 @@ def found_nowhere_is_idle(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_404_closes(patch: pytest.MonkeyPatch) -> None:
-    """At once and for good."""
+    """Closes the job at once, permanently."""
     patch.setattr(jobs, "ABSENT_FOR_SECONDS", 0)
     patch.setattr(jobs, "CLOSED_COMPARED_AT_MOST", 0)
 

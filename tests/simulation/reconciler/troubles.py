@@ -12,7 +12,7 @@ from tests.simulation.reconciler.github import Response
 
 MINUTE, HOUR = 60.0, 3600.0
 AWS_FAULTS = (Fault.THROTTLED, Fault.UNREACHABLE, Fault.RESPONSE_LOST)
-KINDS = ("404", "403", "502", "timeout", "answer lost", "secondary limit", "primary limit", "garbage")
+KINDS = ("404", "403", "502", "timeout", "response lost", "secondary limit", "primary limit", "garbage")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Troubles:
         return any(start <= now < end for start, end in self.down)
 
     def of_call(self, call: str, now: float) -> str | None:
-        """From the call and how often it was made, so that the order of other calls does not matter."""
+        """Derived from the call and how often it was made, so that the order of other calls doesn't matter."""
         if now >= self.silent_at:
             return None
         self.calls[call] = self.calls.get(call, 0) + 1

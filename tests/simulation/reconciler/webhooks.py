@@ -39,7 +39,7 @@ class Webhooks:
         return 1000 + self._numbers
 
     def _send(self, event: str, payload: dict[str, Any], about: str, *, certain: bool = False) -> None:
-        """With the fate that this world has for it. `certain`: in the log of deliveries at least."""
+        """Send it with the fate that this world has for it. `certain` ones are at least in the log of deliveries."""
         t, guid, body = self.troubles, f"guid-{self._number()}", json.dumps(payload).encode()
         deliver = partial(self.github.deliveries.deliver, event, body, guid)
         fate = self.dice.random()
@@ -50,7 +50,7 @@ class Webhooks:
         if self.dice.random() < t.late:
             delay = min(self.dice.uniform(MINUTE, 60 * MINUTE), max(delay, t.silent_at - self.world.now() - 1))
         if self.dice.random() < t.failed:
-            # GitHub's log has it, and it is sent again if GitHub is asked to.
+            # GitHub's log has it, so it can be redelivered.
             self.world.after(delay, "", partial(self._fail, event, body, guid, about))
             return
         self.world.after(delay, f"webhook: {about}", deliver)

@@ -114,9 +114,9 @@ class World:
         if kind is None:
             return self.github.respond(method, target, headers)
         self._under_way[self._name].disturbed = True
-        if kind in ("timeout", "answer lost"):
+        if kind in ("timeout", "response lost"):
             self.clock.advance(timeout)
-        if kind == "answer lost":
+        if kind == "response lost":
             self.github.respond(method, target, headers)
         return response_of(kind, now=self.now(), silent_at=self.troubles.silent_at)
 
@@ -230,7 +230,7 @@ class World:
         return one
 
     def _run(self, one: Pass) -> None:
-        """In a process that is warm, or in a new one."""
+        """Run it in a warm process, or in a new one."""
         handler = self._warm.pop() if self._warm and self.dice.random() < 0.9 else start_reconciler()
         event = {"pass": str(one.kind), "id": f"{len(self.passes):06}-{one.name}"}
         one.result = handler(event, Context(one, self.now))

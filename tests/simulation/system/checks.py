@@ -48,7 +48,7 @@ class SystemChecks(Checks):
             self._accepted[installation_id, message["workflow_job"]["id"]].append(accepted)
 
     def rerun(self, run_id: int) -> None:
-        """After GitHub has created the new attempt."""
+        """To be called after GitHub has created the new attempt."""
         attempt = self.state.runs[run_id].run_attempt - 1
         jobs = [each for each in self.state.jobs.values() if (each.run_id, each.run_attempt) == (run_id, attempt)]
         failed = [self.job(each.id) for each in jobs if each.conclusion in model.RERUN]
@@ -199,12 +199,12 @@ class SystemChecks(Checks):
         for item in jobs.values():
             job = self.job(item["job_id"])
             if item.get("runner_name") != self.state.jobs[job.id].runner_name:
-                continue  # GitHub was never asked, or no longer has it
+                continue  # GitHub was never called, or no longer has it
             yield from (f"job {job.id}: {each}" for each in model.wrong_assignment(job, item, self._is_ours(job)))
 
 
 def _saved(events: Any, jobs: Mapping[str, Any]) -> Iterator[tuple[Key, Item]]:
-    """Without lines of webhooks and passes that died before their commit point.
+    """The history without lines of webhooks and passes that died before their commit point.
 
     GitHub redelivers such a webhook, and the next pass makes such a correction: as other inputs, with other lines.
     """

@@ -254,7 +254,7 @@ class MachineLives(Lives):
             self._in(self.dice.uniform(MINUTE, 15 * MINUTE), "", partial(self._complete, job_id, None, "failure"))
 
     def stopped(self, machine: Machine) -> None:
-        """By the ledger: its runner is gone, and AWS reports the end."""
+        """The ledger stopped it: its runner is gone, and AWS reports the end."""
         self.truth.ends.setdefault(machine.id, []).append(self.world.now())
         self._event(partial(self._machine_event, machine, "terminated"), f"{machine.id} ended")
 

@@ -24,7 +24,7 @@ def main(seed: int, *, worlds: int | None, seconds: float, world: int | None) ->
 
 
 def simulate(seed: int, *, worlds: int | None, seconds: float, processes: int | None = None) -> int:
-    """Until the first violation, `worlds` of them, or for `seconds` if no number is given."""
+    """Play `worlds` until the first violation, or for `seconds` if no number is given."""
     until = time.monotonic() + seconds
     counts: Counter[str] = Counter()
     number = steps = faults = 0
@@ -53,7 +53,7 @@ def _played(seed: int, worlds: int | None, processes: int) -> Iterator[Played]:
 
 
 def report(wrong: Played) -> int:
-    """With the shortest story that still violates the same rule."""
+    """The report of a violation, with the shortest story that still violates the same rule."""
     shortest = shrink(wrong)
     print(*shortest.story, sep="\n")
     print(f"\n{wrong.name} is wrong:", *wrong.violations, sep="\n  ")

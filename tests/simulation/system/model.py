@@ -28,7 +28,7 @@ LAUNCHER_SECONDS = 1
 
 @dataclass
 class Machine:
-    """As it really is. `description` has the values that a job on it may show."""
+    """The machine's real state. `description` has the values that a job on it may show."""
 
     id: str
     description: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Machine:
 
 @dataclass
 class Job:
-    """As it really is on GitHub."""
+    """The job's real state on GitHub."""
 
     id: int
     status: str = "queued"

@@ -22,7 +22,7 @@ API_TOKENS = {"tokens": [_entry(OPERATOR, "*"), _entry(OPERATOR_OF_ONE, [ACME])]
 
 
 def look_for_orphans(world: "SystemWorld", token: str) -> None:
-    """And order the cleanup of each."""
+    """List orphans, and order the cleanup of each."""
     _request(world, token, "GET", "/admin/orphans", done=partial(_clean_all, world, token))
 
 

@@ -47,7 +47,7 @@ class Plan:
         return seeded(f"{self.name} {about}")
 
     def faults(self, function: str, invocation: str) -> dict[int, Fault]:
-        """By number of the call."""
+        """The faults, by number of the call."""
         dice = self.dice(invocation)
         if invocation in self.calm or dice.random() >= self.disturbed:
             return {}

@@ -17,7 +17,7 @@ MOST_REPLAYS = 150
 
 
 def shrink(wrong: Played, *, most_replays: int = MOST_REPLAYS) -> Played:
-    """With the same kind of violation: names and numbers may differ."""
+    """The violation stays of the same kind; names and numbers may differ."""
     kind, shortest, replays = _kind(wrong), wrong, 0
     smaller = True
     while smaller and replays < most_replays:

@@ -73,7 +73,7 @@ BUGS: dict[str, tuple[Plant, str]] = {
     "redelivery as new": (redelivery_as_new, "counts as new"),
     "accepted and forgotten": (accepted_and_forgotten, "is not in the history"),
     "cost of two machines": (cost_of_two_machines, " has "),
-    "cleanup without asking": (of_the_reconciler.busy_is_ignored, "was running on it"),
+    "cleanup without a check": (of_the_reconciler.busy_is_ignored, "was running on it"),
     "lease ignored": (of_the_reconciler.lease_is_ignored, "was stopped twice"),
     "foreign machine stopped": (of_the_reconciler.tags_are_ignored, "is not ours"),
     "young machine stopped": (of_the_reconciler.young_machines_are_suspected, "after its launch"),

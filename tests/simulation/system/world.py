@@ -273,7 +273,7 @@ class SystemWorld(World):
         self.invoke("webhook_intake", request, about=about, done=ended)
 
     def log_attempt(self, event: str, body: bytes, guid: str, *, delivered: bool, redelivery: bool = False) -> None:
-        """In the App's log. Deliveries of an organisation's own hook aren't in it."""
+        """Add an attempt to the App's log. Deliveries of an organisation's own hook aren't in it."""
         if b'"installation": {' in body:
             self.github.deliveries.log_attempt(event, body, guid, delivered=delivered, redelivery=redelivery)
 
