@@ -56,11 +56,11 @@ class Relay:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                status, answer = relay._invoke({name.lower(): value for name, value in self.headers.items()}, body)
+                status, response = relay._invoke({name.lower(): value for name, value in self.headers.items()}, body)
                 self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
+                self.send_header("Content-Length", str(len(response)))
                 self.end_headers()
-                self.wfile.write(answer)
+                self.wfile.write(response)
 
             def log_message(self, *_: object) -> None:
                 """GitHub's delivery log has every delivery."""
@@ -80,8 +80,8 @@ class Relay:
         result = response["Payload"].read()
         if "FunctionError" in response:
             return _BAD_GATEWAY, result
-        answer = json.loads(result)
-        return int(answer["statusCode"]), str(answer["body"]).encode()
+        returned = json.loads(result)
+        return int(returned["statusCode"]), str(returned["body"]).encode()
 
 
 @contextmanager

@@ -165,7 +165,7 @@ def test_a_token_is_never_logged(api: Client, log: io.StringIO) -> None:
 
 
 class Minutes:
-    """A clock that a test turns."""
+    """A manual clock."""
 
     seconds = 0.0
 

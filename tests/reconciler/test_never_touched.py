@@ -3,7 +3,7 @@
 The reconciler is composed as in production; only its clients, the GitHub App and the clock are the test's.
 A stranger, another tenant with an account, a publisher and runners of their own, meddles with half of the machines.
 
-EC2 may answer from any earlier moment, and so may every read of our tables that is not strongly consistent; webhooks
+EC2 may return any earlier state, and so may every read of our tables that is not strongly consistent; webhooks
 come late or never; life goes on between any two calls. It holds as long as
 
 - a machine registers within the grace period after its launch, once, under a name that holds its instance id;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Behaves as run.sh of actions/runner does with RUNNER_MANUALLY_TRAP_SIG. FAKE_ variables choose what happens to it,
-# marker files in its folder tell the test what has happened and the runner what shall.
+# marker files in its folder show the test what has happened, and choose what the runner does next.
 cd "$(dirname "$0")" || exit 1
 set -m # as there: each child is in a process group of its own
 
