@@ -63,7 +63,9 @@ def test_carried_over_jobs_are_labelled_and_in_no_chart_path_or_count(open_tab: 
     page = open_run(open_tab().sign_in(), *carried, failed, total_jobs=3, completed_jobs=3, failed_jobs=1)
     assert page.locator(".gantt-names bdi").all_inner_texts() == ["sign"]
     expect(page.locator(".gantt-chain")).to_have_text("critical path: sign")
-    assert all(float(bar.get_attribute("x") or -1) >= 0 for bar in page.locator(".gantt-bars rect").all())
+    bars = page.locator(".gantt-bars rect").all()
+    assert bars
+    assert all(float(bar.get_attribute("x") or -1) >= 0 for bar in bars)
     assert tile(page, "Jobs completed") == ["1 of 1", "2 more carried over"]
     assert (tile(page, "Failed"), tile(page, "Total duration")) == (["1"], ["1 m 10 s"])
     assert tile(page, "Cost") == ["$0.50"]
