@@ -2,8 +2,8 @@
 
 import gzip
 import re
-import time
 import urllib.request
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -11,12 +11,12 @@ import pytest
 from local.aws.outputs import Outputs
 from tests.e2e.api import call
 from tests.e2e.test_webhooks import NOWHERE, post
+from tests.support.polling import eventually
 from tests.support.runner_events import TASK
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, payload
 
 HERE = f"/v1/installations/{INSTALLATION}"
 JOB = 5_000_001
-PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -81,10 +81,12 @@ def test_errors_are_problems_behind_the_gateway_too(outputs: Outputs) -> None:
 def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Outputs) -> None:
     requested = call(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     assert requested.status == 202, requested.body
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (found := call(outputs, f"/admin/reconciliation/{requested.body['id']}").body)["status"] != "finished":
-        assert time.monotonic() < deadline, found
-        time.sleep(0.5)
+
+    def finished() -> dict[str, Any] | None:
+        found: dict[str, Any] = call(outputs, f"/admin/reconciliation/{requested.body['id']}").body
+        return found if found["status"] == "finished" else None
+
+    found = eventually(finished, "the pass is finished")
     assert (found["pass"], found["requested_by"]) == ("quick", "token:local-admin")
     assert found["text"].startswith("Reconciliation (quick)")
     assert requested.body["id"] in [each["id"] for each in call(outputs, "/admin/reconciliation").body["items"]]

@@ -14,8 +14,8 @@ import pytest
 
 from local.aws.outputs import Outputs
 from tests.cli.command import COMMAND, environment, runledger
-from tests.e2e.test_runners import PATIENCE_SECONDS
 from tests.e2e.test_webhooks import NOWHERE, post
+from tests.support.polling import PATIENCE_SECONDS
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, payload
 
 JOB, RUN = 9_000_001, 9_000_901

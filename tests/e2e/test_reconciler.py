@@ -21,8 +21,9 @@ from local.demo.steps import bus_events, deliveries
 from local.demo.workload import Played
 from local.github.control import Control
 from tests.e2e.tables import history, job
-from tests.e2e.test_runners import eventually, simulate
+from tests.e2e.test_runners import simulate
 from tests.e2e.test_webhooks import post
+from tests.support.polling import eventually
 from tests.support.webhooks import INSTALLATION, QUEUED, REPO, payload
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """What intake could not record is recorded from the queue, by the deployed function."""
 
-import time
 from typing import TYPE_CHECKING
 
 import boto3
@@ -9,12 +8,11 @@ from runledger.webhooks.retry_queue import to_message
 from local.aws.outputs import Outputs
 from tests.e2e.tables import history, job
 from tests.e2e.test_webhooks import NOWHERE
+from tests.support.polling import eventually
 from tests.support.webhooks import COMPLETED, INSTALLATION, receipt
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-PATIENCE_SECONDS = 60
 
 
 def test_a_deferred_receipt_reaches_the_tables(outputs: Outputs, dynamodb: "DynamoDBClient") -> None:
@@ -24,9 +22,6 @@ def test_a_deferred_receipt_reaches_the_tables(outputs: Outputs, dynamodb: "Dyna
     sqs.send_message(QueueUrl=queue, MessageBody=to_message(receipt(COMPLETED, job_id=job_id, runner_name=NOWHERE)))
     sqs.close()
     key = f"{INSTALLATION}#{job_id}"
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (found := job(dynamodb, outputs, key)) is None and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert found is not None
+    found = eventually(lambda: job(dynamodb, outputs, key), "the job is recorded")
     assert found["status"] == "completed"
     assert [line["event_type"] for line in history(dynamodb, outputs, key)] == ["webhook_completed"]

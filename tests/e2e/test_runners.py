@@ -1,9 +1,7 @@
 """Events on the buses lead to jobs, histories and one re-run."""
 
 import json
-import time
 import urllib.request
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -16,12 +14,12 @@ from local.github import webhooks as github_webhooks
 from tests.e2e.tables import history, job
 from tests.e2e.test_webhooks import post
 from tests.support import messages, runner_events
+from tests.support.polling import eventually
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-PATIENCE_SECONDS = 60
 RUN = 3_000_001
 
 
@@ -36,14 +34,6 @@ def put_event(outputs: Outputs, event: dict[str, Any], *, bus: str = "default") 
     }
     assert client.put_events(Entries=[entry])["FailedEntryCount"] == 0
     client.close()
-
-
-def eventually(found: Callable[[], Any]) -> Any:
-    """Waits for a limited time; the caller checks the result."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (seen := found()) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return seen
 
 
 def simulate(outputs: Outputs, method: str, path: str, body: object = None) -> Any:
@@ -88,10 +78,10 @@ def test_a_spot_interruption_reaches_its_job_and_reruns_it_once(outputs: Outputs
     assert post(outputs, started, guid=f"started {job_id}").status == 202
     put_event(outputs, runner_events.interruption(runner_id=runner_id))
     assert eventually(lambda: (job(dynamodb, outputs, key) or {}).get("was_interrupted")) is True
-    assert eventually(lambda: "RunnersInterrupted" in log_of(outputs, "spot_interruption"))
+    eventually(lambda: "RunnersInterrupted" in log_of(outputs, "spot_interruption"))
     put_event(outputs, runner_events.instance_state("terminated", runner_id=runner_id, minute=7))
     wanted = {"runner_scheduled", "runner_interrupted", "runner_terminated"}
-    assert eventually(lambda: wanted <= {line["event_type"] for line in history(dynamodb, outputs, key)})
+    eventually(lambda: wanted <= {line["event_type"] for line in history(dynamodb, outputs, key)})
 
 
 @pytest.fixture
@@ -121,7 +111,7 @@ def test_three_interrupted_jobs_of_a_run_are_run_again_by_one_call(
         found = [job(dynamodb, outputs, f"{INSTALLATION}#{job_id}") or {} for job_id in interrupted_run]
         return all(each.get("was_interrupted") for each in found)
 
-    assert eventually(interrupted)
+    eventually(interrupted)
     before = reruns_requested(outputs)
     _, run = messages.run("completed", run_id=RUN)
     run["workflow_run"]["conclusion"] = "failure"
@@ -144,7 +134,7 @@ def test_three_interrupted_jobs_of_a_run_are_run_again_by_one_call(
         lines = [history(dynamodb, outputs, f"{INSTALLATION}#{job_id}") for job_id in interrupted_run]
         return all(any(line["event_type"] == "rerun_requested" for line in each) for each in lines)
 
-    assert eventually(rerun_is_recorded)
+    eventually(rerun_is_recorded)
     assert reruns_requested(outputs) == before + 1
 
 
@@ -162,7 +152,7 @@ def test_a_poisoned_event_becomes_a_dead_letter_and_its_neighbours_are_recorded(
     good = runner_events.launcher("runner_scheduled", job_id=job_id, runner_id=runner_id)
     for event in (poison, good):
         put_event(outputs, event, bus=outputs.event_bus)
-    assert eventually(lambda: job(dynamodb, outputs, f"{INSTALLATION}#{job_id}"))
+    eventually(lambda: job(dynamodb, outputs, f"{INSTALLATION}#{job_id}"))
     letters = eventually(lambda: sqs.receive_message(QueueUrl=dead).get("Messages"))
     sqs.close()
     assert [json.loads(letter["Body"])["detail"]["version"] for letter in letters] == [99]

@@ -12,7 +12,7 @@ from runledger.model.reports import REDELIVERY_DAYS
 from local.aws.outputs import Outputs
 from local.demo.generator import PAYMENTS, PLATFORM, WEBSITE
 from tests.e2e.api import call
-from tests.upgrade.deployment import Deployment
+from tests.support.running_deployment import Deployment
 
 INSTALLATIONS = sorted({each.installation_id for each in (PAYMENTS, PLATFORM, WEBSITE)})
 PATIENCE_SECONDS = 120

@@ -28,9 +28,10 @@ from tests.e2e.api import call
 from tests.feeds import cloud_events
 from tests.feeds.deployed_feed import INSTALLATIONS, expected, feed, until_quiet
 from tests.feeds.schemas import problems
-from tests.notifications import deployed
+from tests.notifications import emulator_steps
 from tests.notifications.channels.receivers import Receiver, receiving, responds
 from tests.support.deployed import pause_schedules
+from tests.support.polling import eventually
 
 pytestmark = pytest.mark.server
 
@@ -63,16 +64,16 @@ def played(outputs: Outputs) -> Outputs:
 @pytest.fixture(scope="module")
 def subscribed(played: Outputs) -> Iterator[Subscribed]:
     with receiving(responds(204)) as receiver:
-        made = deployed.subscribe(played, INSTALLATIONS[0], receiver.url, types=["audit.*"])
+        made = emulator_steps.subscribe(played, INSTALLATIONS[0], receiver.url, types=["audit.*"])
         yield Subscribed(receiver, made["subscription_id"], made["secret"])
 
 
 def test_a_test_message_reaches_the_receiver_of_a_new_subscription(played: Outputs, subscribed: Subscribed) -> None:
     path = f"/v1/installations/{INSTALLATIONS[0]}/subscriptions/{subscribed.subscription_id}"
-    sent = deployed.post(played, f"{path}/test")
-    deployed.eventually(lambda: subscribed.receiver.requests, "the test")
+    sent = emulator_steps.post(played, f"{path}/test")
+    eventually(lambda: subscribed.receiver.requests, "the test")
     assert subscribed.receiver.requests[0].headers["webhook-id"] == sent["message_id"]
-    deployed.eventually(lambda: call(played, path).body["health"]["status"] == "healthy", "a healthy receiver")
+    eventually(lambda: call(played, path).body["health"]["status"] == "healthy", "a healthy receiver")
 
 
 def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_exactly_once(played: Outputs) -> None:
@@ -189,17 +190,19 @@ def test_a_receiver_that_fails_is_retried_and_a_failed_message_is_sent_again_by_
     scope = INSTALLATIONS[0]
     here = f"/v1/installations/{scope}"
     with receiving(responds(500), responds(410), responds(200)) as receiver:
-        made = deployed.subscribe(played, scope, receiver.url, types=["release.*"])
-        sent = deployed.post(played, f"{here}/messages", {"text": "x", "subscription_id": made["subscription_id"]})
+        made = emulator_steps.subscribe(played, scope, receiver.url, types=["release.*"])
+        sent = emulator_steps.post(
+            played, f"{here}/messages", {"text": "x", "subscription_id": made["subscription_id"]}
+        )
         path = f"{here}/messages/{sent['items'][0]['message_id']}"
-        waiting = deployed.eventually(lambda: call(played, path).body.get("next_attempt_at"), "a retry")
+        waiting = eventually(lambda: call(played, path).body.get("next_attempt_at"), "a retry")
         assert call(played, path).body["status"] == "processing"
-        deployed.eventually(lambda: call(played, path).body["status"] == "failed", f"the second attempt at {waiting}")
+        eventually(lambda: call(played, path).body["status"] == "failed", f"the second attempt at {waiting}")
         assert call(played, path).body["retry_count"] == 1
-        again = deployed.post(played, f"{path}/send-again")
+        again = emulator_steps.post(played, f"{path}/send-again")
         resent = f"{here}/messages/{again['message_id']}"
-        deployed.eventually(lambda: call(played, resent).body["status"] == "completed", "the message sent again")
-        deployed.unsubscribe(played, scope, made)
+        eventually(lambda: call(played, resent).body["status"] == "completed", "the message sent again")
+        emulator_steps.unsubscribe(played, scope, made)
     assert len(receiver.requests) == 3
 
 
@@ -208,12 +211,12 @@ def test_a_tick_sends_a_digest_of_the_demo_once(played: Outputs) -> None:
     now = datetime.now(UTC)
     with receiving(responds(200)) as receiver:
         schedule = {"every": "daily", "hour": (now.hour + 1) % 24}
-        made = deployed.subscribe(played, scope, receiver.url, types=[], schedule=schedule)
-        assert deployed.tick(played)["scheduled"] == 0
-        deployed.make_due(played, scope, made["subscription_id"], hour=now.hour)
-        assert [deployed.tick(played)["scheduled"] for _ in range(2)] == [1, 0]
-        deployed.eventually(lambda: receiver.requests, "the digest")
-        deployed.unsubscribe(played, scope, made)
+        made = emulator_steps.subscribe(played, scope, receiver.url, types=[], schedule=schedule)
+        assert emulator_steps.tick(played)["scheduled"] == 0
+        emulator_steps.make_due(played, scope, made["subscription_id"], hour=now.hour)
+        assert [emulator_steps.tick(played)["scheduled"] for _ in range(2)] == [1, 0]
+        eventually(lambda: receiver.requests, "the digest")
+        emulator_steps.unsubscribe(played, scope, made)
     digest = json.loads(receiver.requests[0].body)
     assert digest["type"] == "runledger.digest"
     assert digest["data"]["installation_id"] == scope
@@ -225,17 +228,17 @@ def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: O
     sent: list[str] = []
 
     def received() -> Any:
-        sent.append(deployed.post(played, f"/v1/installations/{scope}/feed", event)["id"])
+        sent.append(emulator_steps.post(played, f"/v1/installations/{scope}/feed", event)["id"])
         time.sleep(1)
         return subscribed.receiver.requests[1:]
 
-    first = deployed.eventually(received, "an event")[0]
+    first = eventually(received, "an event")[0]
     verified = Webhook(subscribed.secret).verify(first.body, first.headers)
     assert cloud_events.read(verified).get_type() == "audit.finished"
     assert verified["id"] in sent
     path = f"/v1/installations/{scope}/feed/{verified['id']}"
-    deployed.eventually(lambda: call(played, path).body["deliverystatus"] == "delivered", "a delivered event")
-    found = deployed.messages(played, scope, status="completed", type="audit.finished")
+    eventually(lambda: call(played, path).body["deliverystatus"] == "delivered", "a delivered event")
+    found = emulator_steps.messages(played, scope, status="completed", type="audit.finished")
     assert first.headers["webhook-id"] in {each["message_id"] for each in found}
     ids = [each.headers["webhook-id"] for each in subscribed.receiver.requests]
     assert len(ids) == len(set(ids))

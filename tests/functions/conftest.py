@@ -17,9 +17,9 @@ from runledger.platform import clients as aws
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
-from tests.functions.reconciling import Scene
 from tests.support.beds import KEEP_SESSION
 from tests.support.memory import tables_in_memory
+from tests.support.reconciler_scene import Scene
 from tests.support.settings import SETTINGS, forget_wiring
 from tests.support.webhooks import SECRET
 

@@ -11,10 +11,10 @@ from runledger.recording import follow_up
 from runledger.webhooks import retry_queue
 
 from tests.functions.conftest import World
-from tests.functions.reconciling import Scene
 from tests.support import messages, runner_events
 from tests.support.log_lines import lines
 from tests.support.messages import Message
+from tests.support.reconciler_scene import Scene
 from tests.support.runner_events import INSTANCE, batch
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, http_event, payload, receipt
 

@@ -13,11 +13,11 @@ from runledger.platform import clients, emf
 
 from tests.feeds.streams import some_events
 from tests.functions.conftest import BUCKET, ROLE
-from tests.functions.reconciling import Scene, outlived, queued
 from tests.functions.test_emitted_metrics import emitted
-from tests.notifications.deployment import DeployedNotifications
+from tests.notifications.moto_scene import MotoNotifications
 from tests.support import messages
 from tests.support.messages import Message
+from tests.support.reconciler_scene import Scene, outlived, queued
 from tests.support.runner_events import INSTANCE, batch, instance_state, interruption, launcher, rebalance
 from tests.support.webhooks import (
     COMPLETED,
@@ -234,7 +234,7 @@ def feed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     *("NotificationsFailed", "NotificationLatency", "OldestNotification"),
 )
 def notifications(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    deployed = DeployedNotifications(scene.world, monkeypatch)
+    deployed = MotoNotifications(scene.world, monkeypatch)
     deployed.route(1, 2)
     deployed.send()
     deployed.tick()

@@ -9,8 +9,8 @@ from runledger.feeds.events import FeedEvent
 
 from tests.feeds.streams import feed_of, ids, record_changes, some_events, some_id
 from tests.functions.conftest import World
-from tests.functions.reconciling import Scene, queued
 from tests.support.memory import engine
+from tests.support.reconciler_scene import Scene, queued
 from tests.support.webhooks import INSTALLATION, QUEUED, http_event, payload
 
 

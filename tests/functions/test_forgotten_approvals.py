@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.functions.reconciling import Scene, ago
 from tests.support import messages
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import Scene, ago
 from tests.support.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, payload
 
 

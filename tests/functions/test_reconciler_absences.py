@@ -9,10 +9,10 @@ import pytest
 from runledger.reconciliation import jobs
 from runledger.tables.absences import Absence, Absences
 
-from tests.functions.reconciling import Scene, a_while_passes, absences, ago, ended, launched_without, queued
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import JOBS, RUNS
+from tests.support.reconciler_scene import Scene, a_while_passes, absences, ago, ended, launched_without, queued
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, http_event
 
 LONG_AGO = {"created_at": ago(hours=8), "started_at": ago(hours=7)}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from runledger.reconciliation.orphans import RECHECK_SECONDS
 
-from tests.functions.reconciling import RAN, Scene, ago, outlived
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import RAN, Scene, ago, outlived
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, QUEUED, REPO
 
 UNKNOWN = "works on a job that isn't in the ledger"

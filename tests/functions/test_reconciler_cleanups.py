@@ -7,9 +7,9 @@ import pytest
 from runledger.reconciliation.cleanup import CleanupOutcome
 from runledger_github.registrations import Registrations
 
-from tests.functions.reconciling import ORG, RAN, Scene, ago, outlived
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import ORG, RAN, Scene, ago, outlived
 from tests.support.runner_events import ACCOUNT
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 

@@ -13,10 +13,10 @@ from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, RED
 from runledger_github.app import DeliveryPage, GitHubApp
 from runledger_github.errors import NoResponseError
 
-from tests.functions.reconciling import Scene, ago, lose
 from tests.local.webhook_receiver import WebhookReceiver
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import Scene, ago, lose
 
 
 def redeliveries(scene: Scene) -> int:

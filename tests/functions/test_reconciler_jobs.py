@@ -5,10 +5,10 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.functions.reconciling import Scene, ago, ended, launched_without, queued
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import JOBS, RUNS
+from tests.support.reconciler_scene import Scene, ago, ended, launched_without, queued
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO, RUN, WAITING, http_event
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from runledger_github.registrations import Registrations
 
-from tests.functions.reconciling import ORG, Scene, ago, queued
+from tests.support.reconciler_scene import ORG, Scene, ago, queued
 from tests.support.webhooks import INSTALLATION, REPO
 
 

@@ -13,11 +13,11 @@ from runledger.reconciliation.reconciler import Reconciler
 from runledger.tables.passes import PassesTable, new_pass_id
 from runledger_github.state import GitHubState
 
-from tests.functions.reconciling import Scene, ago, lose, queued
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS, RUNS
 from tests.support.log_lines import lines, metrics, written
+from tests.support.reconciler_scene import Scene, ago, lose, queued
 from tests.support.webhooks import QUEUED, REPO, RUN, http_event
 
 

@@ -9,7 +9,7 @@ from runledger.reconciliation.requests import RunnerRequests
 from runledger.recording.decision import Decision
 from runledger.tables.jobs import JobsTable
 
-from tests.functions.reconciling import Scene, queued
+from tests.support.reconciler_scene import Scene, queued
 from tests.support.webhooks import QUEUED
 
 

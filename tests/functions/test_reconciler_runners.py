@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.functions.reconciling import ORG, RAN, TAGGED, Scene, ago, outlived
+from tests.support.reconciler_scene import ORG, RAN, TAGGED, Scene, ago, outlived
 from tests.support.runner_events import TASK, batch, instance_state, task_state
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, REPO
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.functions.reconciling import ORG, TAGGED, Scene, ago
-from tests.security.stranger import REPO as STRANGERS_REPO
-from tests.security.stranger import Stranger
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import ORG, TAGGED, Scene, ago
+from tests.support.stranger import REPO as STRANGERS_REPO
+from tests.support.stranger import Stranger
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 OTHER = f"{ORG}/other"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from runledger.queries.github_requests import RefreshRun, to_event
 
-from tests.functions.reconciling import Scene, ago
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNS
+from tests.support.reconciler_scene import Scene, ago
 from tests.support.runner_events import INSTANCE, batch, interruption, launcher
 from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, REPO, RUN, http_event
 

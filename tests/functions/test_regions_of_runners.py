@@ -4,7 +4,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.platform import clients
 
-from tests.functions.reconciling import Scene
+from tests.support.reconciler_scene import Scene
 from tests.support.runner_events import INSTANCE, batch, instance_state
 from tests.support.webhooks import IN_PROGRESS
 

@@ -14,8 +14,8 @@ from runledger.tables.release_lines import LinesTable
 from local import ROOT
 from local.github.examples import payloads
 from tests.functions.conftest import World
-from tests.functions.reconciling import ORG, Scene
 from tests.support.memory import engine
+from tests.support.reconciler_scene import ORG, Scene
 from tests.support.webhooks import INSTALLATION, QUEUED, http_event, payload
 
 TABLE = schema.RELEASES.name

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from runledger.tables.attributes import to_attributes
 
-from tests.functions.reconciling import Scene
 from tests.support import messages
 from tests.support.beds import items
 from tests.support.ledgers import RUNS
 from tests.support.messages import Message
+from tests.support.reconciler_scene import Scene
 from tests.support.runner_events import batch, interruption, launcher
 from tests.support.webhooks import COMPLETED, JOB, QUEUED, REPO, RUN, http_event, payload
 

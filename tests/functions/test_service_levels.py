@@ -9,11 +9,11 @@ from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.runners import OVERDUE_SECONDS
 
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS
-from tests.functions.reconciling import Scene, ago, outlived, queued
 from tests.support import insights
 from tests.support.documents import section
 from tests.support.ledgers import RUNNERS
 from tests.support.log_lines import written
+from tests.support.reconciler_scene import Scene, ago, outlived, queued
 from tests.support.runner_events import batch, instance_state
 from tests.support.webhooks import COMPLETED, QUEUED, REPO
 

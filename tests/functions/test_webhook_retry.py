@@ -8,9 +8,9 @@ from runledger.queries.github_requests import RequestOutcome
 from runledger.webhooks.retry_queue import to_message
 
 from tests.functions.conftest import World
-from tests.functions.reconciling import Scene
 from tests.support.beds import dump, items
 from tests.support.ledgers import JOBS
+from tests.support.reconciler_scene import Scene
 from tests.support.webhooks import QUEUED, receipt
 
 

@@ -20,7 +20,8 @@ from local.aws import deployment, emulator
 from local.aws.outputs import Outputs
 from local.github import simulator
 from tests.support.deployed import pause_schedules
-from tests.upgrade.deployment import Deployment, eventually
+from tests.support.polling import eventually
+from tests.support.running_deployment import Deployment
 from tests.upgrade.traffic import Sent, Traffic
 
 pytestmark = [
@@ -72,7 +73,7 @@ def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
                     settings = SETTINGS | {"storage_phase": phase}
                     deployment.deploy_stacks(aws_url, folder, github_api_url=github_url, settings=settings)
                     begin = len(made.traffic.sent) + 1  # one may be under way
-                    assert eventually(partial(_has_sent, made.traffic, begin + SENT_IN_EACH))
+                    eventually(partial(_has_sent, made.traffic, begin + SENT_IN_EACH))
                     made.within.append((phase, made.traffic.sent[begin:]))
                     made.rules.append(rules(s3))
         yield made
@@ -106,7 +107,7 @@ def key_of(sent: Sent) -> str:
 def test_no_delivery_is_lost_in_any_phase_or_change(journey: Journey, capsys: pytest.CaptureFixture[str]) -> None:
     sent = journey.traffic.sent
     wanted = {(each.key, each.guid) for each in journey.traffic.accepted}
-    assert eventually(lambda: wanted <= journey.deployed.recorded()), wanted - journey.deployed.recorded()
+    eventually(lambda: wanted <= journey.deployed.recorded(), lambda: wanted - journey.deployed.recorded())
     refused = [each for each in sent if each.refusal]
     with capsys.disabled():
         print(f"\n{len(sent)} sent = {len(wanted)} recorded + {len(refused)} refused, {len(CHANGES)} changes of phase")
@@ -117,7 +118,7 @@ def test_no_delivery_is_lost_in_any_phase_or_change(journey: Journey, capsys: py
     assert all(each.refusal and each.refusal.startswith("502") for each in failed)
     assert [each.refusal for each in map(journey.traffic.redeliver, failed)] == [None] * len(failed)
     again = {(each.key, each.guid) for each in failed}
-    assert eventually(lambda: again <= journey.deployed.recorded())
+    eventually(lambda: again <= journey.deployed.recorded())
 
 
 def test_webhooks_are_copied_in_the_phases_that_copy_and_in_no_other(journey: Journey) -> None:
@@ -125,7 +126,7 @@ def test_webhooks_are_copied_in_the_phases_that_copy_and_in_no_other(journey: Jo
         expected = {key_of(each) for each in sent if not each.refusal}
         assert expected
         if phase.copies_webhooks:
-            assert eventually(partial(_are_copied, journey, expected)), phase
+            eventually(partial(_are_copied, journey, expected), f"{phase}: the webhooks are in S3")
         else:
             assert not expected & copied(journey), phase
 

@@ -13,8 +13,8 @@ from runledger.runners import lookups
 
 from tests.reconciler.lives import Life, Work
 from tests.reconciler.orphans import name_of, ran_on
+from tests.reconciler.stale_world import Registration, StaleWorld
 from tests.reconciler.wiring import runners_on
-from tests.reconciler.world import Registration, World
 from tests.support import runner_events
 from tests.support.ledgers import RememberedFollowUps, ledger_on
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, receipt
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Story:
     """`number` is the machine's, and its registration's; its jobs have ten times that and more."""
 
-    world: World
+    world: StaleWorld
     dynamodb: "DynamoDBClient"
     number: int
     life: Life

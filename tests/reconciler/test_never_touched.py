@@ -27,14 +27,14 @@ from runledger.model.suspicion import Registration
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.owners import Owners
 
+from tests.reconciler.hostile_tenant import HostileTenant
 from tests.reconciler.lives import Timeline, timelines
 from tests.reconciler.machines import NoTasks
 from tests.reconciler.production import wired_cleanup
+from tests.reconciler.stale_world import StaleWorld
 from tests.reconciler.story import Story
-from tests.reconciler.stranger import Stranger
 from tests.reconciler.watching import WatchedEngine
 from tests.reconciler.wiring import GRACE_MINUTES, TAGS, check_runners, clean
-from tests.reconciler.world import World
 from tests.simulation.engine import Engine
 from tests.support.beds import empty
 from tests.support.webhooks import INSTALLATION
@@ -56,7 +56,7 @@ class Bed:
         """What was touched and must not have been, and how many orphans were rightly stopped."""
         empty(self.dynamodb)
         wrongs: list[str] = []
-        world = World(
+        world = StaleWorld(
             self.dynamodb,
             stopped=lambda each: judge(stories[each], wrongs),
             deregistered=lambda each: judge(numbered.get(each), wrongs),
@@ -70,7 +70,7 @@ class Bed:
             story.begin()
         for number, act in enumerate(timeline.acts):
             victim = machines[number % len(machines)]
-            Stranger(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
+            HostileTenant(world=world, dynamodb=self.dynamodb, victim=victim).plan(number, act)
         watched: Any = WatchedEngine(self.dynamodb, world.tables)
         services = {"dynamodb": watched, "ec2": world.machines, "ecs": NoTasks()}
         with wired_cleanup(services, app=world.github, clock=world.clock) as cleanup:

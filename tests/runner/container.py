@@ -5,12 +5,12 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.runner.launcher import SIGNATURE
+from tests.support.polling import eventually
 
 ROOT = Path(__file__).parents[2]
 FAKE_RUNNER = Path(__file__).parent / "fake_runner"
@@ -73,11 +73,14 @@ class Container:
     def marked(self, name: str) -> bool:
         return (self.home / name).exists()
 
+    def wait_until(self, check: Callable[[], bool], what: str) -> None:
+        eventually(check, lambda: f"{what}: {self.output()}", seconds=LONG_ENOUGH_SECONDS, pause=0.02)
+
     def wait_for(self, name: str) -> None:
-        eventually(lambda: self.marked(name), f"the fake runner never came to {name!r}: {self.output()}")
+        self.wait_until(lambda: self.marked(name), f"the fake runner came to {name!r}")
 
     def wait_for_message(self, message: str) -> None:
-        eventually(lambda: message in self.messages(), f"never logged {message!r}: {self.output()}")
+        self.wait_until(lambda: message in self.messages(), f"{message!r} was logged")
 
     def read(self, name: str) -> str:
         return (self.home / name).read_text()
@@ -100,10 +103,3 @@ class Container:
         if self._process and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
-
-
-def eventually(is_so: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + LONG_ENOUGH_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.02)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.container import ROOT, Container, config, eventually
+from tests.runner.container import ROOT, Container, config
 from tests.runner.launcher import Launcher
 
 
@@ -60,9 +60,9 @@ def test_orphans_of_a_job_do_not_stay_as_zombies(container: Container) -> None:
     container.start_listening(FAKE_ORPHAN="1")
     orphan = Path("/proc") / container.read("orphan").strip()
     entrypoint = str(container.process.pid)
-    eventually(lambda: _parent(orphan) == entrypoint, "the orphan never came to the entrypoint")
+    container.wait_until(lambda: _parent(orphan) == entrypoint, "the entrypoint is the orphan's parent")
     container.mark("release_orphan")
-    eventually(lambda: not orphan.exists(), "the orphan was never reaped")
+    container.wait_until(lambda: not orphan.exists(), "the orphan was reaped")
     assert container.process.poll() is None
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.api.conftest import api, pass_requests
 from tests.functions.conftest import scene, world
-from tests.functions.reconciling import Scene
-from tests.security.stranger import Stranger
+from tests.support.reconciler_scene import Scene
+from tests.support.stranger import Stranger
 from tests.tables.conftest import dynamodb, dynamodb_local
 
 __all__ = ["api", "dynamodb", "dynamodb_local", "pass_requests", "scene", "world"]  # fixtures

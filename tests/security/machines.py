@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.functions.reconciling import TAGGED, Scene, ago
+from tests.support.reconciler_scene import TAGGED, Scene, ago
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, REPO
 
 OWNER = REPO.partition("/")[0]

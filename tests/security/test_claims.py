@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.security.machines import DESCRIBED, OWNER, busy_machine, idle_orphan, look_up, reconcile
-from tests.security.stranger import INSTALLATION as STRANGER
-from tests.security.stranger import REPO as STRANGERS_REPO
-from tests.security.stranger import Stranger
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import TAGGED, Scene, ago
 from tests.support.runner_events import batch, instance_state
+from tests.support.stranger import INSTALLATION as STRANGER
+from tests.support.stranger import REPO as STRANGERS_REPO
+from tests.support.stranger import Stranger
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.functions.reconciling import Scene
 from tests.security.machines import ownerless, reconcile
-from tests.security.stranger import Stranger
+from tests.support.reconciler_scene import Scene
+from tests.support.stranger import Stranger
 from tests.support.webhooks import REPO
 
 

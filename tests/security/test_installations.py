@@ -12,10 +12,10 @@ from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.reconciliation import installations
 from runledger.wiring import tables
 
-from tests.functions.reconciling import Scene, ago, queued
 from tests.support import messages
 from tests.support.beds import empty, items
 from tests.support.ledgers import JOBS
+from tests.support.reconciler_scene import Scene, ago, queued
 from tests.support.webhooks import INSTALLATION, REPO, http_event
 
 LONG_AGO = {"days": 3}

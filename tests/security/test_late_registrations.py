@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from runledger_github.registrations import Registrations
 
-from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.security.machines import busy_machine, ownerless, reconcile
-from tests.security.stranger import Stranger
+from tests.support.reconciler_scene import TAGGED, Scene, ago
+from tests.support.stranger import Stranger
 from tests.support.webhooks import COMPLETED, REPO
 
 OWNER = REPO.partition("/")[0]

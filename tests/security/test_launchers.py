@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from runledger.runners.instances import describe_tasks
 
-from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.security.machines import OWNER, busy_machine, look_up, reconcile
-from tests.security.stranger import INSTALLATION as STRANGER
-from tests.security.stranger import Stranger
+from tests.support.reconciler_scene import TAGGED, Scene, ago
 from tests.support.runner_events import ACCOUNT, batch, launcher
+from tests.support.stranger import INSTALLATION as STRANGER
+from tests.support.stranger import Stranger
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, REPO
 
 

@@ -5,13 +5,13 @@ import json
 import pytest
 from runledger.runners.fleet import Fleet
 
-from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.security.machines import look_up, ownerless, reconcile
-from tests.security.stranger import INSTALLATION as STRANGER
-from tests.security.stranger import Stranger
 from tests.support.beds import items
 from tests.support.ledgers import RUNNERS
+from tests.support.reconciler_scene import TAGGED, Scene, ago
 from tests.support.runner_events import ACCOUNT, batch, instance_state
+from tests.support.stranger import INSTALLATION as STRANGER
+from tests.support.stranger import Stranger
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, REPO
 
 OWNER = REPO.partition("/")[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.functions.reconciling import Scene, ago
+from tests.support.reconciler_scene import Scene, ago
 from tests.support.webhooks import QUEUED, REPO, RUN
 
 JOB = 99

@@ -9,10 +9,10 @@ from runledger_github.registrations import Registrations
 from local.github.messages import Request
 from local.github.paging import page_of
 from local.github.records import Runner
-from tests.functions.reconciling import Scene, ago
 from tests.security.machines import busy_machine, idle_orphan, ownerless, reconcile
-from tests.security.stranger import INSTALLATION as STRANGER
-from tests.security.stranger import Stranger
+from tests.support.reconciler_scene import Scene, ago
+from tests.support.stranger import INSTALLATION as STRANGER
+from tests.support.stranger import Stranger
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO
 
 

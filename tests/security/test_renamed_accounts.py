@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.functions.reconciling import TAGGED, Scene, ago
 from tests.security.machines import ownerless, reconcile
-from tests.security.stranger import INSTALLATION as TENANT
-from tests.security.stranger import Stranger
 from tests.support.beds import items
 from tests.support.ledgers import JOBS
+from tests.support.reconciler_scene import TAGGED, Scene, ago
 from tests.support.runner_events import ACCOUNT
+from tests.support.stranger import INSTALLATION as TENANT
+from tests.support.stranger import Stranger
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, QUEUED, REPO, http_event, payload
 
 OWNER = REPO.partition("/")[0]

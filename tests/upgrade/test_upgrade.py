@@ -17,9 +17,10 @@ from local.github import simulator
 from tests.e2e.api import call
 from tests.support import messages
 from tests.support.deployed import pause_schedules
+from tests.support.polling import eventually
+from tests.support.running_deployment import Deployment
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, RUN, payload
 from tests.upgrade import baseline
-from tests.upgrade.deployment import Deployment, eventually
 from tests.upgrade.traffic import NOWHERE, Traffic
 
 pytestmark = pytest.mark.server
@@ -95,7 +96,7 @@ def fill(old: Deployment) -> None:
     ):
         old.post(event, message, guid=f"report {number}")
     machine = start_on_a_machine(old, WITH_RUNNER)
-    assert eventually(lambda: (machine, "v") in old.tables()["runners"])
+    eventually(lambda: (machine, "v") in old.tables()["runners"])
     tables = old.tables()
     assert all(tables.values()), {name: len(found) for name, found in tables.items()}
 
@@ -155,7 +156,7 @@ def test_every_delivery_is_recorded_or_refused_with_a_reason(upgrade: Upgrade) -
     sent, deployed = upgrade.traffic.sent, upgrade.deployed
     wanted = {(each.key, each.guid) for each in upgrade.traffic.accepted}
     # An accepted delivery may have waited in the retry queue.
-    assert eventually(lambda: wanted <= deployed.recorded()), wanted - deployed.recorded()
+    eventually(lambda: wanted <= deployed.recorded(), lambda: wanted - deployed.recorded())
     lines = deployed.recorded()
     recorded = [each for each in sent if (each.key, each.guid) in lines]
     refused = [each for each in sent if (each.key, each.guid) not in lines]
@@ -172,7 +173,7 @@ def test_what_was_refused_in_between_is_recorded_when_github_redelivers_it(upgra
     lost = [each for each in upgrade.traffic.sent if not each.forged and (each.key, each.guid) not in lines]
     assert [each.refusal for each in map(upgrade.traffic.redeliver, lost)] == [None] * len(lost)
     wanted = {(each.key, each.guid) for each in lost}
-    assert eventually(lambda: wanted <= upgrade.deployed.recorded())
+    eventually(lambda: wanted <= upgrade.deployed.recorded())
 
 
 def test_messages_of_the_old_version_are_processed(upgrade: Upgrade) -> None:
@@ -180,9 +181,9 @@ def test_messages_of_the_old_version_are_processed(upgrade: Upgrade) -> None:
     assert upgrade.waiting_after == upgrade.waiting_before
     deployed, key = upgrade.deployed, f"{INSTALLATION}#{RETRIED}"
     retried = {(key, f"{step} of {RETRIED}") for step in (QUEUED, COMPLETED)}
-    assert eventually(lambda: retried <= deployed.recorded())
-    assert eventually(lambda: (upgrade.looked_up, "v") in deployed.tables()["runners"])
-    assert eventually(lambda: not any(deployed.waiting(queue) for queue in upgrade.waiting_before))
+    eventually(lambda: retried <= deployed.recorded())
+    eventually(lambda: (upgrade.looked_up, "v") in deployed.tables()["runners"])
+    eventually(lambda: not any(deployed.waiting(queue) for queue in upgrade.waiting_before))
     jobs = deployed.tables()["workflow_jobs"]
     assert jobs[key, "v"]["status"] == "completed"
     assert jobs[f"{INSTALLATION}#{LOOKED_UP}", "v"]["instance_id"] == upgrade.looked_up

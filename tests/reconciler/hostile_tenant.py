@@ -13,9 +13,9 @@ from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.publishers import Publisher, Publishers
 
 from tests.reconciler.lives import Act, Trick
+from tests.reconciler.stale_world import Registration, StaleWorld
 from tests.reconciler.story import Story
 from tests.reconciler.wiring import STRANGER, STRANGERS_REPO, runners_on
-from tests.reconciler.world import Registration, World
 from tests.support import runner_events
 from tests.support.ledgers import RememberedFollowUps, ledger_on
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, receipt
@@ -28,8 +28,8 @@ FIRST_ID = 660
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stranger:
-    world: World
+class HostileTenant:
+    world: StaleWorld
     dynamodb: "DynamoDBClient"
     victim: Story
 

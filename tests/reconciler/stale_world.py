@@ -28,7 +28,7 @@ class Registration:
     busy: bool = False
 
 
-class World:
+class StaleWorld:
     """`stopped` and `deregistered` are called with each machine and registration, just before it is removed."""
 
     def __init__(self, engine: Engine, *, stopped: Callable[[str], None], deregistered: Callable[[int], None]) -> None:
@@ -98,7 +98,7 @@ class World:
 
 
 class AgedMachines(Machines):
-    def __init__(self, world: World, stopped: Callable[[str], None]) -> None:
+    def __init__(self, world: StaleWorld, stopped: Callable[[str], None]) -> None:
         super().__init__()
         self._world = world
         self._stopped = stopped
@@ -119,7 +119,7 @@ class AgedMachines(Machines):
 class AgedGitHub:
     """The App: each installation has one account with one repository."""
 
-    def __init__(self, world: World, deregistered: Callable[[int], None]) -> None:
+    def __init__(self, world: StaleWorld, deregistered: Callable[[int], None]) -> None:
         self._world = world
         self._deregistered = deregistered
 
@@ -142,7 +142,7 @@ class AgedGitHub:
 class AgedInstallation:
     """Lists are stale. A removal takes effect at once, and is rejected while the runner is busy."""
 
-    def __init__(self, world: World, repo: str, deregistered: Callable[[int], None]) -> None:
+    def __init__(self, world: StaleWorld, repo: str, deregistered: Callable[[int], None]) -> None:
         self._world = world
         self._repo = repo
         self._deregistered = deregistered
@@ -179,7 +179,7 @@ class AgedInstallation:
 class AgedTables:
     """Wraps the client: eventually consistent reads return an older state."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: StaleWorld) -> None:
         self._world = world
         self._then = ExitStack()
 

@@ -1,16 +1,12 @@
 """What a user does with notifications of a deployment: subscriptions with receivers on this machine."""
 
 import json
-import time
-from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
 from local.aws import clients as aws
 from local.aws.outputs import Outputs
 from tests.e2e.api import call
-
-PATIENCE_SECONDS = 60
 
 
 def subscribe(outputs: Outputs, installation_id: int, url: str, *, types: list[str], **more: Any) -> dict[str, Any]:
@@ -56,12 +52,3 @@ def make_due(outputs: Outputs, installation_id: int, subscription_id: str, *, ho
             ExpressionAttributeNames={"#hour": "hour"},
             ExpressionAttributeValues={":hour": {"N": str(hour)}, ":since": {"S": "2025-01-01T00:00:00.000Z"}},
         )
-
-
-def eventually(condition: Callable[[], Any], what: str) -> Any:
-    ends_at = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < ends_at:
-        if found := condition():
-            return found
-        time.sleep(0.3)
-    raise AssertionError(f"not within {PATIENCE_SECONDS} seconds: {what}")

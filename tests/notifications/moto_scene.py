@@ -11,7 +11,7 @@ from tests.notifications.scenes import Clock, Scene, event, record
 from tests.support.memory import engine
 
 
-class DeployedNotifications:
+class MotoNotifications:
     """Subscriptions: 1 sends to a topic, 2 to a port without a server, 3 to a topic that doesn't exist."""
 
     def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:

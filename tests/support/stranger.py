@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from tests.functions.reconciling import Scene, ago
 from tests.support.beds import items
 from tests.support.ledgers import JOBS
+from tests.support.reconciler_scene import Scene, ago
 from tests.support.runner_events import batch, launcher
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, http_event, payload
 

@@ -1,8 +1,7 @@
 """Reads the tables, secrets and queues of a deployment, and holds messages up."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,6 @@ from local.aws.outputs import Outputs
 from local.github import webhooks
 from tests.support.beds import items
 
-PATIENCE_SECONDS = 90
 SECRETS = ("WebhookSecretArn", "ApiTokensSecretArn", "GitHubAppSecretArn")
 OUT_OF_REACH = {"AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1"}
 
@@ -77,10 +75,3 @@ class Deployment:
 
     def client(self, service: str) -> Any:
         return aws.client(self.outputs, service)
-
-
-def eventually(check: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (done := check()) and time.monotonic() < deadline:
-        time.sleep(0.3)
-    return done
