@@ -11,8 +11,8 @@ from tests.api.conftest import ELSEWHERE, Live
 from tests.functions.conftest import World
 from tests.support.beds import items
 from tests.support.ledgers import JOBS as TABLE
+from tests.support.runner_receipts import interrupted, scheduled
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, RUN, WAITING
-from tests.tables.test_reruns import interrupted, scheduled
 
 JOBS = f"/v1/installations/{INSTALLATION}/jobs"
 HIDDEN = {"PK", "SK", "by_status", "by_repo", "by_run", "by_completion", "inputs", "version", "ttl"}

@@ -1,3 +1,5 @@
+"""The canned API, and commands that call it."""
+
 from collections.abc import Callable, Iterator
 from subprocess import CompletedProcess
 

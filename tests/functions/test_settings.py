@@ -15,9 +15,9 @@ from runledger_api.wiring import ApiSettings
 from runledger_github.wiring import RerunSettings
 
 from tests.functions.conftest import FUNCTIONS, ROLE, World
-from tests.stacks.test_functions import functions
 from tests.support.settings import SETTINGS
 from tests.support.synthesis import Templates, synthesise
+from tests.support.template_functions import functions
 
 # Read by the modules of logs and metrics, which every function loads.
 READ_BY_ALL = {"FUNCTION", "STAGE", "POWERTOOLS_LOG_LEVEL"}

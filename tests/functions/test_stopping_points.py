@@ -1,7 +1,7 @@
 """Intake that stops at any AWS call and is invoked again leaves the same tables as one that didn't stop."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -13,44 +13,12 @@ from tests.support import messages
 from tests.support.beds import dump, empty
 from tests.support.ledgers import EVENTS
 from tests.support.messages import Message
+from tests.support.stopping import Stopped, Stopper
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, JOB, LIFE, QUEUED, QUEUED_AGAIN, WAITING, http_event, payload
 
 pytestmark = pytest.mark.walk
 
 TEN_O_CLOCK = 1_736_935_200_123
-
-
-class Stopped(BaseException):
-    """The process is gone; nothing may catch it."""
-
-
-class Stopper:
-    """Stands before a client and ends the process at its n-th call, before or after the call takes effect."""
-
-    def __init__(self, client: Any, *, at_call: int, after: bool) -> None:
-        self._client = client
-        self._calls = count(1)
-        self._at_call = at_call
-        self._after = after
-        self.stopped = False
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda **arguments: self.through(lambda: getattr(self._client, name)(**arguments))
-
-    def through(self, call: Callable[[], Any]) -> Any:
-        """Any other call that counts, too."""
-        mine = next(self._calls) == self._at_call
-        if mine and not self._after:
-            self._stop()
-        try:
-            return call()
-        finally:
-            if mine:
-                self._stop()
-
-    def _stop(self) -> None:
-        self.stopped = True
-        raise Stopped
 
 
 REPORTS: dict[str, Message] = {

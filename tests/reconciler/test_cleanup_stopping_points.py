@@ -17,7 +17,6 @@ from runledger.model.suspicion import Reason
 from runledger.tables.cleanups import LEASE_SECONDS
 
 from local.github import SimulatedGitHub
-from tests.functions.test_stopping_points import Stopped
 from tests.reconciler.orphans import outlived, register, terminations
 from tests.reconciler.watching import StoppingPoint, Unwatched, Watch, Watched, WatchedEngine, watch_client
 from tests.reconciler.wiring import (
@@ -32,6 +31,7 @@ from tests.reconciler.wiring import (
 )
 from tests.simulation.engine import Engine
 from tests.support.beds import KEEP_SESSION, dump, empty
+from tests.support.stopping import Stopped
 from tests.support.webhooks import INSTALLATION
 
 pytestmark = pytest.mark.walk

@@ -10,8 +10,8 @@ from runledger_github.credentials import AppKey
 from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline, Retries
 
-from tests.functions.test_stopping_points import Stopped
 from tests.simulation.engine import Engine, Paginator
+from tests.support.stopping import Stopped
 
 
 class Watch(Protocol):

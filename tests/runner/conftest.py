@@ -1,3 +1,5 @@
+"""A container and a launcher for each test."""
+
 from collections.abc import Iterator
 from pathlib import Path
 

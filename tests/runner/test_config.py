@@ -1,3 +1,5 @@
+"""The config of a runner: which fields are required, and how it is fetched from a URL."""
+
 import json
 import os
 from unittest.mock import Mock

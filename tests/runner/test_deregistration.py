@@ -1,3 +1,5 @@
+"""A runner that is stopped while idle is deregistered, by its launcher or by its own remove token."""
+
 import pytest
 
 from tests.runner.container import REMOVE_TOKEN, Container, config

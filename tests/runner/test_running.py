@@ -1,3 +1,5 @@
+"""The entrypoint runs the runner: exit code, output, logs, the JIT config and orphaned processes."""
+
 import ctypes
 import os
 import signal

@@ -1,3 +1,5 @@
+"""A container that is stopped: an idle runner ends at once, a busy one may finish its job in time."""
+
 import signal
 from pathlib import Path
 

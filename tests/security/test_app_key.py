@@ -21,9 +21,9 @@ from stacks.constructs import github_requests as github_requests_stack
 from tests.api.client import Client
 from tests.api.conftest import Live, api, app, calls, handle_github_requests, ledger, live, pass_requests
 from tests.functions.conftest import World, world
-from tests.stacks.test_functions import as_list, functions, statements
 from tests.support.settings import SETTINGS
 from tests.support.synthesis import Templates
+from tests.support.template_functions import as_list, functions, statements
 from tests.support.webhooks import DEPLOYMENT, IN_PROGRESS, INSTALLATION, QUEUED_AGAIN, REPO, RUN
 
 __all__ = ["api", "app", "ledger", "live", "pass_requests", "world"]

@@ -1,7 +1,7 @@
 """A burst of one kind leaves capacity for webhooks, also in a new account."""
 
-from tests.stacks.test_functions import functions
 from tests.support.synthesis import Templates, of_type, synthesise
+from tests.support.template_functions import functions
 
 NEW_ACCOUNT = 10
 

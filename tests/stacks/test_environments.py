@@ -7,8 +7,8 @@ from runledger_api.wiring import queue_urls
 
 from stacks.constructs.environment import LARGEST_ENVIRONMENT
 from stacks.settings_reader import BadSetting
-from tests.stacks.test_functions import functions
 from tests.support.synthesis import Templates, synthesise
+from tests.support.template_functions import functions
 
 ACCOUNT, REGION = "123456789012", "ap-southeast-2"
 QUEUE_URL = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/"

@@ -9,9 +9,10 @@ import pytest
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_dashboard import shown
-from tests.stacks.test_functions import ALLOWED, CONSUMES, LOGS, as_list, functions, statements
+from tests.stacks.test_functions import ALLOWED, CONSUMES, LOGS
 from tests.stacks.test_references import MOST_LOOKED_UP, exports
 from tests.support.synthesis import Template, Templates, of_type, synthesise
+from tests.support.template_functions import as_list, functions, statements
 
 ADDED = {
     "Reconciler": set[str](),  # it may send to queues without the feed

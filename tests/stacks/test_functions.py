@@ -9,7 +9,8 @@ import pytest
 from runledger.platform import clients
 from runledger.queries import caches
 
-from tests.support.synthesis import Template, Templates, of_type, synthesise
+from tests.support.synthesis import Templates, of_type, synthesise
+from tests.support.template_functions import as_list, functions, statements
 
 ROOT = Path(__file__).parent.parent.parent
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
@@ -51,31 +52,6 @@ ALLOWED = {
 # A retry of theirs reads what its earlier attempt has put.
 TRACK_RUNNERS = {"SchedulingEvents", "SpotInterruption", "InstanceState", "RunnerLookup"}
 RECORDERS = sorted(ALLOWED.keys() - {"Api", "GithubRequests"})
-
-
-def functions(templates: Templates) -> dict[str, tuple[Template, dict[str, Any]]]:
-    return {
-        output.removesuffix("Function"): (
-            template,
-            template["Resources"][template["Outputs"][output]["Value"]["Ref"]]["Properties"],
-        )
-        for template in templates.values()
-        for output in template.get("Outputs", {})
-        if output.endswith("Function")
-    }
-
-
-def statements(template: Template, role: str) -> list[dict[str, Any]]:
-    return [
-        statement
-        for policy in of_type(template, "AWS::IAM::Policy").values()
-        if {"Ref": role} in policy["Roles"]
-        for statement in policy["PolicyDocument"]["Statement"]
-    ]
-
-
-def as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def test_every_function_has_a_list_of_permissions(templates: Templates) -> None:

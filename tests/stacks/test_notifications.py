@@ -12,9 +12,10 @@ from stacks.settings_reader import BadSetting
 from tests.stacks.test_dashboard import shown
 from tests.stacks.test_feed import ADDED as ADDED_BY_THE_FEED
 from tests.stacks.test_feed import OF_THE_FEED, actions
-from tests.stacks.test_functions import ALLOWED, CONSUMES, LOGS, as_list, functions, statements
+from tests.stacks.test_functions import ALLOWED, CONSUMES, LOGS
 from tests.stacks.test_references import exports
 from tests.support.synthesis import Templates, of_type, synthesise
+from tests.support.template_functions import as_list, functions, statements
 
 TOPIC = "arn:aws:sns:eu-central-1:123456789012:builds"
 BUS = "arn:aws:events:eu-central-1:123456789012:event-bus/team"

@@ -11,10 +11,11 @@ from stacks.constructs.rebuilds import REBUILDS_TIMEOUT
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_feed import actions, mappings
-from tests.stacks.test_functions import ALLOWED, LOGS, as_list, functions, statements
+from tests.stacks.test_functions import ALLOWED, LOGS
 from tests.stacks.test_notifications import granted
 from tests.stacks.test_references import exports
 from tests.support.synthesis import Templates, of_type, synthesise
+from tests.support.template_functions import as_list, functions, statements
 
 MOST_LOOKED_UP = 40  # with the feed and notifications, which have a test of their own
 READS_STREAMS = {

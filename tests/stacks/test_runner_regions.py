@@ -8,8 +8,8 @@ import pytest
 
 from app import build
 from stacks.settings_reader import BadSetting
-from tests.stacks.test_functions import as_list, functions, statements
 from tests.support.synthesis import FLAGS, Template, Templates, of_type, synthesise
+from tests.support.template_functions import as_list, functions, statements
 
 FORWARDED = {"Warnings": "SpotInterruptions", "States": "InstanceStates", "Tasks": "TaskStates"}
 FORWARDERS = ("eu-west-1-to-us-east-1", "ap-southeast-2-to-us-east-1")

@@ -10,8 +10,9 @@ from runner.launcher_config import LONGEST_VALID_SECONDS
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 from tests.stacks.test_dashboard import shown
-from tests.stacks.test_functions import ALLOWED, as_list, fed, functions, statements
+from tests.stacks.test_functions import ALLOWED, fed
 from tests.support.synthesis import Templates, of_type, synthesise
+from tests.support.template_functions import as_list, functions, statements
 
 ROLE = "AROAEXAMPLEEXAMPLE123"
 BUCKETS = {"webhook_bucket": "acme-runners", "runner_config_bucket": "acme-runners", "runner_role_ids": ROLE}

@@ -11,7 +11,6 @@ import pytest
 from botocore.config import Config
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RerunCheck
-from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.reruns import RerunOutcome, RerunPolicy
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
@@ -25,7 +24,7 @@ from local.github.credentials import APP_ID
 from tests.support import messages
 from tests.support.beds import empty, items
 from tests.support.ledgers import EVENTS, RUNS, RememberedFollowUps, ledger_on
-from tests.support.runner_events import INSTANCE
+from tests.support.runner_receipts import interrupted, scheduled
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, REPO, RUN, receipt
 from tests.tables.test_runs import take
 
@@ -59,33 +58,6 @@ def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns
 
 def reruns_requested(github: SimulatedGitHub) -> int:
     return sum(count for (route, _), count in github.state.calls.items() if "rerun-failed-jobs" in route)
-
-
-def interrupted(job_id: int) -> Receipt:
-    at = "2025-01-15T10:05:00.000Z"
-    return Receipt(
-        installation_id=INSTALLATION,
-        job_id=job_id,
-        delivery_id=f"warning of {job_id}",
-        received_at=at,
-        event_type=EventType.RUNNER_INTERRUPTED,
-        source=Source.INTERNAL,
-        facts=Facts(instance_id=INSTANCE, interrupted_at=at),
-    )
-
-
-def scheduled(job_id: int) -> Receipt:
-    at = "2025-01-15T10:01:00.000Z"
-    return Receipt(
-        installation_id=INSTALLATION,
-        job_id=job_id,
-        delivery_id=f"launch for {job_id}",
-        received_at=at,
-        event_type=EventType.RUNNER_SCHEDULED,
-        source=Source.INTERNAL,
-        status=Status.SCHEDULED,
-        facts=Facts(instance_id=INSTANCE, scheduled_at=at),
-    )
 
 
 def interrupt(ledger: Ledger, *job_ids: int) -> None:

@@ -20,12 +20,12 @@ from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
 from local.github import SimulatedGitHub
-from tests.functions.test_stopping_points import Stopped, Stopper
 from tests.simulation.engine import Engine
 from tests.support import runner_events
 from tests.support.beds import dump, empty
 from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_events import INSTANCE, SCOPE
+from tests.support.stopping import Stopped, Stopper
 from tests.support.webhooks import IN_PROGRESS, INSTALLATION, JOB, QUEUED, REPO, receipt
 from tests.tables.test_reruns import CHECK, JOBS, github, interrupt, reruns_of, reruns_requested
 

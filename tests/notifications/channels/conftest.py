@@ -1,3 +1,5 @@
+"""A client that trusts the certificates of the tests."""
+
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
