@@ -85,11 +85,11 @@ def test_what_github_does_not_have_either_is_404_and_is_not_requested_again_for_
 def test_a_miss_is_requested_again_after_five_minutes() -> None:
     now = 1_736_935_200.0
     table: Any = type("Table", (), {"get": lambda *_: {"checked_at": SystemClock(now=lambda: now).text()}})()
-    for seconds, expected in ((299, []), (301, ["asked"])):
+    for seconds, expected in ((299, []), (301, ["called"])):
         calls_made = list[str]()
 
         def refresh(*_: object, calls_made: list[str] = calls_made) -> bool:
-            calls_made.append("asked")
+            calls_made.append("called")
             return True
 
         clock = SystemClock(now=lambda seconds=seconds: now + seconds)  # type: ignore[misc]

@@ -11,12 +11,12 @@ from tests.support.reconciler_scene import Scene, ago
 from tests.support.webhooks import DEPLOYMENT, REPO, RUN, WAITING, http_event, payload
 
 
-@pytest.fixture(params=["asks GitHub", "has no App"])
+@pytest.fixture(params=["calls GitHub", "has no App"])
 def calls_github(request: pytest.FixtureRequest, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> bool:
     if request.param == "has no App":
         none = scene.world.secrets.create_secret(Name="none", SecretString="{}")["ARN"]
         monkeypatch.setenv("GITHUB_APP", none)
-    return bool(request.param == "asks GitHub")
+    return bool(request.param == "calls GitHub")
 
 
 def wait(scene: Scene, job_id: int, *, created_at: str, deployment_id: int = DEPLOYMENT) -> None:

@@ -27,8 +27,8 @@ def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypat
     monkeypatch.setenv("ORPHANS", "report")
     instance = outlived(scene)
     scene.reconcile()
-    response = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
-    assert (response["id"], response["summary"]["orphans_cleaned"]) == ("asked-for", 1)
+    response = scene.reconcile(clean=instance, id="requested", requested_by="ada")
+    assert (response["id"], response["summary"]["orphans_cleaned"]) == ("requested", 1)
     assert scene.state_of(instance) == "terminated"
 
 
@@ -39,9 +39,9 @@ def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypat
 def test_the_result_of_a_cleanup_is_stored_as_a_sentence(scene: Scene, busy: bool, result: str) -> None:
     instance = outlived(scene, busy=busy)
     scene.reconcile()
-    response = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    response = scene.reconcile(clean=instance, id="requested", requested_by="ada")
     assert (response["result"], f"Result: {result}" in response["text"]) == (result, True)
-    (stored,) = [each for each in items(scene.world.dynamodb, RUNNERS) if each["SK"] == "asked-for"]
+    (stored,) = [each for each in items(scene.world.dynamodb, RUNNERS) if each["SK"] == "requested"]
     assert stored["result"] == result
 
 
@@ -49,7 +49,7 @@ def test_the_result_of_a_cleanup_states_why_it_was_not_possible(scene: Scene) ->
     instance = outlived(scene)
     scene.reconcile()
     scene.github.state.add_fault(kind="error", status=500, path="*/runners", times=None)
-    response = scene.reconcile(clean=instance, id="asked-for", requested_by="ada")
+    response = scene.reconcile(clean=instance, id="requested", requested_by="ada")
     assert response["result"].startswith("Not cleaned: deferred to the next pass: ")
 
 

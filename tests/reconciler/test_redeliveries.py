@@ -32,7 +32,7 @@ def ignore(_item: str, _error: Exception) -> None:
 
 @dataclass
 class Log:
-    """GitHub's log of the App's deliveries. `asked` are the ids of the deliveries that were redelivered."""
+    """GitHub's log of the App's deliveries. `redelivered` are the ids of the deliveries that were redelivered."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     redelivered: list[int] = field(default_factory=list)

@@ -97,12 +97,12 @@ function bar(job, top, place, isCritical) {
 /** Waiting for a runner, with an approval in between, and running. */
 function segments(job, created, ended) {
   const started = job.started_at ? Date.parse(job.started_at) : ended;
-  const asked = Math.min(started, job.approval_requested_at ? Date.parse(job.approval_requested_at) : started);
+  const requested = Math.min(started, job.approval_requested_at ? Date.parse(job.approval_requested_at) : started);
   const waited = awaitedApproval(job);
-  const decided = Number.isFinite(waited) ? Math.min(started, asked + waited * 1000) : started;
+  const decided = Number.isFinite(waited) ? Math.min(started, requested + waited * 1000) : started;
   return [
-    { from: created, until: asked, kind: "gantt-wait" },
-    { from: asked, until: decided, kind: "gantt-approval" },
+    { from: created, until: requested, kind: "gantt-wait" },
+    { from: requested, until: decided, kind: "gantt-approval" },
     { from: decided, until: started, kind: "gantt-wait" },
     { from: started, until: job.started_at ? ended : started, kind: `gantt-work fill-${kindOf(job)}`, always: job.started_at },
   ].filter(({ from, until, always }) => until > from || always);
