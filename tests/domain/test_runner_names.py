@@ -28,7 +28,7 @@ ARN = f"arn:aws:ecs:eu-west-1:123456789012:task/runners/{TASK}"
         ("", None),
     ],
 )
-def test_an_instance_id_anywhere_in_a_name(runner_name: str, expected: str | None) -> None:
+def test_an_instance_id_anywhere_in_a_name_is_found(runner_name: str, expected: str | None) -> None:
     assert instance_id_in(runner_name) == expected
 
 
@@ -60,7 +60,7 @@ def test_a_custom_pattern_finds_its_first_group_or_its_whole_match(pattern: str,
         (ID, None),
     ],
 )
-def test_a_task_id_or_a_whole_arn_anywhere_in_a_name(runner_name: str, expected: str | None) -> None:
+def test_a_task_id_or_a_whole_arn_anywhere_in_a_name_is_found(runner_name: str, expected: str | None) -> None:
     assert task_id_in(runner_name) == expected
 
 

@@ -26,7 +26,7 @@ def job(outputs: Outputs) -> int:
     return JOB
 
 
-def test_a_job_its_history_its_run_and_its_deployment(outputs: Outputs) -> None:
+def test_a_job_its_history_its_run_and_its_deployment_are_found(outputs: Outputs) -> None:
     found = call(outputs, f"{HERE}/jobs/{JOB}")
     assert (found.status, found.body["status"]) == (200, "completed")
     assert float(found.headers["X-Read-Units"]) > 0

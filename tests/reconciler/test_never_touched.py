@@ -1,14 +1,14 @@
 """No busy, young, foreign or contested machine is stopped, however stale the responses that the reconciler gets.
 
 The reconciler is composed as in production; only its clients, the GitHub App and the clock are the test's.
-A stranger, another tenant with an account, a publisher and runners of their own, meddles with half of the machines.
+A stranger, another tenant with an account, a publisher and runners of their own, interferes with half of the machines.
 
 EC2 may return any earlier state, and so may every read of our tables that is not strongly consistent; webhooks
 come late or never; life goes on between any two calls. It holds as long as
 
 - a machine registers within the grace period after its launch, once, under a name that holds its instance id;
-- GitHub's list of runners is behind by less than the grace period, and half a minute in which we keep it; its word on
-  a removal is true at once: what is busy is not removed;
+- GitHub's list of runners is behind by less than the grace period, and half a minute in which we keep it; its
+  response to a removal is current: what is busy is not removed;
 - where a person orders a cleanup, which waits for no second grace period, both together take less than one.
 """
 

@@ -28,7 +28,7 @@ class Unwatched:
 
 
 class Watched:
-    """Calls that one watch after the other looks at: clients take long to make."""
+    """Delegates to a watch that a test replaces, because clients take long to create."""
 
     def __init__(self) -> None:
         self.watch: Watch = Unwatched()

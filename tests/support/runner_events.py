@@ -1,4 +1,4 @@
-"""Events of launchers, EC2 and ECS, as EventBridge hands them on."""
+"""Events of launchers, EC2 and ECS, as EventBridge delivers them."""
 
 import json
 from typing import Any
