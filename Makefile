@@ -89,7 +89,7 @@ screenshots: install-dev chromium ## Take the screenshots in docs/images from th
 	@.venv/bin/python -u -m local.screenshots
 
 test-fast: install-dev ## Run the tests that need no server, without those that try every order or crash
-	@.venv/bin/pytest --numprocesses 2 -m "not server and not walk" $(foreach each,e2e browser upgrade local,--ignore tests/$(each))
+	@.venv/bin/pytest --numprocesses 2 -m "not server and not walk" $(foreach each,e2e browser complete upgrade local,--ignore tests/$(each))
 
 SECONDS ?= 60
 SEED ?= 1

@@ -1,11 +1,17 @@
-"""The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run, and the demo played on it."""
+"""The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run, and the demo played on it.
+
+There are two deployments: one as `make run` has it, and a complete one, with every optional part on. However many
+processes the tests run in, the tests of a deployment run in one, one after the other, and before all other tests.
+"""
 
 import os
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import boto3
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -19,27 +25,38 @@ from local.demo.workload import Played
 from local.github import simulator
 from local.github.control import Control
 
-SHARE_IT = ("tests/e2e/", "tests/browser/")
-UPGRADES_ITS_OWN = "tests/upgrade/"
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+DEPLOYMENTS = {
+    "tests/e2e/": "deployment",
+    "tests/browser/": "deployment",  # after all others of the deployment, so that none has to expect what they change
+    "tests/complete/": "complete deployment",
+}
+LONGEST = "deployment"
 HAS_BEGUN = pytest.StashKey[bool]()
-# What takes longest comes first, so that no process waits for another in the end. Tests in the browser come after all
-# others of the deployment, so that none has to expect what they change.
-FIRST = (*SHARE_IT, UPGRADES_ITS_OWN, "tests/reconciler/", "tests/simulation/", "tests/stacks/", "tests/tables/")
+# What takes longest comes first, so that no process waits for another in the end.
+FIRST = (
+    *DEPLOYMENTS,
+    "tests/upgrade/",
+    *("tests/reconciler/", "tests/simulation/", "tests/stacks/", "tests/tables/"),
+)
 
 
-class OneDeployment(LoadScopeScheduling):  # type: ignore[misc]
-    """One is enough, however many processes the tests run in: those that share it run in one, and that one first.
+def deployment_of(nodeid: str) -> str | None:
+    return next((name for folder, name in DEPLOYMENTS.items() if nodeid.startswith(folder)), None)
 
-    Other tests of a file run in one process too, so that what they share is made once.
-    """
+
+class OncePerDeployment(LoadScopeScheduling):  # type: ignore[misc]
+    """All tests of a deployment run in one process. So do those of any other file: what they share is made once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "deployment" if nodeid.startswith(SHARE_IT) else nodeid.partition("::")[0]
+        return deployment_of(nodeid) or nodeid.partition("::")[0]
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneDeployment:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OncePerDeployment:
     config.option.loadscopereorder = False  # the order below is better than by number of tests
-    return OneDeployment(config, log)
+    return OncePerDeployment(config, log)
 
 
 def place(nodeid: str) -> int:
@@ -49,7 +66,7 @@ def place(nodeid: str) -> int:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.nodeid.startswith(SHARE_IT):
+        if deployment_of(item.nodeid):
             item.add_marker(pytest.mark.server)
     items.sort(key=lambda item: place(item.nodeid))
 
@@ -59,7 +76,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """The tests of the deployment take longest, one after the other: processes that begin with others yield to them."""
     if "PYTEST_XDIST_WORKER" in os.environ and not item.config.stash.get(HAS_BEGUN, False):
         item.config.stash[HAS_BEGUN] = True
-        if not item.nodeid.startswith(SHARE_IT):
+        if deployment_of(item.nodeid) != LONGEST:
             os.nice(5)
 
 
@@ -70,14 +87,20 @@ def deployed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def outputs(deployed_folder: Path) -> Iterator[Outputs]:
-    with emulator.running(deployed_folder) as aws_url, simulator.running(deployed_folder) as github_url:
-        deployed = deployment.deploy(aws_url, deployed_folder, github_api_url=github_url)
-        pause_schedules(deployed)
-        yield deployed
+    with deployed(deployed_folder) as outputs:
+        yield outputs
+
+
+@contextmanager
+def deployed(folder: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[Outputs]:
+    with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
+        outputs = deployment.deploy(aws_url, folder, github_api_url=github_url, settings=settings)
+        pause_schedules(outputs)
+        yield outputs
 
 
 def pause_schedules(outputs: Outputs) -> None:
-    """A pass of the reconciler that comes by itself, in the midst of a test, would make it another test each time."""
+    """A pass that the schedule starts during a test would change its result."""
     with closing(aws.client(outputs, "events")) as events:
         for rule in events.list_rules()["Rules"]:
             if "ScheduleExpression" in rule:
@@ -87,6 +110,13 @@ def pause_schedules(outputs: Outputs) -> None:
             found = scheduler.get_schedule(Name=each["Name"], GroupName=each["GroupName"])
             names = ("Name", "GroupName", "ScheduleExpression", "Target", "FlexibleTimeWindow")
             scheduler.update_schedule(**{name: found[name] for name in names}, State="DISABLED")
+
+
+@pytest.fixture(scope="module")
+def dynamodb(outputs: Outputs) -> Iterator["DynamoDBClient"]:
+    client = boto3.client("dynamodb", endpoint_url=outputs.endpoint_url, region_name=outputs.region)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="session")

@@ -55,6 +55,16 @@ class Deployment:
                 for mapping in lambdas.list_event_source_mappings(FunctionName=name)["EventSourceMappings"]:
                     lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=enabled)
 
+    def restart(self, function: str) -> None:
+        """Starts new processes of the function, which have cached nothing: a changed environment requires them."""
+        name = self.outputs.functions[function]
+        with closing(self.client("lambda")) as lambdas:
+            found = lambdas.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+            restarted = str(int(found.get("RESTARTED", 0)) + 1)
+            lambdas.update_function_configuration(
+                FunctionName=name, Environment={"Variables": found | {"RESTARTED": restarted}}
+            )
+
     @contextmanager
     def tables_out_of_reach(self, function: str) -> Iterator[None]:
         """The function can't connect to DynamoDB, so that what it receives waits in the retry queue."""

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,25 +16,19 @@ from runledger.feeds.translation import TRANSLATIONS
 from standardwebhooks.webhooks import Webhook
 
 from local import browser
-from local.aws import deployment, emulator
 from local.aws.outputs import Outputs
-from local.demo import workload as demo
 from local.demo.releases import PACKAGE, VERSION, VERSION_BEFORE
 from local.demo.scenarios.releases import INSTALLATION, UI
-from local.github import simulator
+from local.demo.workload import Played
 from tests.browser.tab import PATIENCE_MS, Tab
+from tests.complete.deployed_feed import INSTALLATIONS, expected, feed, until_quiet
 from tests.e2e.api import call
 from tests.feeds import cloud_events
-from tests.feeds.deployed_feed import INSTALLATIONS, expected, feed, until_quiet
 from tests.feeds.schemas import problems
 from tests.notifications import emulator_steps
 from tests.notifications.channels.receivers import Receiver, receiving, responds
-from tests.support.deployed import pause_schedules
 from tests.support.polling import eventually
 
-pytestmark = pytest.mark.server
-
-SETTINGS = {"feeds": "true", "notifications": "true", "notification_allow_loopback": "true"}
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -46,39 +39,31 @@ class Subscribed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outputs]:
-    folder: Path = tmp_path_factory.mktemp("deployed-feed")
-    with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
-        made = deployment.deploy(aws_url, folder, github_api_url=github_url, settings=SETTINGS)
-        pause_schedules(made)
-        yield made
-
-
-@pytest.fixture(scope="module")
-def played(outputs: Outputs) -> Outputs:
-    demo.send(outputs, now=datetime.now(UTC))
-    until_quiet(outputs)
+def after_demo(outputs: Outputs, played: Played) -> Outputs:
+    assert played
     return outputs
 
 
 @pytest.fixture(scope="module")
-def subscribed(played: Outputs) -> Iterator[Subscribed]:
+def subscribed(after_demo: Outputs) -> Iterator[Subscribed]:
     with receiving(responds(204)) as receiver:
-        made = emulator_steps.subscribe(played, INSTALLATIONS[0], receiver.url, types=["audit.*"])
+        made = emulator_steps.subscribe(after_demo, INSTALLATIONS[0], receiver.url, types=["audit.*"])
         yield Subscribed(receiver, made["subscription_id"], made["secret"])
 
 
-def test_a_test_message_reaches_the_receiver_of_a_new_subscription(played: Outputs, subscribed: Subscribed) -> None:
+def test_a_test_message_reaches_the_receiver_of_a_new_subscription(after_demo: Outputs, subscribed: Subscribed) -> None:
     path = f"/v1/installations/{INSTALLATIONS[0]}/subscriptions/{subscribed.subscription_id}"
-    sent = emulator_steps.post(played, f"{path}/test")
+    sent = emulator_steps.post(after_demo, f"{path}/test")
     eventually(lambda: subscribed.receiver.requests, "the test")
     assert subscribed.receiver.requests[0].headers["webhook-id"] == sent["message_id"]
-    eventually(lambda: call(played, path).body["health"]["status"] == "healthy", "a healthy receiver")
+    eventually(lambda: call(after_demo, path).body["health"]["status"] == "healthy", "a healthy receiver")
 
 
-def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_exactly_once(played: Outputs) -> None:
-    events = [each for installation_id in INSTALLATIONS for each in feed(played, installation_id)]
-    wanted = expected(played)
+def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_exactly_once(
+    after_demo: Outputs,
+) -> None:
+    events = [each for installation_id in INSTALLATIONS for each in feed(after_demo, installation_id)]
+    wanted = expected(after_demo)
     compared = {kind for _, kind in wanted}
     assert len(compared) >= 7
     found = Counter((each["subject"], each["type"]) for each in events if each["type"] in compared)
@@ -86,8 +71,8 @@ def test_every_end_approval_interruption_and_request_of_the_demo_is_in_the_feed_
     assert len({each["id"] for each in events}) == len(events)
 
 
-def test_what_turned_red_and_what_was_released_is_in_the_feed_exactly_once(played: Outputs) -> None:
-    events = [each for each in feed(played, INSTALLATION) if each["type"].startswith(("head.", "release."))]
+def test_what_turned_red_and_what_was_released_is_in_the_feed_exactly_once(after_demo: Outputs) -> None:
+    events = [each for each in feed(after_demo, INSTALLATION) if each["type"].startswith(("head.", "release."))]
     found = Counter(
         (each["type"], each["data"].get("version") or each["data"]["workflow_name"])
         for each in events
@@ -103,11 +88,11 @@ def test_what_turned_red_and_what_was_released_is_in_the_feed_exactly_once(playe
     }
 
 
-def test_events_of_a_job_are_in_the_order_of_its_life(played: Outputs) -> None:
+def test_events_of_a_job_are_in_the_order_of_its_life(after_demo: Outputs) -> None:
     order = [FeedType.JOB_QUEUED, FeedType.JOB_STARTED, FeedType.JOB_COMPLETED, FeedType.JOB_FAILED]
     for installation_id in INSTALLATIONS:
         lives: dict[str, list[str]] = {}
-        for each in feed(played, installation_id):
+        for each in feed(after_demo, installation_id):
             if each["type"] in order:
                 lives.setdefault(each["subject"], []).append(each["type"])
         assert lives
@@ -117,10 +102,10 @@ def test_events_of_a_job_are_in_the_order_of_its_life(played: Outputs) -> None:
             )
 
 
-def test_the_feed_is_in_the_order_of_writing_and_each_event_is_valid(played: Outputs) -> None:
+def test_the_feed_is_in_the_order_of_writing_and_each_event_is_valid(after_demo: Outputs) -> None:
     origins = set()
     for installation_id in INSTALLATIONS:
-        events = feed(played, installation_id)
+        events = feed(after_demo, installation_id)
         written = [each["writtenat"] for each in events]
         assert written == sorted(set(written))
         for each in events:
@@ -131,11 +116,11 @@ def test_the_feed_is_in_the_order_of_writing_and_each_event_is_valid(played: Out
     assert origins >= {*TRANSLATIONS.keys() - {"workflow_job_events"}}
 
 
-def test_the_overview_shows_the_latest_events_with_links_to_their_jobs(played: Outputs) -> None:
+def test_the_overview_shows_the_latest_events_with_links_to_their_jobs(after_demo: Outputs) -> None:
     installation_id = INSTALLATIONS[-1]
-    newest = feed(played, installation_id)[-1]
+    newest = feed(after_demo, installation_id)[-1]
     with browser.running() as chromium:
-        tab = Tab(chromium, played).sign_in()
+        tab = Tab(chromium, after_demo).sign_in()
         panel = tab.show(installation_id, "overview").page.locator("section", has_text="Latest events")
         rows = panel.locator("tbody tr")
         expect(rows).to_have_count(10)
@@ -145,9 +130,9 @@ def test_the_overview_shows_the_latest_events_with_links_to_their_jobs(played: O
     assert tab.troubles == []
 
 
-def test_a_subscription_is_created_and_tested_on_the_page(played: Outputs) -> None:
+def test_a_subscription_is_created_and_tested_on_the_page(after_demo: Outputs) -> None:
     with receiving(responds(204)) as receiver, browser.running() as chromium:
-        tab = Tab(chromium, played).sign_in().show(INSTALLATIONS[0], "subscription", part="new")
+        tab = Tab(chromium, after_demo).sign_in().show(INSTALLATIONS[0], "subscription", part="new")
         page = tab.page
         page.get_by_label("Name", exact=True).fill("From the page")
         page.get_by_label("Channel").select_option(label="Webhook")
@@ -163,72 +148,74 @@ def test_a_subscription_is_created_and_tested_on_the_page(played: Outputs) -> No
     assert Webhook(secret).verify(request.body, request.headers)["type"] == "runledger.test"
 
 
-def test_the_reconcilers_work_is_in_the_feed(played: Outputs) -> None:
-    types = {each["type"] for installation_id in INSTALLATIONS for each in feed(played, installation_id)}
+def test_the_reconcilers_work_is_in_the_feed(after_demo: Outputs) -> None:
+    types = {each["type"] for installation_id in INSTALLATIONS for each in feed(after_demo, installation_id)}
     assert types >= {"job.stuck", "job.reconciled", "runner.requested"}
 
 
-def test_a_posted_event_is_written_once_and_a_consumer_reads_it(played: Outputs) -> None:
+def test_a_posted_event_is_written_once_and_a_consumer_reads_it(after_demo: Outputs) -> None:
     path = f"/v1/installations/{INSTALLATIONS[1]}/feed"
     event = {"type": "audit.finished", "id": "v1", "data": {"text": "x" * 70_000}}
-    first, again = (call(played, path, method="POST", body=event) for _ in range(2))
+    first, again = (call(after_demo, path, method="POST", body=event) for _ in range(2))
     assert (first.status, first.body) == (202, again.body)
-    until_quiet(played)
-    one = call(played, f"{path}/{first.body['id']}")
+    until_quiet(after_demo)
+    one = call(after_demo, f"{path}/{first.body['id']}")
     assert one.body["data"] == event["data"]
-    (listed,) = call(played, path, type="audit.finished").body["items"]
+    (listed,) = call(after_demo, path, type="audit.finished").body["items"]
     assert listed["dataref"] == f"{path}/{first.body['id']}"
     read: list[str] = []
-    while items := call(played, f"{path}/consumers/a/events", limit=50).body["items"]:
+    while items := call(after_demo, f"{path}/consumers/a/events", limit=50).body["items"]:
         read += [each["id"] for each in items]
-        assert call(played, f"{path}/consumers/a/ack", method="POST", body={"id": read[-1]}).status == 200
-    assert read == [each["id"] for each in feed(played, INSTALLATIONS[1])]
+        assert call(after_demo, f"{path}/consumers/a/ack", method="POST", body={"id": read[-1]}).status == 200
+    assert read == [each["id"] for each in feed(after_demo, INSTALLATIONS[1])]
     assert read[-1] == first.body["id"]
 
 
-def test_a_receiver_that_fails_is_retried_and_a_failed_message_is_sent_again_by_a_person(played: Outputs) -> None:
+def test_a_receiver_that_fails_is_retried_and_a_failed_message_is_sent_again_by_a_person(after_demo: Outputs) -> None:
     scope = INSTALLATIONS[0]
     here = f"/v1/installations/{scope}"
     with receiving(responds(500), responds(410), responds(200)) as receiver:
-        made = emulator_steps.subscribe(played, scope, receiver.url, types=["release.*"])
+        made = emulator_steps.subscribe(after_demo, scope, receiver.url, types=["release.*"])
         sent = emulator_steps.post(
-            played, f"{here}/messages", {"text": "x", "subscription_id": made["subscription_id"]}
+            after_demo, f"{here}/messages", {"text": "x", "subscription_id": made["subscription_id"]}
         )
         path = f"{here}/messages/{sent['items'][0]['message_id']}"
-        waiting = eventually(lambda: call(played, path).body.get("next_attempt_at"), "a retry")
-        assert call(played, path).body["status"] == "processing"
-        eventually(lambda: call(played, path).body["status"] == "failed", f"the second attempt at {waiting}")
-        assert call(played, path).body["retry_count"] == 1
-        again = emulator_steps.post(played, f"{path}/send-again")
+        waiting = eventually(lambda: call(after_demo, path).body.get("next_attempt_at"), "a retry")
+        assert call(after_demo, path).body["status"] == "processing"
+        eventually(lambda: call(after_demo, path).body["status"] == "failed", f"the second attempt at {waiting}")
+        assert call(after_demo, path).body["retry_count"] == 1
+        again = emulator_steps.post(after_demo, f"{path}/send-again")
         resent = f"{here}/messages/{again['message_id']}"
-        eventually(lambda: call(played, resent).body["status"] == "completed", "the message sent again")
-        emulator_steps.unsubscribe(played, scope, made)
+        eventually(lambda: call(after_demo, resent).body["status"] == "completed", "the message sent again")
+        emulator_steps.unsubscribe(after_demo, scope, made)
     assert len(receiver.requests) == 3
 
 
-def test_a_tick_sends_a_digest_of_the_demo_once(played: Outputs) -> None:
+def test_a_tick_sends_a_digest_of_the_demo_once(after_demo: Outputs) -> None:
     scope = INSTALLATIONS[0]
     now = datetime.now(UTC)
     with receiving(responds(200)) as receiver:
         schedule = {"every": "daily", "hour": (now.hour + 1) % 24}
-        made = emulator_steps.subscribe(played, scope, receiver.url, types=[], schedule=schedule)
-        assert emulator_steps.tick(played)["scheduled"] == 0
-        emulator_steps.make_due(played, scope, made["subscription_id"], hour=now.hour)
-        assert [emulator_steps.tick(played)["scheduled"] for _ in range(2)] == [1, 0]
+        made = emulator_steps.subscribe(after_demo, scope, receiver.url, types=[], schedule=schedule)
+        assert emulator_steps.tick(after_demo)["scheduled"] == 0
+        emulator_steps.make_due(after_demo, scope, made["subscription_id"], hour=now.hour)
+        assert [emulator_steps.tick(after_demo)["scheduled"] for _ in range(2)] == [1, 0]
         eventually(lambda: receiver.requests, "the digest")
-        emulator_steps.unsubscribe(played, scope, made)
+        emulator_steps.unsubscribe(after_demo, scope, made)
     digest = json.loads(receiver.requests[0].body)
     assert digest["type"] == "runledger.digest"
     assert digest["data"]["installation_id"] == scope
 
 
-def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: Outputs, subscribed: Subscribed) -> None:
+def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(
+    after_demo: Outputs, subscribed: Subscribed
+) -> None:
     """The last test: the router reads subscriptions again after half a minute, which has passed since the first."""
     scope, event = INSTALLATIONS[0], {"type": "audit.finished", "data": {"version": "1.2.3"}}
     sent: list[str] = []
 
     def received() -> Any:
-        sent.append(emulator_steps.post(played, f"/v1/installations/{scope}/feed", event)["id"])
+        sent.append(emulator_steps.post(after_demo, f"/v1/installations/{scope}/feed", event)["id"])
         time.sleep(1)
         return subscribed.receiver.requests[1:]
 
@@ -237,8 +224,8 @@ def test_a_new_event_reaches_its_receiver_once_signed_and_is_delivered(played: O
     assert cloud_events.read(verified).get_type() == "audit.finished"
     assert verified["id"] in sent
     path = f"/v1/installations/{scope}/feed/{verified['id']}"
-    eventually(lambda: call(played, path).body["deliverystatus"] == "delivered", "a delivered event")
-    found = emulator_steps.messages(played, scope, status="completed", type="audit.finished")
+    eventually(lambda: call(after_demo, path).body["deliverystatus"] == "delivered", "a delivered event")
+    found = emulator_steps.messages(after_demo, scope, status="completed", type="audit.finished")
     assert first.headers["webhook-id"] in {each["message_id"] for each in found}
     ids = [each.headers["webhook-id"] for each in subscribed.receiver.requests]
     assert len(ids) == len(set(ids))

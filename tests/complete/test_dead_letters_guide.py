@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from local.aws import emulator
-from tests.e2e.test_first_deployment import commands
+from tests.complete.test_first_deployment import commands
 from tests.support.documents import section
 
 SECTION = section("operating.md", "A dead-letter queue is not empty")

@@ -51,7 +51,8 @@ def expected(outputs: Outputs) -> Counter[tuple[str, str]]:
     tables = Deployment(outputs=outputs).tables()
     found: Counter[tuple[str, str]] = Counter()
     oldest = times.earlier(datetime.now(UTC).isoformat(), seconds=REDELIVERY_DAYS * times.SECONDS_PER_DAY)
-    for job in (each for each in tables["workflow_jobs"].values() if "job_id" in each):
+    jobs = (each for each in tables["workflow_jobs"].values() if each.get("installation_id") in INSTALLATIONS)
+    for job in (each for each in jobs if "job_id" in each):
         if max(job[name] for name in JOB_TIMES if name in job) < oldest:
             continue  # the demo's forgotten approval: no news
         subject = f"jobs/{job['job_id']}"
@@ -67,7 +68,8 @@ def expected(outputs: Outputs) -> Counter[tuple[str, str]]:
         is_certain = job["status"] == "completed" or "interrupted_at" in job
         found[subject, "job.interrupted"] += int("was_interrupted" in job and is_certain)
         found[subject, "runner.requested"] += job.get("runner_requests", 0)
-    for run in (each for each in tables["workflow_runs"].values() if each.get("status") == "completed"):
+    runs = (each for each in tables["workflow_runs"].values() if each.get("installation_id") in INSTALLATIONS)
+    for run in (each for each in runs if each.get("status") == "completed"):
         kind = "run.failed" if run.get("conclusion") == "failure" else "run.completed"
         found[f"runs/{run['run_id']}/attempts/{run['run_attempt']}", kind] += 1
     return +found
