@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from tests.browser.page_text import NOTHING, dollars, duration, jobs
+from tests.browser.page_text import NOTHING, dollars, duration
 from tests.figures import displayed, expected
 from tests.figures.month import ENVIRONMENT, NOW, SECOND, Fact
 
@@ -157,7 +157,7 @@ def run_tiles(fact: Fact) -> dict[str, list[str]]:
 
 def copied_run_tiles(copied: int) -> dict[str, list[str]]:
     return {
-        "Jobs completed": ["0 of 0", f"{jobs(copied, 'other')} carried over"],
+        "Jobs completed": ["0 of 0", f"{copied:,} more carried over"],
         "Failed": ["0"],
         "Total duration": [NOTHING],
         "Cost": [NOTHING],
