@@ -95,7 +95,7 @@ def test_a_hostile_key_is_matched_in_no_time() -> None:
         ("w/{installation_id}/{status}", "must contain {job_id}"),
         ("w/{installation_id}/{job_id}", "and {status} or"),
         ("w/{installation_id}/{job_id}/{status}/*", "can't contain *"),
-        ("w/{installation_id}/{job_id}1{run_id}/{status}", "separated by a slash"),
+        ("w/{installation_id}/{job_id}1{run_id}/{status}", "separated by punctuation"),
     ],
 )
 def test_a_pattern_for_writing_distinguishes_all_webhooks(text: str, problem: str) -> None:

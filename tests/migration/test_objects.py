@@ -71,7 +71,7 @@ def test_gzip_is_unpacked() -> None:
         (b'{"workflow_job": 1, "action": "queued"}', "workflow_job must be an object"),
         (b'{"workflow_job": {"id": "x", "run_id": 1}, "action": "queued"}', "workflow_job.id"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"\x1f\x8b not gzip", "damaged gzip"),
+        (b"\x1f\x8b not gzip", "corrupt gzip"),
         (gzip.compress(b'{"a": 1}')[:-9], "incomplete gzip"),
         (gzip.compress(bytes(objects.LARGEST_BODY + 1)), "the limit is 1,000,000"),
         (bytes(objects.LARGEST_BODY + 1), "the limit is 1,000,000"),

@@ -142,7 +142,7 @@ def test_a_failed_message_is_found_and_sent_again(open_page: Open, client: Clien
     tab.settled()
     assert "status=failed" in tab.page.url
     (listed,) = tab.table("Messages")
-    assert (listed["Message"][:2], listed["Error"]) == (["Test of Runledger", "runledger.test · Down"], [f"{ERROR}."])
+    assert (listed["Message"][:2], listed["Error"]) == (["Test from Runledger", "runledger.test · Down"], [f"{ERROR}."])
     row(tab, "Messages", "Down").get_by_role("button", name="Send again").click()
     tab.page.wait_for_url("**/message/*")
     expect(tab.settled().page.locator(".summary")).to_contain_text("Queued")

@@ -53,7 +53,7 @@ def test_too_many_dependents_are_refused() -> None:
     most = {"base": {f"p{number}": "*" for number in range(MOST_DEPENDENTS)}}
     assert len(plan(most).steps) == MOST_DEPENDENTS
     found = plan({"base": {**most["base"], "one more": "*"}})
-    assert found == Plan(problem="More than 100 packages depend on it")
+    assert found == Plan(problem="More than 100 packages depend on this package")
 
 
 def test_too_many_dependencies_are_refused() -> None:
@@ -61,7 +61,7 @@ def test_too_many_dependencies_are_refused() -> None:
     edges = {"base": dict.fromkeys(names, "*")} | {
         name: dict.fromkeys(names[number + 1 :], "*") for number, name in enumerate(names)
     }
-    assert plan(edges) == Plan(problem="More than 1000 dependencies lead to it")
+    assert plan(edges) == Plan(problem="More than 1000 dependencies lead to this package")
 
 
 NAMES = [f"p{number}" for number in range(12)]

@@ -109,7 +109,7 @@ class AlwaysLate(HeadsTable):
 def test_a_head_that_is_changed_too_often_is_left_to_the_repeated_batch(change: dict[str, Any]) -> None:
     late = HeadRecorder(table=AlwaysLate(empty_engine(), "releases", retention_days=90))  # type: ignore[arg-type]
     record = late.record_deployments if "deployment_id" in change else late.record_runs
-    with pytest.raises(ContendedError, match=f"was changed {TRIES} times"):
+    with pytest.raises(ContendedError, match=f"after {TRIES} concurrent changes"):
         record([change])
 
 

@@ -122,4 +122,4 @@ def test_thousands_of_dependents_are_refused_before_they_are_read(
     by_tag = publication("base", "1.1.0", at=scene.clock.text())
     named = replace(by_tag, tag=None, package_name="base", package_version="1.1.0")
     scene.publications.publish(replace(named, published_by=PublishedBy.API))
-    assert scene.line()["message"] == "More than 5 dependencies lead to it"
+    assert scene.line()["message"] == "More than 5 dependencies lead to this package"

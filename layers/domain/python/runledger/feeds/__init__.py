@@ -1,1 +1,1 @@
-"""The event feed: typed events of each installation, derived from the tables, and its only writer."""
+"""The event feed: typed events for each installation, derived from the tables, and the feed's only writer."""

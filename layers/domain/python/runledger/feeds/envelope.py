@@ -1,4 +1,4 @@
-"""Events of the feed as CloudEvents 1.0. Pure."""
+"""Feed events as CloudEvents 1.0. Pure."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from runledger.feeds.events import FeedType
 
 SPEC_VERSION = "1.0"
 CONTENT_TYPE = "application/json"
-# The files docs/feed/{name}.v1.schema.json. Most events have the schema that the first word of their type names.
+# The files docs/feed/{name}.v1.schema.json. For most types, the name is the type's first word.
 SCHEMAS = {each: each.partition(".")[0] for each in FeedType} | {
     FeedType.JOB_RECONCILED: "reconciliation",
     FeedType.APPROVAL_REQUESTED: "job",
@@ -20,14 +20,14 @@ SCHEMAS = {each: each.partition(".")[0] for each in FeedType} | {
 
 
 def schema_of(event_type: str) -> str | None:
-    """None for types of teams."""
+    """None for custom event types."""
     return f"urn:runledger:feed:{SCHEMAS[FeedType(event_type)]}:v1" if event_type in set(FeedType) else None
 
 
 def envelope(item: Mapping[str, Any], *, written_at: str, payload: str | None = None) -> dict[str, Any]:
-    """`payload` is the data of an event whose data isn't in the table; without it, the event refers to its address.
+    """`payload` is data that isn't in the table, because it is too large. Without it, the event has the data's address.
 
-    Names of extensions have lower-case letters only, as CloudEvents requires.
+    CloudEvents requires extension names in lower-case letters.
     """
     source = f"/v1/installations/{item['installation_id']}"
     text, about = item.get("payload") or payload, item.get("metadata", {})
@@ -51,6 +51,6 @@ def envelope(item: Mapping[str, Any], *, written_at: str, payload: str | None = 
 
 
 def _data(text: str) -> dict[str, Any]:
-    """One event never fails the page that it is in: data that can't be returned as JSON is returned as its bytes."""
+    """Data that can't be returned as JSON is returned as Base64, so that one event never fails a whole page."""
     is_fit, data = json_data.parse(text)
     return {"data": data} if is_fit else {"data_base64": b64encode(text.encode()).decode()}

@@ -1,4 +1,4 @@
-"""Events of the feed, and their types. Pure."""
+"""Feed events and their types. Pure."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ ALL_TYPES = ("*",)
 
 
 class FeedType(StrEnum):
-    """Teams have types of their own besides these."""
+    """The built-in types. Teams can post events with custom types too."""
 
     JOB_QUEUED = "job.queued"
     JOB_STARTED = "job.started"
@@ -46,12 +46,12 @@ class FeedType(StrEnum):
 
 
 _OWN_WORDS = {each.partition(".")[0] for each in FeedType}
-# With their plurals, which a reader could take for them.
+# The plurals too, because they look like built-in types.
 RESERVED = {*_OWN_WORDS, *(f"{word}s" for word in _OWN_WORDS), "runledger"}
 
 
 class FeedStatus(StrEnum):
-    """Of the push delivery of an event."""
+    """Whether the notification messages of an event were delivered."""
 
     RECEIVED = "received"
     RETRYING = "retrying"
@@ -61,9 +61,9 @@ class FeedStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedEvent:
-    """`event_id` follows from what happened, so the same event has the same id however often it is derived.
+    """`event_id` is a hash of what happened, so an event that is derived again has the same id.
 
-    `origin` is the table that it is derived from, `reconciler`, or `api`.
+    `origin` is the source table, `reconciler`, or `api`.
     """
 
     installation_id: int
@@ -82,19 +82,19 @@ def event_id(*identity: object) -> str:
 
 
 def is_kept(event_type: str, patterns: Iterable[str]) -> bool:
-    """`patterns` are types, or parts of types with a star: `job.*`."""
+    """`patterns` are types, or types with a star: `job.*`."""
     return any(fnmatchcase(event_type, pattern) for pattern in patterns)
 
 
 def own_type_problem(event_type: str) -> str | None:
-    """Why a team can't use this type for its own events; None if it can."""
+    """Why a custom event can't have this type; None if it can."""
     if len(event_type) > LONGEST_TYPE or not OWN_TYPE.fullmatch(event_type):
         return (
-            "should be words of lower-case letters, digits and underscores, separated by dots: at least two words "
-            f"and at most {LONGEST_TYPE} characters"
+            "must consist of at least two words of lower-case letters, digits and underscores, separated by dots, "
+            f"and have at most {LONGEST_TYPE} characters"
         )
     if event_type.partition(".")[0] in RESERVED:
-        return f"should not begin with one of {', '.join(sorted(RESERVED))}: these types are Runledger's own"
+        return f"must not begin with one of the words that are reserved for Runledger: {', '.join(sorted(RESERVED))}"
     return None
 
 

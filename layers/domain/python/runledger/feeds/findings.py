@@ -1,6 +1,6 @@
-"""Events for what the reconciler finds and writes to no table: stuck jobs and forgotten approvals. Pure.
+"""Events for findings that the reconciler writes to no table: stuck jobs and forgotten approvals. Pure.
 
-Each pass finds them again. Their ids contain since when, so they are in the feed once.
+Every pass finds them again. Their ids include the start time, so each appears in the feed once.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Which JSON can be returned to every reader. Pure.
+"""Whether data can be returned as JSON to every reader. Pure.
 
-Serialisers follow nested values by recursion, and give up at depths that a parser still reads. Text with half of a
-surrogate pair, which JSON can escape, has no form in UTF-8.
+Serialisers are recursive, and fail at depths that a parser still accepts. JSON can escape an unpaired surrogate, but
+UTF-8 can't encode it.
 """
 
 import json
@@ -13,13 +13,13 @@ MOST_DEPTH = 64
 def problem_of(data: Any) -> str | None:
     """Why this data can't be returned; None if it can."""
     if _is_deeper(data, MOST_DEPTH):
-        return f"should not be nested more than {MOST_DEPTH} levels deep"
+        return f"must not be nested more than {MOST_DEPTH} levels deep"
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        return "should not contain half of a surrogate pair"
+        return "must not contain unpaired surrogates"
     except ValueError:
-        return "should be JSON, which has neither NaN nor Infinity"
+        return "must be valid JSON, which doesn't allow NaN and Infinity"
     return None
 
 

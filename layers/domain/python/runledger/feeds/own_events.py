@@ -1,4 +1,4 @@
-"""Events that teams post: what is accepted. Pure."""
+"""Custom events, which teams post to the feed: checks of what is accepted. Pure."""
 
 import json
 import uuid
@@ -14,7 +14,7 @@ ORIGIN = "api"
 MOST_DATA_BYTES = 200_000
 LONGEST_ID, LONGEST_SUBJECT = 100, 200
 EARLIEST = "2000-01-01T00:00:00.000Z"
-# A clock that is wrong by a time zone is accepted.
+# Accepts a clock that is off by a time zone.
 MOST_SECONDS_AHEAD = times.SECONDS_PER_DAY
 
 
@@ -30,16 +30,16 @@ class Posted:
 def own_event(
     posted: Posted, *, installation_id: int, caller_id: str, now: str, source_ip: str | None, correlation_id: str | None
 ) -> FeedEvent:
-    """Malformed or TooLarge if it isn't accepted.
+    """Raises Malformed or TooLarge if it isn't accepted.
 
-    The id contains the caller's: no caller can use up the id of another's event.
+    The event's id is derived from the caller's id too, so a caller can't take the id of another caller's event.
     """
     if problem := own_type_problem(posted.event_type):
         raise Malformed("type", problem)
     if problem := json_data.problem_of(posted.data):
         raise Malformed("data", problem)
     if (size := len(json.dumps(posted.data))) > MOST_DATA_BYTES:
-        raise TooLarge(f"data should have at most {MOST_DATA_BYTES} bytes; it has {size}")
+        raise TooLarge(f"data must have at most {MOST_DATA_BYTES} bytes; it has {size}")
     own_id = posted.own_id or uuid.uuid4().hex
     return FeedEvent(
         installation_id=installation_id,
@@ -58,7 +58,7 @@ def _time(text: str, *, now: str) -> str:
     try:
         found = times.normalised(text)
     except ValueError:
-        raise Malformed("time", "should be an ISO 8601 time") from None
+        raise Malformed("time", "must be an ISO 8601 time") from None
     if not EARLIEST <= found <= times.earlier(now, seconds=-MOST_SECONDS_AHEAD):
-        raise Malformed("time", "should be from the year 2000 on, and at most a day ahead")
+        raise Malformed("time", "must be in the year 2000 or later, and at most a day in the future")
     return found

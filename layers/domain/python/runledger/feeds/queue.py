@@ -1,6 +1,6 @@
-"""The queue between those who find events and the writer: FIFO, with one group for each installation.
+"""The queue from the event sources to the feed writer: FIFO, with one message group for each installation.
 
-A message contains events of one installation in their order. So a send either queues all of them or none.
+A message contains events of one installation, in order. So a send queues either all of them or none.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from runledger.platform.availability import translate_errors
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-# A message of SQS has up to 1 MiB. One event has up to 200 KB of data: see `own_events`.
+# An SQS message has at most 1 MiB, and an event has up to 200 KB of data: see `own_events`.
 MOST_BYTES = 250_000
 MOST_EVENTS = 50
 FIELDS = {each.name for each in fields(FeedEvent)}
@@ -27,14 +27,14 @@ REQUIRED = {"installation_id", "event_id", "event_type", "occurred_at", "subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedQueue:
-    """`types` are those that are kept: others aren't sent."""
+    """Only events whose type matches `types` are sent."""
 
     sqs: "SQSClient"
     url: str
     types: tuple[str, ...] = ALL_TYPES
 
     def send(self, events: Iterable[FeedEvent]) -> int:
-        """The number of events sent. Those of an installation keep their order; one that is sent twice does no harm."""
+        """The number of events sent. Keeps the order within each installation. Sending an event twice is safe."""
         by_installation: dict[int, list[FeedEvent]] = {}
         for event in events:
             if is_kept(event.event_type, self.types):
@@ -44,7 +44,7 @@ class FeedQueue:
                 self._send(installation_id, body)
         return sum(map(len, by_installation.values()))
 
-    @translate_errors("the queue of the feed")
+    @translate_errors("the feed queue")
     def _send(self, installation_id: int, body: str) -> None:
         self.sqs.send_message(
             QueueUrl=self.url,
@@ -70,7 +70,7 @@ def bodies(events: Sequence[FeedEvent]) -> Iterator[str]:
 
 
 def read(message: str) -> list[FeedEvent]:
-    """Malformed or NewerMessage if the message isn't one of `bodies`."""
+    """Raises Malformed or NewerMessage if `bodies` didn't create the message."""
     found = message_format.parse(message).get("events")
     if not isinstance(found, list) or not all(isinstance(each, dict) and each.keys() >= REQUIRED for each in found):
         raise Malformed("events", "must be a list of events")
@@ -92,4 +92,4 @@ def _plain(value: object) -> object:
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, set | frozenset | tuple):
         return sorted(value) if not isinstance(value, tuple) else list(value)
-    raise TypeError(f"{value!r} has no form in JSON")
+    raise TypeError(f"{value!r} can't be converted to JSON")

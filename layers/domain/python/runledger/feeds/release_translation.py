@@ -1,4 +1,4 @@
-"""Which events of the feed follow from a change of a head, an environment or a release line. Pure."""
+"""Translates a change of a head, an environment or a release line into feed events. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -57,13 +57,13 @@ def _head(before: Item, after: Item) -> Iterator[FeedEvent]:
         occurred_at=after["since"],
         subject=f"heads/{repo}",
         origin=RELEASES,
-        # As in events of jobs and runs, so that subscriptions filter all of them by branch.
+        # `head_branch`, as in job and run events, so that a subscription's branch filter applies to all of them.
         payload={**present(after, HEAD_FIELDS), "head_branch": branch, **present(_coloured_run(after), RUN_FIELDS)},
     )
 
 
 def _coloured_run(head: Item) -> Item:
-    """A newer run may not have ended."""
+    """Not always the last run, which may still be running."""
     wanted = head["coloured_run_id"]
     runs = (head.get(name, {}) for name in ("last_run", "previous_run", "last_green_run"))
     return next((run for run in runs if run.get("run_id") == wanted), {"run_id": wanted})

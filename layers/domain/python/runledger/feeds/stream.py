@@ -1,4 +1,4 @@
-"""Records of DynamoDB Streams: each is a change of an item, and those that are news become events of the feed."""
+"""Turns records of DynamoDB Streams into feed events. A record is one change of an item."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""Which events of the feed follow from a change of an item in a table. Pure.
+"""Translates a change of an item in a table into feed events. Pure.
 
-Each function compares an item before and after a change, which the stream reports in the order of the writes. The
-ids are derived from facts and not from records, so records that the stream repeats, or that the recovery of a table
-writes again, lead to the same ids.
+Each function compares an item before and after a change. The stream reports changes in the order of the writes. Event
+ids are derived from facts, not from records, so records that the stream repeats, or that the recovery of a table writes
+again, lead to the same ids.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -59,14 +59,14 @@ JOB_TIMES = (
     *("created_at", "scheduled_at", "started_at", "completed_at", "queued_reported_at", "runner_requested_at"),
     *("interrupted_at", "terminated_at", *APPROVAL_TIMES),
 )
-# A run or deployment that appears this long after its end was looked up for a reader: it is no news.
+# A run or deployment that appears this long after its end was looked up for a reader, so it isn't reported as new.
 LOOKED_UP_AFTER_MS = OLD_AFTER_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
 
 
 def translate(table: str, before: Item, after: Item, *, changed_at: str | None = None) -> list[FeedEvent]:
     """`before` is empty if the item is new. Items of other kinds in the same tables lead to no events.
 
-    Nor do old jobs, which a migration or the recovery of a table writes, and old heads, which a lookup changes.
+    Nor do old jobs, which a migration or the recovery of a table has written, or old heads, which a lookup has changed.
     """
     if table == JOBS and changed_at and _is_old(after, changed_at):
         return []
@@ -119,19 +119,19 @@ def _job(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 
 def _is_old(job: Item, changed_at: str) -> bool:
-    """The newest of its facts. A carried-over job is as new as its re-run, which created it."""
+    """The newest fact counts. A carried-over job is as new as the re-run that created it."""
     facts = present(job, JOB_TIMES).values()
     return bool(facts) and times.ms_between(max(facts), changed_at) > OLD_AFTER_MS
 
 
 def _is_interrupted(job: Item) -> bool:
-    """A machine often ends before the completion of its last job is reported. Until then, only a warning counts."""
+    """A machine often ends before GitHub reports that its job has completed. Until then, only a warning counts."""
     is_certain = "interrupted_at" in job or job.get("status") == Status.COMPLETED
     return bool(job.get("was_interrupted")) and is_certain
 
 
 def _history(before: Item, after: Item) -> Iterator[FeedEvent]:
-    """Jobs don't show that the reconciler changed them, so this comes from their history."""
+    """A job's item doesn't show that the reconciler changed it, so this event is derived from the job's history."""
     if before or after.get("event_type") != EventType.JOB_RECONCILED or "changes" not in after:
         return
     scope, job_id, kind = after["installation_id"], after["job_id"], FeedType.JOB_RECONCILED
@@ -147,7 +147,7 @@ def _history(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 
 def _run(before: Item, after: Item) -> Iterator[FeedEvent]:
-    """Only runs that GitHub reported itself: how many jobs a run has isn't known before its end."""
+    """Only runs that GitHub has reported: a run that is derived from its jobs may have more of them."""
     if not {"run_id", "run_attempt", "repo_full_name"} <= after.keys() or after.get("status") != RunStatus.COMPLETED:
         return
     conclusion = after.get("conclusion")
@@ -171,7 +171,7 @@ def _run(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 def _deployment(before: Item, after: Item) -> Iterator[FeedEvent]:
     if not {"deployment_id", "repo_full_name", "status", "created_at"} <= after.keys():
-        return  # a gate, or a note that GitHub has no such deployment
+        return  # a gate, or an item that records that GitHub has no such deployment
     if _was_looked_up(before, after, since=after["created_at"]):
         return
     if "status" not in before:
@@ -195,7 +195,7 @@ def _deployment_event(kind: FeedType, deployment: Item, at: str) -> FeedEvent:
 
 
 def _runner(before: Item, after: Item) -> Iterator[FeedEvent]:
-    """Only for the proven owner of the machine, as in `ownership.is_visible_to`."""
+    """Only for the machine's proven owner, as in `ownership.is_visible_to`."""
     is_proven = after.get("proven_by") in (Proof.EVENT, Proof.TAG) and "contested_at" not in after
     if "runner_id" not in after or "installation_id" not in after or not is_proven:
         return

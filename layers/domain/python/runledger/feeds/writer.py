@@ -1,12 +1,13 @@
-"""Writes events to the feed: each once, in the order of the queue, after everything that is already there.
+"""Appends events to the feed: each once, in the order of the queue.
 
     mark the id with a position ── put the event at that position
 
-The mark is absent for a new event. If it exists, the event was written before, or a writer died between the two
-writes. Then the event isn't at the marked position, and it gets a new one at the end: a consumer may have passed the
-old position since.
+A new event has no mark. If there is a mark, either the event was written before, or a writer died between the two
+writes. In the second case, the marked position is empty, and the event gets a new position at the end of the feed: a
+consumer may have passed the old one.
 
-The queue gives the messages of an installation to one writer at a time, so nothing is written between the two.
+The queue gives the messages of an installation to one writer at a time, so no other event is written between the two
+steps.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,14 +36,14 @@ class Payloads:
     s3: Any
     bucket: str
 
-    @translate_errors("the bucket of the feed")
+    @translate_errors("the feed bucket")
     def put(self, event: FeedEvent, text: str) -> str:
-        """The key is derived from the event: a repetition changes nothing."""
+        """Safe to repeat: the key is derived from the event."""
         key = f"feed/{event.installation_id}/{event.event_id}.json"
         self.s3.put_object(Bucket=self.bucket, Key=key, Body=text.encode(), ContentType="application/json")
         return key
 
-    @translate_errors("the bucket of the feed")
+    @translate_errors("the feed bucket")
     def get(self, key: str) -> str:
         return str(self.s3.get_object(Bucket=self.bucket, Key=key)["Body"].read(), "utf-8")
 
@@ -54,7 +55,7 @@ class FeedWriter:
     now: Callable[[], str]
 
     def write(self, events: Sequence[FeedEvent]) -> Written:
-        """The events of one installation."""
+        """All events must belong to one installation."""
         if not events:
             return Written(new=0, repeated=0)
         new, newest = 0, self.table.newest(events[0].installation_id)
@@ -66,7 +67,7 @@ class FeedWriter:
         return Written(new=new, repeated=len(events) - new)
 
     def _claim(self, event: FeedEvent, position: str) -> bool:
-        """False if the event is in the feed."""
+        """False if the event is already in the feed."""
         scope = event.installation_id
         if self.table.mark(scope, event.event_id, position):
             return True
@@ -77,7 +78,7 @@ class FeedWriter:
         return True
 
     def _time_after(self, newest: str | None) -> str:
-        """Later than all events that are readable, even if this writer's clock is behind that of the last one."""
+        """Later than every event in the feed, even if this writer's clock is behind the clock of the last writer."""
         now = self.now()
         return max(now, times.earlier(written_at(newest), seconds=-0.001)) if newest else now
 

@@ -1,1 +1,1 @@
-"""Webhooks and runner configs in S3: copies, fallback and archive for functions, import and comparison for the CLI."""
+"""Webhooks and runner configs in S3: copies, fallback and archive for functions; import and comparison for the CLI."""

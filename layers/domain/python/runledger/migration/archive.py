@@ -1,4 +1,6 @@
-"""The lifecycle rule of the phase `cleanup`: webhooks in S3 move to Glacier. Other rules of the bucket are kept."""
+"""The lifecycle rule of the storage phase `cleanup`, which moves webhooks in S3 to Glacier. Keeps the bucket's other
+rules.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,14 +10,14 @@ from botocore.exceptions import ClientError
 ARCHIVE_AFTER_DAYS = 90
 NO_RULES = "NoSuchLifecycleConfiguration"
 NO_BUCKET = "NoSuchBucket"
-# Of all rules of a bucket. If a write leaves it out, S3 sets it to 128 KB.
+# An option for all rules of a bucket. If a write omits it, S3 resets it to 128 KB.
 SMALLEST = "TransitionDefaultMinimumObjectSize"
 
 Rule = dict[str, Any]
 
 
 def rule_id(deployment: str) -> str:
-    """Of its own for each deployment, because two stages, or two regions, may archive webhooks of one bucket."""
+    """Unique to each deployment, because two stages, or two regions, may archive webhooks of one bucket."""
     return f"{deployment}-archive-webhooks"
 
 
@@ -23,8 +25,8 @@ def add_rule(client: Any, bucket: str, rule_id: str, prefix: str) -> None:
     rule: Rule = {
         "ID": rule_id,
         "Status": "Enabled",
-        # By default, S3 moves no object of less than 128 KB, and nearly all webhooks are smaller. A size in the filter
-        # replaces that default for this rule alone.
+        # By default, S3 doesn't move objects under 128 KB, and nearly all webhooks are smaller. A size in the filter
+        # overrides the default for this rule alone.
         "Filter": {"And": {"Prefix": prefix, "ObjectSizeGreaterThan": 0}},
         "Transitions": [{"Days": ARCHIVE_AFTER_DAYS, "StorageClass": "GLACIER"}],
     }
@@ -33,7 +35,7 @@ def add_rule(client: Any, bucket: str, rule_id: str, prefix: str) -> None:
 
 
 def remove_rule(client: Any, bucket: str, rule_id: str) -> None:
-    """Does nothing if the bucket is gone: the phase must not keep a stack from being deleted."""
+    """Does nothing if the bucket is gone, so that the stack can still be deleted."""
     try:
         others, options = _others(client, bucket, rule_id)
         if others:
@@ -46,7 +48,7 @@ def remove_rule(client: Any, bucket: str, rule_id: str) -> None:
 
 
 def _others(client: Any, bucket: str, rule_id: str) -> tuple[list[Rule], dict[str, str]]:
-    """S3 stores all rules of a bucket as one document: the others, and what holds for all, are part of each write."""
+    """The other rules, and the options for all rules. S3 stores them as one document, so every write includes them."""
     try:
         found = client.get_bucket_lifecycle_configuration(Bucket=bucket)
     except ClientError as error:
@@ -58,7 +60,7 @@ def _others(client: Any, bucket: str, rule_id: str) -> tuple[list[Rule], dict[st
 
 
 def _with_filter(rule: Rule) -> Rule:
-    """S3 rejects a document in which one rule has a filter and another has the prefix of the first version of rules."""
+    """S3 rejects a document that mixes rules with a filter and rules with the deprecated `Prefix`."""
     if "Filter" in rule or "Prefix" not in rule:
         return dict(rule)
     return {name: value for name, value in rule.items() if name != "Prefix"} | {"Filter": {"Prefix": rule["Prefix"]}}

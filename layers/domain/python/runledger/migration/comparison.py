@@ -1,4 +1,4 @@
-"""Compares what stored webhooks amount to with the job in the ledger. Pure."""
+"""Compares the job that stored webhooks produce with the job in the ledger. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MISSING_JOB = "job"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """`stored` is the value in S3. `recorded` is None if the ledger lacks the attribute, or the job."""
+    """`stored` is the value in S3. `recorded` is None if the ledger doesn't have the attribute, or the job."""
 
     installation_id: int
     job_id: int
@@ -28,7 +28,7 @@ class Difference:
         job = f"job {self.job_id} of installation {self.installation_id}"
         if self.attribute == MISSING_JOB:
             return f"{job}: missing in the ledger"
-        recorded = "nothing" if self.recorded is None else self.recorded
+        recorded = "absent" if self.recorded is None else self.recorded
         return f"{job}: {self.attribute} is {self.stored} in S3 and {recorded} in the ledger"
 
     def as_json(self) -> Mapping[str, Any]:
@@ -37,7 +37,7 @@ class Difference:
 
 
 def expected(receipts: Iterable[Receipt]) -> Job:
-    """The job as the ledger would have it, if these were all of its webhooks. Needs at least one."""
+    """The job that the ledger would have if these were all of its webhooks. Needs at least one."""
     job: Job | None = None
     for receipt in receipts:
         job = decide(job, receipt).job
@@ -58,13 +58,13 @@ def differences(receipts: Iterable[Receipt], recorded: Job | None) -> Iterator[D
         stored, found = getattr(job, name), getattr(recorded, name)
         if stored is None or _is_same(name, stored, found):
             continue
-        # A later webhook may have corrected what is known, but never what identifies the job.
+        # A later webhook may have corrected other attributes, but never those that identify the job.
         if found is None or not ahead or name in IDENTITY:
             yield Difference(**about, attribute=name, stored=stored, recorded=found)
 
 
 def _is_ahead(recorded: Job, stored: Job) -> bool:
-    """The ledger has a later status than the webhooks in S3, or a later report that the job is queued or waiting."""
+    """Whether the ledger has a later status than S3, or a later report that the job is queued or waiting."""
     if recorded.status.rank != stored.status.rank:
         return recorded.status.rank > stored.status.rank
     return stored.status.rank == Status.QUEUED.rank and recorded.last_updated_at > stored.last_updated_at

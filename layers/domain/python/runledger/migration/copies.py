@@ -1,11 +1,11 @@
 """Copies of webhooks in S3, in the phases `dual_write` and `dynamodb_first`.
 
     intake: record in the ledger ── put the object
-                                        │ S3 is unavailable, refuses it, or didn't respond a moment ago
-                                        └── retry queue ── webhook_retry: put the object, or a dead letter in the end
+                                        │ S3 is unavailable, rejects it, or didn't respond a moment ago
+                                        └── retry queue ── webhook_retry: put the object; after all retries: dead letter
 
-The copy never fails the webhook: the ledger has recorded or queued it. A webhook that the ledger had before, such as a
-redelivery or a replay, replaces no object: it is put only if its object is missing.
+A failed copy never fails the webhook, which the ledger has already recorded or queued. A webhook that the ledger
+already had, such as a redelivery or a replay, is stored only if its object is missing. It replaces no object.
 """
 
 import base64
@@ -29,7 +29,7 @@ from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.intake import IntakeResult
 from runledger.webhooks.retry_queue import COPY, RetryQueue
 
-# In bytes: 60 times a usual webhook of a job. If S3 is unavailable, the body must fit into a message of SQS, in base64.
+# In bytes: 60 times a typical job webhook. If S3 is unavailable, the body must fit into an SQS message, in base64.
 LARGEST_COPY = 512 * 1024
 EXISTS = "PreconditionFailed"
 FIRST_RECEIPT = {IntakeResult.RECORDED, IntakeResult.DEFERRED}
@@ -39,7 +39,7 @@ PAUSE_SECONDS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookCopy:
-    """One object: the body as it was received, and what its headers and its receipt add."""
+    """One object: the body as it was received, and metadata from its headers and its receipt."""
 
     key: str
     body: bytes
@@ -50,13 +50,13 @@ class WebhookCopy:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Metadata of S3 are headers: ASCII only."""
+        """Percent-encoded, because S3 sends metadata as headers, which are ASCII."""
         values = {"delivery-id": self.delivery_id, "received-at": self.received_at, "received-by": self.received_by}
         return {name: quote(value) for name, value in values.items() if value is not None}
 
 
 def from_metadata(metadata: dict[str, str]) -> dict[str, str]:
-    """The same names and values, as they were before they were stored."""
+    """Reverses the encoding of `WebhookCopy.metadata`."""
     return {name.lower(): unquote(value) for name, value in metadata.items()}
 
 
@@ -82,7 +82,7 @@ class WebhookCopies:
 
 
 class Pause:
-    """After a request without a response, S3 isn't called for a while, or every webhook would wait for it."""
+    """After a request without a response, S3 isn't called for a while. Otherwise, every webhook would wait for it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -98,7 +98,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyingIntake:
-    """What intake does with each webhook of a job that was recorded, now or before."""
+    """Called by intake for each job webhook that was recorded, now or before."""
 
     copies: WebhookCopies
     pattern: KeyPattern
@@ -108,7 +108,7 @@ class CopyingIntake:
     def __call__(self, delivery: Delivery, receipt: Receipt, result: IntakeResult) -> None:
         is_first = result in FIRST_RECEIPT
         if not is_first and "delivery_id" in self.pattern.fields:
-            return  # a replay has a delivery id of its own, and each would be one more object
+            return  # each replay has a new delivery id, and would add another object
         copy = WebhookCopy(
             key=self.pattern.key(receipt),
             body=delivery.body,
@@ -118,7 +118,7 @@ class CopyingIntake:
             if_absent=not is_first,
         )
         if len(copy.body) > LARGEST_COPY:
-            telemetry.copy_lost(copy.key, f"it has more than {LARGEST_COPY:,} bytes")
+            telemetry.copy_lost(copy.key, f"the webhook has more than {LARGEST_COPY:,} bytes")
             return
         if not self.pause.is_over:
             self._defer(copy, f"S3 didn't respond within the last {PAUSE_SECONDS} seconds")
@@ -141,14 +141,14 @@ class CopyingIntake:
 
 
 def to_message(copy: WebhookCopy, *, correlation_id: str | None = None) -> str:
-    """Compressed, because messages of SQS are limited: bodies of jobs shrink to a fifth and less."""
+    """Compressed, because SQS limits the size of messages: job webhooks shrink to a fifth of their size or less."""
     packed = base64.b64encode(gzip.compress(copy.body, mtime=0)).decode()
     content = {"kind": COPY, "copy": asdict(replace(copy, body=b"")) | {"body": packed}}
     return json.dumps(message_format.stamp(content, correlation_id=correlation_id, version=message_format.COPIES))
 
 
 def from_message(message: str) -> WebhookCopy:
-    """Malformed if it isn't one that `to_message` writes."""
+    """Raises Malformed if `to_message` didn't create it."""
     content = payload.section(message_format.parse(message, supported=message_format.COPIES), "copy")
     received_by = content.get("received_by")
     return WebhookCopy(

@@ -1,7 +1,8 @@
-"""Imports stored webhooks through the decision and the write protocol of live intake, without its effects elsewhere.
+"""Imports stored webhooks with the decision and the write protocol of live intake, without its effects elsewhere.
 
-A webhook that the ledger has is not recorded again, so an import can be repeated, interrupted, run twice at the same
-time, and run while live webhooks arrive. All webhooks of a job are imported in the order of their receipt.
+A webhook that the ledger already has isn't recorded again. So you can repeat or interrupt an import, run two imports
+at the same time, and import while live webhooks arrive. The webhooks of a job are imported in the order in which they
+were received.
 """
 
 from collections import Counter
@@ -20,7 +21,7 @@ IMPORTED, ALREADY_RECORDED, EXPIRED = "imported", "already_recorded", "expired"
 
 @dataclass(frozen=True, kw_only=True)
 class Import:
-    """`now` is the time of the import: what has expired by then is skipped."""
+    """`now` is the time of the import: jobs that have expired by then are skipped."""
 
     source: Source
     selection: Selection
@@ -30,7 +31,7 @@ class Import:
     is_dry_run: bool = False
 
     def run(self, group: Group) -> JobWebhooks:
-        """Safe to repeat. UnavailableError, or an error of AWS, if it was not completed."""
+        """Safe to repeat. Raises UnavailableError, or an AWS error, if it wasn't completed."""
         total = JobWebhooks(receipts=[], counts=Counter())
         for job in webhook_groups.read(group, self.source, self.selection):
             total.counts += job.counts

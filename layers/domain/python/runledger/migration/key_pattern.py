@@ -1,4 +1,4 @@
-"""The layout of webhook objects: a key with names in braces, as in DEFAULT. Pure."""
+"""The layout of webhook objects in a bucket: a key with names in braces, such as DEFAULT. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ FIELDS = {
 }
 ANY_TEXT = "*"
 FIELD = re.compile(r"\{(\w+)\}")
-# Two of these in one folder of the key could be separated in many ways, and matching would try them all.
+# Two of these in one folder of the key would be ambiguous, and matching would try every way to separate them.
 OF_ANY_LENGTH = (ANY_TEXT, "{repo}", "{delivery_id}")
 SIDE_BY_SIDE = re.compile(r"[}*][{*]")
-# Numbers and statuses could run into such a text: `{job_id}1{run_id}`.
+# With letters or digits between two names, the end of the first is ambiguous: `{job_id}1{run_id}`.
 POORLY_SEPARATED = re.compile(r"\}[A-Za-z0-9]*\{")
 LONGEST_PATTERN = 300
 RUNNER_CONFIGS = "runners/"  # the folder of runner configs, perhaps in the same bucket
@@ -41,15 +41,15 @@ class KeyPattern:
 
     @classmethod
     def parse(cls, text: str) -> "KeyPattern":
-        """For reading. `*` matches any text without a slash."""
+        """A pattern for reading. `*` matches any text without a slash."""
         pattern = cls(text=text)
         unknown = [name for name in pattern.fields if name not in FIELDS]
         if unknown or set(FIELD.sub("", text)) & {"{", "}"}:
             raise BadPattern(f"only these names may be in braces: {', '.join(FIELDS)}")
         if len(set(pattern.fields)) < len(pattern.fields):
-            raise BadPattern("each name may be in it once")
+            raise BadPattern("each name may appear only once")
         if not text or len(text) > LONGEST_PATTERN or text.startswith("/") or not text.isprintable():
-            raise BadPattern(f"it must have 1 to {LONGEST_PATTERN} printable characters and not begin with a slash")
+            raise BadPattern(f"it must have 1 to {LONGEST_PATTERN} printable characters, and no slash at the beginning")
         if SIDE_BY_SIDE.search(text) or any(_parts_of_any_length(folder) > 1 for folder in text.split("/")):
             raise BadPattern(
                 "names in braces and * must be separated by text, and {repo}, {delivery_id} and * by a slash"
@@ -58,7 +58,7 @@ class KeyPattern:
 
     @classmethod
     def parse_in_folder(cls, text: str) -> "KeyPattern":
-        """For permissions and lifecycle rules, which cover the fixed beginning: it must contain webhooks only."""
+        """A pattern for permissions and lifecycle rules. They cover its prefix, which must contain only webhooks."""
         pattern = cls.parse(text)
         if not pattern.prefix.endswith("/") or pattern.prefix.startswith(RUNNER_CONFIGS):
             raise BadPattern(f"it must begin with a folder of webhooks, such as webhooks/, other than {RUNNER_CONFIGS}")
@@ -68,9 +68,9 @@ class KeyPattern:
 
     @classmethod
     def parse_for_writing(cls, text: str, *, shared: bool = False) -> "KeyPattern":
-        """Two webhooks must not have the same key, and two installations not the same folder, unless it is shared.
+        """Two webhooks must not have the same key. Two installations must not use the same folder, unless `shared`.
 
-        The scope of a webhook secret covers installations and repositories, but not ids of jobs.
+        The scope of a webhook secret limits installations and repositories, but not job ids.
         """
         pattern = cls.parse_in_folder(text)
         if ANY_TEXT in text:
@@ -80,7 +80,7 @@ class KeyPattern:
         if "/{installation_id}/" not in text and not shared:
             raise BadPattern("it must contain {installation_id} as a folder, unless webhook_keys_shared is true")
         if POORLY_SEPARATED.search(text):
-            raise BadPattern("names in braces must be separated by a slash, a hyphen or the like")
+            raise BadPattern("names in braces must be separated by punctuation, such as a slash or a hyphen")
         return pattern
 
     @cached_property
@@ -89,7 +89,7 @@ class KeyPattern:
 
     @cached_property
     def prefix(self) -> str:
-        """The fixed beginning, for listing and for permissions."""
+        """The fixed part at the start, for listing and for permissions."""
         return re.split(r"[{*]", self.text, maxsplit=1)[0]
 
     @property
@@ -109,7 +109,7 @@ class KeyPattern:
             "run_attempt": facts.run_attempt,
             "repo": facts.repo_full_name,
             "status": receipt.action,
-            # A header, which isn't signed, chooses it: it must not become a folder, nor `..`.
+            # It comes from a header, which isn't signed: it must not become a folder or `..`.
             "delivery_id": quote(receipt.delivery_id, safe="").replace(".", "%2E"),
         }
         return FIELD.sub(lambda name: str(values[name[1]]), self.text)

@@ -1,4 +1,4 @@
-"""Reads a stored webhook: what live intake would have received. Pure."""
+"""Reads a stored webhook as live intake would have received it. Pure."""
 
 import zlib
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from runledger.model.reports import REDELIVERY_DAYS
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers.jobs import read_job
 
-# A hundred times a usual webhook, and twice what `copies` puts at most. Parsing hostile JSON takes 30 times its size
-# in memory, and several threads do it at the same time.
+# A hundred times a typical webhook, and twice the limit of `copies`. Parsing hostile JSON takes 30 times its size in
+# memory, and several threads parse at the same time.
 LARGEST_BODY = 1_000_000
 GZIP = b"\x1f\x8b"
 GZIP_WINDOW = zlib.MAX_WBITS | 16
@@ -24,7 +24,7 @@ REDELIVERY_MS = REDELIVERY_DAYS * 24 * times.MS_PER_HOUR
 
 
 class Skipped(StrEnum):
-    """Why an object isn't imported, although it can be read."""
+    """Why a readable object isn't imported."""
 
     OTHER_EVENTS = "other_events"
     OTHER_INSTALLATIONS = "other_installations"
@@ -33,7 +33,7 @@ class Skipped(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredWebhook:
-    """An object, as it is listed and, after it was read, with its metadata. `key` is relative to the source."""
+    """An object: as it is listed, and, once it is read, with its metadata. `key` is relative to the source."""
 
     key: str
     size: int
@@ -47,13 +47,13 @@ class StoredWebhook:
 
     @property
     def job(self) -> tuple[str | None, str]:
-        """The same for the webhooks of one job. A key without the job's id is a job of its own."""
+        """The same for all webhooks of one job. A key without a job id counts as a separate job."""
         return (self.installation_id, self.job_id) if self.job_id else (None, self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """`installations` maps old ids to new ones. `only` is a new id."""
+    """`installations` maps old ids to new ones. `only` is a new id: other installations are skipped."""
 
     host: str
     installations: Mapping[int, int]
@@ -77,7 +77,7 @@ def receipt_of(stored: StoredWebhook, body: bytes, selection: Selection) -> Rece
         received_by=stored.received_by,
     )
     if not stored.delivery_id:
-        # The same for each copy of the object, and for no other webhook.
+        # Every copy of the object has the same id, and no other webhook has it.
         delivery = replace(delivery, delivery_id=f"imported-{delivery.body_digest[:ID_LENGTH]}")
     found = read_job(message, delivery)
     if not found:
@@ -95,13 +95,13 @@ def receipt_of(stored: StoredWebhook, body: bytes, selection: Selection) -> Rece
 
 
 def _check_key(stored: StoredWebhook, receipt: Receipt) -> None:
-    """A tool that may write the folder of one installation must not report about jobs of another."""
+    """A tool that can write only to the folder of one installation must not report jobs of another installation."""
     for name, in_key, in_body in (
         ("installation", stored.installation_id, receipt.installation_id),
         ("job", stored.job_id, receipt.job_id),
     ):
         if in_key is not None and int(in_key) != in_body:
-            raise Malformed("body", f"is about {name} {in_body}, but the key names {name} {in_key}")
+            raise Malformed("body", f"belongs to {name} {in_body}, but the key names {name} {in_key}")
 
 
 def check_size(size: int) -> None:
@@ -110,27 +110,27 @@ def check_size(size: int) -> None:
 
 
 def gunzip(body: bytes) -> bytes:
-    """No more than a webhook can have."""
+    """Stops at the size limit of a webhook."""
     unpacking = zlib.decompressobj(GZIP_WINDOW)
     try:
         unpacked = unpacking.decompress(body, LARGEST_BODY + 1)
     except zlib.error:
-        raise Malformed("body", "is damaged gzip") from None
+        raise Malformed("body", "is corrupt gzip data") from None
     check_size(len(unpacked))
     if not unpacking.eof:
-        raise Malformed("body", "is incomplete gzip")
+        raise Malformed("body", "is incomplete gzip data")
     return unpacked
 
 
 def _received_at(receipt: Receipt, modified_at: str) -> str:
-    """GitHub redelivers a webhook for three days. An object that is newer than that was copied."""
+    """GitHub redelivers a webhook for three days. If the object was modified later, it is a copy with a newer time."""
     facts = receipt.facts
     reported = max(filter(None, (facts.created_at, facts.started_at, facts.completed_at)), default=modified_at)
     return reported if times.ms_between(reported, modified_at) > REDELIVERY_MS else modified_at
 
 
 def _is_of_host(message: payload.Json, served: str) -> bool:
-    """By the repository's address, if there is one. A deployment for the simulated GitHub imports every host's."""
+    """Compares the host of the repository's URL, if there is one. A deployment for the simulated GitHub imports all."""
     address = payload.text(payload.optional_section(message, "repository"), "html_url")
     try:
         named = urlsplit(address).hostname if address else None

@@ -11,7 +11,7 @@ class StoragePhase(StrEnum):
 
     @property
     def copies_webhooks(self) -> bool:
-        """Intake also puts each webhook into S3. In both phases, so that there is no gap on the way back."""
+        """Whether intake also writes each webhook to S3. True in both phases, so that going back leaves no gap."""
         return self in (StoragePhase.DUAL_WRITE, StoragePhase.DYNAMODB_FIRST)
 
     @property

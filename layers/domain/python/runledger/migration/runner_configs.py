@@ -1,7 +1,7 @@
-"""Runner configs in S3, from which the phase `dynamodb_first` takes scheduling attributes that the ledger lacks.
+"""Runner configs in S3. In the phase `dynamodb_first`, they supply scheduling attributes that the ledger doesn't have.
 
-A config contains a JIT config and other secrets. Only the fields of `Scheduling` are kept, and errors contain neither
-the config nor a part of it.
+A config contains a JIT config and other secrets. Only the fields of `Scheduling` are kept, and errors contain no part
+of the config.
 """
 
 import json
@@ -37,7 +37,7 @@ class Scheduling:
 
 
 class RunnerConfigs:
-    """`role_ids` are the unique ids of the instance roles: they are the first part of each machine's folder."""
+    """`role_ids` are the unique ids of the instance roles. Each machine's folder begins with one of them."""
 
     def __init__(self, client: Any, bucket: str, *, role_ids: Sequence[str]) -> None:
         self._client = client
@@ -45,7 +45,7 @@ class RunnerConfigs:
         self._role_ids = role_ids
 
     def find(self, instance_id: str) -> Scheduling | None:
-        """ClientError if S3 rejects the request, such as for a wrong bucket."""
+        """Raises ClientError if S3 rejects the request, for example because the bucket doesn't exist."""
         for role_id in self._role_ids:
             if body := self._get(config_key(role_id, instance_id)):
                 return scheduling_in(body)
@@ -64,10 +64,10 @@ class RunnerConfigs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindMachineWithFallback:
-    """Describes a machine of a job that no launcher reported: EC2's description, with the config's attributes.
+    """Describes a job's machine that no launcher reported: EC2's description, completed from the machine's config.
 
-    The config is read only if EC2 describes the machine, and its tags show that it is a runner: the name of a runner,
-    from which the machine's id was taken, proves neither. Whose machine it is follows from its tags, as always.
+    The config is read only if EC2 describes the machine and its tags show that it is a runner. The machine's id comes
+    from the name of the runner, which proves neither. The tags show who owns the machine, as always.
     """
 
     find_machine: FindMachine
@@ -97,7 +97,7 @@ def config_key(role_id: str, instance_id: str) -> str:
 
 
 def completed(machine: Instance, found: Scheduling) -> Instance:
-    """EC2 describes the machine. The launcher's time is better than EC2's: it is when the machine was requested."""
+    """EC2's values win, except for the time: the config has the time at which the launcher requested the machine."""
     requested = found.scheduled_at if _is_plausible(found.scheduled_at, machine.launched_at) else None
     return replace(
         machine,
@@ -109,14 +109,14 @@ def completed(machine: Instance, found: Scheduling) -> Instance:
 
 
 def _is_plausible(scheduled_at: str | None, launched_at: str | None) -> bool:
-    """A machine is requested before its launch, and within a day: the same bounds as for scheduling events."""
+    """A machine is requested at most a day before its launch, and never after it, as for launcher events."""
     if scheduled_at is None or launched_at is None:
         return False
     return 0 <= times.ms_between(scheduled_at, launched_at) <= LONGEST_LAUNCH_MS
 
 
 def scheduling_in(body: bytes) -> Scheduling | None:
-    """None if it isn't a config. The log gets no part of it."""
+    """None if it isn't a config. No part of it is logged."""
     try:
         config = json.loads(body)
     except (ValueError, RecursionError):

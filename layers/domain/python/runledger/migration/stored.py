@@ -1,4 +1,4 @@
-"""Where stored webhooks are: a bucket or a folder, listed by key and read one by one."""
+"""Sources of stored webhooks: a bucket or a folder, listed by key and read one by one."""
 
 import os
 import stat
@@ -17,21 +17,23 @@ from runledger.model import times
 from runledger.model.errors import Malformed
 
 ARCHIVED = {"GLACIER", "DEEP_ARCHIVE"}
-UNREADABLE = {"AccessDenied", "InvalidRequest"}  # the second one: the key of the object isn't stored in AWS
+# InvalidRequest: the object is encrypted with a key that AWS doesn't have (SSE-C).
+UNREADABLE = {"AccessDenied", "InvalidRequest"}
 KMS = "KMS."
 REFUSED_AT_FIRST = 10
-# Between the clocks of API Gateway and S3.
+# The clocks of API Gateway and S3 may differ by this much.
 CLOCK_DIFFERENCE_MS = times.MS_PER_SECOND * 60
 
 
 class Archived(Exception):
-    """The object can't be read before it is restored. Not every list of keys shows that: Intelligent-Tiering archives
-    objects without another storage class, and an object may be archived after it was listed."""
+    """The object must be restored before it can be read. The list of keys doesn't always show this: Intelligent-Tiering
+    archives objects without changing their storage class, and an object may be archived after it was listed.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherKey:
-    """An object that isn't a webhook, by its key."""
+    """An object whose key shows that it isn't a webhook."""
 
     key: str
 
@@ -40,11 +42,12 @@ class Source(Protocol):
     name: str
 
     def listed(self, pattern: KeyPattern, *, after: str | None = None) -> Iterator[StoredWebhook | OtherKey]:
-        """Sorted by key, from the first one after `after`."""
+        """Sorted by key, starting after `after`."""
 
     def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
-        """With its metadata. None if the object is gone. Archived if it must be restored first. Refusal if it is too
-        large, or can't be read.
+        """The webhook with its metadata, and its body. None if the object is gone.
+
+        Raises Archived if it must be restored first, and Refusal if it is too large or can't be read.
         """
 
 
@@ -94,7 +97,9 @@ class BucketSource:
         return _with_metadata(stored, from_metadata(response["Metadata"])), body
 
     def _refused(self, error: ClientError) -> NoReturn:
-        """An object of another key or policy is unreadable. If the first ones all are, none may be read."""
+        """An object with another encryption key or policy is unreadable. If all of the first objects are, the error is
+        raised: the caller probably may not read any object.
+        """
         code = error.response["Error"]["Code"]
         self._refusals += 1
         is_only_this = self._is_readable or self._refusals <= REFUSED_AT_FIRST
@@ -123,7 +128,7 @@ class FolderSource:
             raise Malformed("file", f"can't be read: {error.strerror}") from error
 
     def _listed(self, pattern: KeyPattern, key: str) -> StoredWebhook | OtherKey:
-        """Only regular files are webhooks: a link may lead anywhere, and reading a pipe may never end."""
+        """Only regular files are webhooks: a link may point anywhere, and reading a pipe may never end."""
         try:
             status = (self._folder / key).lstat()
             key.encode()
@@ -144,13 +149,13 @@ class FolderSource:
 
 
 def _is_archived(found: Mapping[str, Any]) -> bool:
-    """A restored object keeps its storage class, and can be read until its copy expires."""
+    """A restored object keeps its storage class, and can be read until the restored copy expires."""
     is_restored = "RestoreExpiryDate" in found.get("RestoreStatus", {})
     return found.get("StorageClass") in ARCHIVED and not is_restored
 
 
 def _order(key: str) -> bytes:
-    """As S3 sorts keys."""
+    """The order in which S3 sorts keys."""
     return key.encode("utf-8", "surrogateescape")
 
 
@@ -167,7 +172,7 @@ def _matched(pattern: KeyPattern, stored: StoredWebhook) -> StoredWebhook | Othe
 
 
 def _with_metadata(stored: StoredWebhook, metadata: dict[str, str]) -> StoredWebhook:
-    """What `copies` stored with the object. Objects of earlier systems have none."""
+    """Adds the metadata that `copies` stored with the object. Objects from earlier systems have none."""
     received_at = metadata.get("received-at")
     try:
         normalised = times.normalised(received_at) if received_at else None
@@ -175,7 +180,7 @@ def _with_metadata(stored: StoredWebhook, metadata: dict[str, str]) -> StoredWeb
         normalised = None
     if normalised is None:
         return stored
-    # An object can't be older than the webhook in it. With a time in the future, its job would never expire.
+    # A webhook can't be newer than its object. With a time in the future, its job would never expire.
     if times.ms_between(stored.modified_at, normalised) > CLOCK_DIFFERENCE_MS:
         normalised = stored.modified_at
     return replace(

@@ -1,4 +1,4 @@
-"""The stored webhooks of one job, read together: in the order in which they were received."""
+"""Reads the stored webhooks of a job together, in the order in which they were received."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,13 +11,13 @@ from runledger.model.errors import Refusal
 from runledger.model.inputs import Receipt
 
 ARCHIVED, GONE, OTHER_KEYS, UNREADABLE = "archived", "gone", "other_keys", "unreadable"
-# Keys of one job beyond this number become groups of their own: a pattern may put everything into one job.
+# Further keys of a job start a new group, because a pattern may assign every key to one job.
 LARGEST_GROUP = 200
 
 
 @dataclass(kw_only=True)
 class Group:
-    """`listed` are the objects of one job that follow each other in the list of keys."""
+    """`listed` are consecutive objects of one job in the list of keys."""
 
     listed: list[StoredWebhook]
     other_keys: int = 0
@@ -29,20 +29,20 @@ class Group:
 
 @dataclass(kw_only=True)
 class JobWebhooks:
-    """The webhooks of one job that can be imported, and what became of the others."""
+    """The webhooks of one job that can be imported, and counts of the others by reason."""
 
     receipts: list[Receipt]
     counts: Counter[str]
     unreadable: list[tuple[str, str]] = field(default_factory=list)  # key and reason
 
     def is_expired(self, now: str, retention_days: int) -> bool:
-        """The job expires after its last change, so its newest webhook decides."""
+        """A job's retention starts at its last change, so the newest webhook decides."""
         newest = max((receipt.received_at for receipt in self.receipts), default=now)
         return times.expiry(newest, retention_days) < times.expiry(now, 0)
 
 
 def grouped(listed: Iterable[StoredWebhook | OtherKey]) -> Iterator[Group]:
-    """Other keys are counted with the group that follows them, or with an empty one at the end."""
+    """Other keys are counted in the next group, or in an empty group at the end."""
     group = Group(listed=[])
     for found in listed:
         if isinstance(found, OtherKey):
@@ -57,7 +57,7 @@ def grouped(listed: Iterable[StoredWebhook | OtherKey]) -> Iterator[Group]:
 
 
 def read(group: Group, source: Source, selection: Selection) -> list[JobWebhooks]:
-    """By job: the body decides which job a webhook belongs to, if the key doesn't name the job."""
+    """Grouped by job. If the key doesn't name the job, the body does."""
     counts: Counter[str] = Counter({OTHER_KEYS: group.other_keys})
     whole = JobWebhooks(receipts=[], counts=counts)
     by_job: dict[tuple[int, int], list[Receipt]] = {}
@@ -85,6 +85,6 @@ def read(group: Group, source: Source, selection: Selection) -> list[JobWebhooks
 
 
 def _received(receipt: Receipt) -> tuple[str, int, bool]:
-    """Modification times of objects have a resolution of one second: then the order of a job's life counts."""
+    """S3's modification times have whole seconds. Within one second, the order of a job's statuses counts."""
     assert receipt.status is not None
     return receipt.received_at, receipt.status.rank, receipt.action == "waiting"

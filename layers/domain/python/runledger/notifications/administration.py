@@ -1,4 +1,4 @@
-"""What operators do: manage subscriptions, send tests and texts, and send failed messages again."""
+"""The operators' actions: manage subscriptions, send tests and user messages, and send failed messages again."""
 
 import uuid
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from runledger.tables.message_counts import MessageCounts
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
 
-# For so long after a rotation, messages are signed with both secrets.
+# How long messages are signed with both secrets after a rotation.
 ROTATION_SECONDS = times.SECONDS_PER_DAY
-# A new subscription counts as so many messages. A deleted secret is kept for a week, and counts towards the 500,000
-# secrets of the account: without a limit, an operator could use them up by creating and deleting.
+# A new subscription counts as this many messages. A deleted secret is kept for a week, and counts towards the account's
+# limit of 500,000 secrets. Without this, an operator could reach that limit by creating and deleting subscriptions.
 MESSAGES_OF_A_CREATION = 50
-TEST_TEXT = "This is a test of the subscription {name}. If you can read it, the channel works."
+TEST_TEXT = "This is a test of the subscription {name}. If you can read this, the channel works."
 
 
 class Contended(Exception):
@@ -34,16 +34,16 @@ class Contended(Exception):
 
 
 class TooManyMessages(Exception):
-    """The installation has had its messages of this hour."""
+    """The installation has reached its limit for this hour."""
 
 
 class NotSendable(Exception):
-    """Its message is the reason."""
+    """The request can't be fulfilled now. The exception's message is the reason, and is shown to the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who asks, when, and in which request."""
+    """The caller of the API, and the time and correlation id of the request."""
 
     id: str
     at: str
@@ -70,7 +70,7 @@ class Administration:
     def create(
         self, installation_id: int, values: Mapping[str, Any], author: Author, *, own_urls: tuple[str, ...]
     ) -> tuple[Subscription, str | None]:
-        """The subscription, and its secret if it was generated here. Malformed if it isn't valid."""
+        """The subscription, and its secret if it was generated here. Raises Malformed if it isn't valid."""
         if len(self.subscriptions.all(installation_id)) >= MOST_SUBSCRIPTIONS:
             raise NotSendable(f"This installation has {MOST_SUBSCRIPTIONS} subscriptions already: remove one first")
         kind, settings = requests.kind_of(values.get("kind")), replace(self.channels, own_urls=own_urls)
@@ -93,14 +93,14 @@ class Administration:
         secret = configs.check_secret(kind, found.config, values.get("secret"), settings)
         self._count(installation_id, MESSAGES_OF_A_CREATION, author)
         if secret is not None:
-            # First, so that no subscription is without its secret.
+            # Before the subscription, so that no subscription is without its secret.
             found = replace(found, secret_name=self.secrets.name(installation_id, found.subscription_id))
             self.secrets.create(str(found.secret_name), secret)
         try:
             self.subscriptions.create(found.to_item())
         except Exception:
-            # Each secret costs money, and no subscription would delete this one. After a lost response, the
-            # subscription may exist: its messages fail then, and an operator deletes it.
+            # Each secret costs money, and nothing else would delete this one. If only the response was lost, the
+            # subscription exists: its messages fail, and an operator has to delete it.
             if found.secret_name:
                 self.secrets.delete(found.secret_name)
             raise
@@ -111,15 +111,15 @@ class Administration:
     ) -> Subscription:
         found = requests.described(subscription, values, replace(self.channels, own_urls=own_urls))
         if _needs_another_secret(subscription, found):
-            raise Malformed("config", "should keep the server of its url: create another subscription instead")
+            raise Malformed("config", "must keep the server of its url: create another subscription instead")
         return self._replace(subscription, found, author)
 
     def rotate(
         self, subscription: Subscription, secret: str | None, author: Author, *, own_urls: tuple[str, ...]
     ) -> tuple[Subscription, str | None]:
-        """The secret too if it was generated here.
+        """The subscription, and its secret if it was generated here.
 
-        The subscription first: from then on, messages are signed with the previous secret too, if there is one.
+        Changes the subscription first: from then on, messages are signed with the previous secret too, if there is one.
         """
         if subscription.secret_name is None:
             raise NotSendable("This subscription has no secret")
@@ -133,7 +133,7 @@ class Administration:
         return changed, checked if secret is None else None
 
     def delete(self, subscription: Subscription) -> None:
-        """The secret last: messages that are sent meanwhile still need it."""
+        """Deletes the secret last, because messages that are being sent still need it."""
         self.subscriptions.delete(subscription.installation_id, subscription.subscription_id)
         self.receivers.forget(subscription.installation_id, subscription.subscription_id)
         if subscription.secret_name:
@@ -143,17 +143,17 @@ class Administration:
         if not subscription.enabled:
             raise NotSendable("This subscription is disabled: enable it, then test it")
         self._count(subscription.installation_id, 1, author)
-        data = {"title": "Test of Runledger", "text": TEST_TEXT.format(name=subscription.name)}
+        data = {"title": "Test from Runledger", "text": TEST_TEXT.format(name=subscription.name)}
         return self._post(OwnType.TEST, data, subscription, author, identity=author.correlation_id)
 
     def post(
         self, installation_id: int, data: Mapping[str, Any], author: Author, *, to: str | None, own_id: str | None
     ) -> list[NewMessage]:
-        """A text of a person, for one subscription or for all. With the same `own_id`, it is sent once."""
+        """Sends a user message to one subscription or to all. Messages with the same `own_id` are sent once."""
         checked = payloads.check_text(data)
         found = [each for each in self.all(installation_id) if to in (None, each.subscription_id) and _takes_text(each)]
         if not found:
-            raise NotSendable("There is no enabled subscription that this message could go to")
+            raise NotSendable("No enabled subscription can receive this message")
         self._count(installation_id, len(found), author)
         identity = f"{author.id}\0{own_id}" if own_id else author.correlation_id
         return [self._post(OwnType.MESSAGE, checked, each, author, identity=identity) for each in found]
@@ -180,7 +180,7 @@ class Administration:
         if not self.counts.count(installation_id, number, at=author.at):
             most = self.counts.most_per_hour
             raise TooManyMessages(
-                f"This installation has reached its limit of {most} messages an hour: try again later"
+                f"This installation has reached its limit of {most} messages per hour: try again later"
             )
 
     def _post(
@@ -212,10 +212,10 @@ def _takes_text(subscription: Subscription) -> bool:
 
 
 def _needs_another_secret(before: Subscription, after: Subscription) -> bool:
-    """Without a URL, the secret of a channel is the URL.
+    """If a channel's configuration has no URL, its secret is the URL.
 
-    A token of ntfy is sent to the receiver, and a launcher's signature never expires. The operator that changes the URL
-    may be another than the one that entered the secret, so neither is sent to another server.
+    An ntfy token is sent to the receiver, and a launcher's signature never expires. The operator who changes the URL
+    may not be the one who entered the secret, so neither secret is sent to a different server.
     """
     if ("url" in before.config) != ("url" in after.config):
         return True

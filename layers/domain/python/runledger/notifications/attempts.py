@@ -1,4 +1,4 @@
-"""When a message is tried again, and when a receiver is left alone for a while. Pure."""
+"""When a message is retried, and when a receiver is paused. Pure."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -9,15 +9,15 @@ from runledger.model import times
 # 10 s, 30 s, 90 s, 4.5 min, 13.5 min, 40 min, 2 h, and then every 4 h: twelve retries in a day.
 FIRST_RETRY_SECONDS, RETRY_FACTOR, LONGEST_RETRY_SECONDS = 10, 3, 4 * times.SECONDS_PER_HOUR
 JITTER = 0.2
-# After so many failures in a row, a receiver gets nothing for a while, and then one message as a probe.
+# After this many consecutive failures, a receiver is paused, and then gets one message as a probe.
 FAILURES_UNTIL_PAUSE = 3
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60, 30 * times.SECONDS_PER_MINUTE
 LONGEST_RETRY_AFTER_SECONDS = times.SECONDS_PER_HOUR
-# Messages that waited for a pause are spread over this time after it.
+# Messages that waited for a pause to end are spread over this time after it.
 SPREAD_SECONDS = 30
 # A receiver that takes longer is moved to the slow lane.
 SLOW_MS = 2000
-# A success is recorded again after this time; it costs a write.
+# Further successes are recorded only after this time, because each costs a write.
 RECORD_SUCCESS_AFTER_MS = 10 * times.SECONDS_PER_MINUTE * times.MS_PER_SECOND
 
 Dice = Callable[[], float]  # from 0 up to 1
@@ -39,7 +39,7 @@ def gate(health: Mapping[str, Any], *, now: str) -> Gate:
 
 
 def retry_seconds(retry_count: int, *, retry_after: int | None, dice: Dice) -> float:
-    """The wait after this many retries. `retry_after` is what the receiver asked for."""
+    """The wait after this many retries. `retry_after` is the wait that the receiver asked for."""
     exponential = min(FIRST_RETRY_SECONDS * float(RETRY_FACTOR) ** min(retry_count, 20), LONGEST_RETRY_SECONDS)
     jittered = exponential * (1 - JITTER + 2 * JITTER * dice())
     return max(jittered, _limited(retry_after))
@@ -58,7 +58,7 @@ def _limited(retry_after: int | None) -> int:
 
 
 def is_news(health: Mapping[str, Any], *, is_slow: bool, at: str) -> bool:
-    """Whether a success changes what is recorded about the receiver."""
+    """Whether a success changes the stored health of the receiver."""
     if health.get("failures") or "paused_until" in health or health.get("is_slow", False) != is_slow:
         return True
     last = health.get("succeeded_at")

@@ -1,5 +1,7 @@
-"""The daily or weekly digest of an installation: what failed most, the slowest, the most expensive, forgotten approvals
-and savings. Pure: it is composed of what the queries of the API return.
+"""The daily or weekly digest of an installation. Pure.
+
+It lists the jobs that failed most, the slowest and the most expensive jobs, forgotten approvals and savings, from the
+results of the API's queries.
 """
 
 from collections import Counter
@@ -15,7 +17,7 @@ from runledger.model.job import FAILURES
 
 LISTED = 5
 MOST_APPROVALS = 10
-# A matrix may generate an unlimited number of names. At twice this number, those that failed least are dropped.
+# A matrix can generate any number of names. At twice this number, the names that failed least are dropped.
 NAMES_KEPT = 1000
 NAME = ("repo_full_name", "workflow_name", "job_name")
 SAMPLED = ("jobs", "succeeded", "failed", "success_rate", "interruptions", "usage_in_seconds", "usage_in_dollars")
@@ -78,9 +80,9 @@ def compose(
     failed_most: Iterable[Mapping[str, Any]],
     forgotten: Iterable[Any],
 ) -> dict[str, Any]:
-    """The data of `runledger.digest`; docs/notifications/digest.v1.schema.json describes it. Unknown values are absent.
+    """The data of `runledger.digest`: see docs/notifications/digest.v1.schema.json. Unknown values are absent.
 
-    `statistics` are those of `queries.survey.measure`, and `forgotten` has `ForgottenApproval`s, longest waiting first.
+    `statistics` is a result of `queries.survey.measure`. `forgotten` has `ForgottenApproval`s, longest waiting first.
     """
     approvals = [asdict(each) for each in forgotten]
     spot = statistics.get("spot") or {}
@@ -118,7 +120,7 @@ def _present(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has numbers and lists only."""
+    """JSON has neither decimals nor tuples."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, Mapping):

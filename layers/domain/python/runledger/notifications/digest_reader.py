@@ -1,4 +1,4 @@
-"""Reads what the digest of an installation, or of one of its repositories, is composed of."""
+"""Reads the data of a digest: for an installation, or for one of its repositories."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from runledger.tables.jobs import JobsTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestReader:
-    """Costs as much as the statistics of the same range in the API, and one query for waiting jobs."""
+    """Costs as much as the API's statistics for the same range, plus one query for waiting jobs."""
 
     pages: JobPages
     jobs: JobsTable
@@ -29,7 +29,7 @@ class DigestReader:
         repo_full_name: str | None = None,
         has_time: HasTime = lambda: True,
     ) -> dict[str, Any]:
-        """The data of `runledger.digest`. If time runs out, `truncated` is true and figures are too low."""
+        """The data of `runledger.digest`. If time runs out, `truncated` is true and the figures are too low."""
         failures = Failures(period)
         statistics = survey.measure(
             self.pages,

@@ -16,7 +16,7 @@ def title(data: Data) -> str:
 
 
 def lines(data: Data) -> Iterator[str]:
-    """Nothing about what didn't happen; one line if nothing happened at all."""
+    """Omits empty sections. One line if there were no jobs."""
     if not data.get("jobs") and not data.get("forgotten_approvals"):
         yield "No jobs in this period."
         return
@@ -26,7 +26,7 @@ def lines(data: Data) -> Iterator[str]:
     yield from _section("Most expensive", data.get("costliest"), _costly)
     yield from _approvals(data)
     if data.get("truncated"):
-        yield "There were too many jobs to read in time: the figures are too low."
+        yield "There were too many jobs to read in time, so the figures are too low."
 
 
 def _totals(data: Data) -> Iterator[str]:
@@ -39,13 +39,13 @@ def _totals(data: Data) -> Iterator[str]:
     waited = data.get("queue_seconds")
     if isinstance(waited, Mapping):
         yield _joined(
-            _after("queue time: half of the jobs up to", duration(waited.get("p50"))),
-            _after("90 % up to", duration(waited.get("p90"))),
+            _after("queue time: median", duration(waited.get("p50"))),
+            _after("90th percentile", duration(waited.get("p90"))),
         )
     yield _joined(
         _after("cost", money(data.get("usage_in_dollars"))),
-        _after("saved by spot", money(data.get("savings_in_dollars"))),
-        _after("share of spot", percent(data.get("spot_share"))),
+        _after("spot savings", money(data.get("savings_in_dollars"))),
+        _after("spot share", percent(data.get("spot_share"))),
     )
 
 

@@ -1,4 +1,4 @@
-"""The status of an event in the feed follows from its messages."""
+"""Updates the status of a feed event from its messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from runledger.tables.feed import FeedTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventStatus:
-    """All of it is repeatable: after a crash, the next sender of the message does it again."""
+    """Safe to repeat: after a crash, the next sender of the message does it again."""
 
     feed: FeedTable
     deliveries: DeliveriesTable
@@ -23,7 +23,8 @@ class EventStatus:
     def ended(self, message: Mapping[str, Any], status: MessageStatus) -> None:
         """An event is failed as soon as one of its messages is, and delivered when all of them are completed.
 
-        A failure is written before the message is taken off the list, so that no other message can be the last before.
+        A failure is stored before the message is removed from the pending set. Otherwise, another message could empty
+        the set first and mark the event as delivered.
         """
         position = self._position(message)
         if position is None:
@@ -35,6 +36,6 @@ class EventStatus:
             self.feed.delivered(scope, position)
 
     def _position(self, message: Mapping[str, Any]) -> str | None:
-        """None for a message that belongs to no event of the feed."""
+        """None for a message that doesn't belong to a feed event."""
         event_id = message.get("event_id")
         return self.deliveries.position(message["installation_id"], event_id) if event_id else None

@@ -7,16 +7,16 @@ from typing import Any
 
 from runledger.feeds.events import is_kept
 
-# Names of GitHub have 255 characters at most. Publishers choose what their own events contain, and the time of a match
-# is that of the value's length times the pattern's.
+# GitHub names have at most 255 characters. Publishers choose the data of custom events, and the time of a match is
+# proportional to the length of the value times the length of the pattern.
 LONGEST_VALUE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Patterns, in which `*` matches any text. An empty list of types matches no event, other empty lists match all.
+    """Patterns, in which `*` matches any text. An empty list of types matches no event; other empty lists match all.
 
-    An event that has no repository, branch or conclusion doesn't match a filter for one.
+    An event without a repository, branch or conclusion doesn't match a filter for it.
     """
 
     types: tuple[str, ...] = ()
@@ -40,6 +40,6 @@ def _matches(value: object, patterns: tuple[str, ...], *, ignore_case: bool = Fa
         return True
     if not isinstance(value, str) or len(value) > LONGEST_VALUE:
         return False
-    if ignore_case:  # as GitHub does in names of repositories
+    if ignore_case:  # as GitHub does for repository names
         value, patterns = value.lower(), tuple(pattern.lower() for pattern in patterns)
     return any(fnmatchcase(value, pattern) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""What becomes a message: an event of the feed, a test, a text of a person, a digest or a reminder. Pure."""
+"""New messages: for a feed event, a test, a user message, a digest or a reminder. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import OwnType, headline
 from runledger.notifications.words import clean
 
-FEED, SCHEDULES = "feed", "schedules"  # creators of messages; others are callers of the API
-# Each change of the state writes the title again, and a state of up to 1 KB is one write unit.
+FEED, SCHEDULES = "feed", "schedules"  # values of `created_by`; other messages have the id of an API caller
+# Every status change rewrites the title too. An item of up to 1 KB costs one write unit.
 LONGEST_TITLE = 100
-# Of the event when it was written, which a receiver can't use.
+# The event's status at the time of writing, which is of no use to a receiver.
 STATE_FIELDS = ("deliverystatus", "retrycount")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
-    """`payload` is a CloudEvent. The id follows from what the message is about, so it is created once."""
+    """`payload` is a CloudEvent. The id is a hash of the message's subject, so each message is created once."""
 
     installation_id: int
     message_id: str
@@ -35,7 +35,7 @@ class NewMessage:
 
     @property
     def title(self) -> str:
-        """What distinguishes it in a list from others of its type."""
+        """Distinguishes the message from others of its type in a list."""
         return clean(headline(self.payload), longest=LONGEST_TITLE)
 
     def to_item(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def message_id(*identity: object) -> str:
 
 
 def event_envelope(item: Mapping[str, Any], *, written_at: str) -> dict[str, Any]:
-    """An event of the feed as its receivers get it. Data over 64 KB isn't in it, but its address."""
+    """A feed event as receivers get it. Data over 64 KB is replaced by its address."""
     found = envelope(item, written_at=written_at)
     return {name: value for name, value in found.items() if name not in STATE_FIELDS}
 
@@ -87,7 +87,7 @@ def own_message(
     created_by: str,
     correlation_id: str,
 ) -> NewMessage:
-    """`identity` distinguishes it from others of its kind: a request, or an occurrence of a schedule."""
+    """`identity` distinguishes it from others of its kind: a request, or the time at which a schedule was due."""
     scope, found = subscription.installation_id, own_id(kind, subscription, identity)
     source = f"/v1/installations/{scope}"
     payload = {
@@ -117,7 +117,7 @@ def own_message(
 def sent_again(
     failed: Mapping[str, Any], payload: Mapping[str, Any], *, at: str, created_by: str, correlation_id: str
 ) -> NewMessage:
-    """A new message, because states never go backwards. Each failed message has at most one."""
+    """A new message, because a message's status never goes back. Each failed message is sent again at most once."""
     scope, original = failed["installation_id"], failed["message_id"]
     return NewMessage(
         installation_id=scope,

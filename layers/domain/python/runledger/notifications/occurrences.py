@@ -1,6 +1,6 @@
-"""When the schedule of a subscription is due. Pure.
+"""The schedule of a subscription, and when it is due. Pure.
 
-The runtime of Lambda has the database of time zones, as Amazon Linux 2023 does.
+The Lambda runtime includes the time zone database.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Weekday(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """At the full hour of a time zone, each day or on one day of the week. `text` is that of a reminder."""
+    """At the full hour of a time zone, each day or on one day of the week. Only a reminder has `text`."""
 
     every: Every
     hour: int
@@ -47,7 +47,7 @@ class Schedule:
     text: str | None = None
 
     def last_occurrence(self, now: str) -> str:
-        """The latest time at or before `now`. An hour that a change of the clock skips is the one after it."""
+        """The latest time at or before `now`. If daylight saving time skips the hour, the next hour counts."""
         here = datetime.fromisoformat(now).astimezone(ZoneInfo(self.timezone))
         day = here.replace(hour=self.hour, minute=0, second=0, microsecond=0, fold=0)
         if self.every is Every.WEEK:

@@ -2,8 +2,8 @@
 
     put the payload ── put the message (created) ── send it to the queue ── mark it as queued
 
-After a crash, the caller repeats all of it, or the sweep does the rest: a message that exists and is still `created` is
-sent once more, and the sender recognises what it has sent.
+After a crash, the caller repeats all steps, or the sweep does the rest. A message that exists and is still `created` is
+queued once more, and the sender recognises a message that it has sent.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Outbox:
     now: Callable[[], str]
 
     def post(self, message: NewMessage) -> bool:
-        """Whether it is new. Malformed if its payload isn't valid."""
+        """Returns whether the message is new. Raises Malformed if its payload isn't valid."""
         payloads.check(message.payload, installation_id=message.installation_id)
         scope, found = message.installation_id, message.message_id
         is_new = self.messages.create(message.to_item(), message.payload)

@@ -1,7 +1,8 @@
-"""The data of messages, checked before a message is created. Pure.
+"""Checks the data of a message before it is created. Pure.
 
-docs/feed has the schemas of events, docs/notifications those of other messages. A library for them would add megabytes
-to each function, so the checks here are those that texts and channels rely on: a test compares them with the schemas.
+docs/feed has the schemas of events, docs/notifications the schemas of other messages. A JSON Schema library would add
+megabytes to each function, so this module checks only the fields that texts and channels rely on. A test compares it
+with the schemas.
 """
 
 from collections.abc import Callable, Mapping
@@ -55,22 +56,22 @@ REQUIRED: Mapping[str, Mapping[str, type]] = {
 
 
 def check(payload: Mapping[str, Any], *, installation_id: int) -> None:
-    """Malformed if the CloudEvent isn't one of this installation, or if its data doesn't match its type."""
+    """Raises Malformed if the CloudEvent belongs to another installation, or if its data doesn't match its type."""
     if payload.get("source") != f"/v1/installations/{installation_id}":
-        raise Malformed("source", f"should be installation {installation_id}")
+        raise Malformed("source", f"must be installation {installation_id}")
     message_type, data = payload["type"], cast("Any", payload.get("data"))
     if message_type in set(FeedType) and "data" in payload:
         _check_fields(data, REQUIRED[SCHEMAS[FeedType(message_type)]])
         if data["installation_id"] != installation_id:
-            raise Malformed("data.installation_id", f"should be {installation_id}")
+            raise Malformed("data.installation_id", f"must be {installation_id}")
     elif message_type in (OwnType.MESSAGE, OwnType.REMINDER, OwnType.TEST):
         check_text(data)
 
 
 def check_text(data: Any) -> dict[str, Any]:
-    """The data of a message that a person wrote. Malformed if it isn't valid."""
+    """The data of a user message. Raises Malformed if it isn't valid."""
     if not isinstance(data, Mapping):
-        raise Malformed("data", "should be an object")
+        raise Malformed("data", "must be an object")
     if unknown := sorted(data.keys() - TEXT_FIELDS.keys()):
         raise Malformed(unknown[0], f"isn't a field of a message; it has {', '.join(TEXT_FIELDS)}")
     if problem := json_data.problem_of(dict(data)):
@@ -82,16 +83,16 @@ def check_text(data: Any) -> dict[str, Any]:
 
 def _check_fields(data: Any, required: Mapping[str, type]) -> None:
     if not isinstance(data, Mapping):
-        raise Malformed("data", "should be an object")
+        raise Malformed("data", "must be an object")
     for name, kind in required.items():
         if not isinstance(data.get(name), kind):
-            raise Malformed(f"data.{name}", "is missing or has another type")
+            raise Malformed(f"data.{name}", "is missing or has the wrong type")
 
 
 def _text(longest: int) -> Callable[[str, Any], str]:
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or not 0 < len(value.strip()) <= len(value) <= longest:
-            raise Malformed(name, f"should be text of 1 to {longest} characters")
+            raise Malformed(name, f"must be text of 1 to {longest} characters")
         return value
 
     return check
@@ -99,14 +100,14 @@ def _text(longest: int) -> Callable[[str, Any], str]:
 
 def _priority(name: str, value: Any) -> int:
     if type(value) is not int or not LOWEST_PRIORITY <= value <= HIGHEST_PRIORITY:
-        raise Malformed(name, f"should be a number from {LOWEST_PRIORITY} (lowest) to {HIGHEST_PRIORITY} (highest)")
+        raise Malformed(name, f"must be a number from {LOWEST_PRIORITY} (lowest) to {HIGHEST_PRIORITY} (highest)")
     return value
 
 
 def _tags(name: str, value: Any) -> list[str]:
     valid = isinstance(value, list) and len(value) <= MOST_TAGS
     if not valid or not all(isinstance(each, str) and 0 < len(each) <= LONGEST_TAG for each in value):
-        raise Malformed(name, f"should be at most {MOST_TAGS} texts of at most {LONGEST_TAG} characters")
+        raise Malformed(name, f"must be a list of at most {MOST_TAGS} strings of at most {LONGEST_TAG} characters")
     return list(value)
 
 
@@ -116,7 +117,7 @@ def _url(name: str, value: Any) -> str:
     except ValueError:
         parts = None
     if parts is None or parts.scheme not in ("https", "http") or not parts.hostname or not value.isprintable():
-        raise Malformed(name, "should be an address that begins with https:// or http://")
+        raise Malformed(name, "must be a URL that begins with https:// or http://")
     return str(value)
 
 

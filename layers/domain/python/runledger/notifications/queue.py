@@ -1,8 +1,8 @@
-"""The queues between those who create messages and the sender.
+"""The queues from message creators to the sender.
 
-There are two lanes with senders of their own. Receivers that are slow or fail have the slow lane, where they delay only
+There are two lanes, each with its own senders. Receivers that are slow or fail use the slow lane, where they delay only
 each other. In both lanes, the installation is the message group: SQS hands out the messages of other installations
-before those of one with a backlog (fair queues).
+before those of an installation with a backlog (fair queues).
 """
 
 import json
@@ -18,7 +18,7 @@ from runledger.platform.availability import translate_errors
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-# The most that SQS delays a message.
+# SQS delays a message by at most this long.
 LONGEST_DELAY_SECONDS = 900
 
 
@@ -29,7 +29,7 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """`dispatch` is the attempt that it is about: see `tables.messages`."""
+    """One attempt to send a message. `dispatch` is its number: see `tables.messages`."""
 
     installation_id: int
     message_id: str
@@ -51,7 +51,7 @@ class NotificationQueue:
     sqs: "SQSClient"
     urls: Mapping[Lane, str]
 
-    @translate_errors("the queue of notifications")
+    @translate_errors("the notification queue")
     def send(self, entry: Entry, *, delay_seconds: int = 0) -> None:
         values = {
             "installation_id": entry.installation_id,

@@ -1,4 +1,4 @@
-"""The health of receivers: those that fail are left alone for a while, those that are slow have a lane of their own."""
+"""The health of receivers: those that fail are paused, and those that are slow use a separate lane."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Receivers:
         return self.table.get(subscription.installation_id, subscription.subscription_id)
 
     def admits(self, subscription: Subscription, health: Mapping[str, Any], *, now: str) -> bool:
-        """Whether a message may be sent now. After a pause, one sender makes one attempt, and others wait for it."""
+        """Whether a message may be sent now. After a pause, one sender makes one attempt, and the others wait."""
         found = attempts.gate(health, now=now)
         if found is not Gate.PROBE:
             return found is Gate.OPEN

@@ -1,4 +1,4 @@
-"""Lines of messages about heads, environments and release lines. Pure."""
+"""The lines of messages about heads, environments and release lines. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events of the feed become messages: one for each subscription that matches."""
+"""Turns feed events into messages: one for each subscription that matches."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from runledger.tables.feed import written_at
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.subscriptions import SubscriptionsTable
 
-# A change of a subscription takes effect after this time at most.
+# A change of a subscription takes effect within this time.
 FRESH_SECONDS = 30
 
 
@@ -30,7 +30,7 @@ class SubscriptionCache:
         return found
 
     def enabled(self, installation_id: int, subscription_id: str) -> Subscription | None:
-        """None if it was deleted or is disabled. That is never concluded from what was read a while ago."""
+        """None if it was deleted or is disabled, which is always checked against the table, not the cache."""
         known = next((each for each in self.of(installation_id) if each.subscription_id == subscription_id), None)
         if known is None or not known.enabled:
             item = self.table.get(installation_id, subscription_id)
@@ -55,10 +55,10 @@ class Router:
     counts: MessageCounts
 
     def route(self, item: Mapping[str, Any]) -> Routed:
-        """An event as it is in the feed. Repeatable: the ids of messages follow from the event and the subscription."""
+        """Routes a stored event. Safe to repeat: message ids are derived from the event and the subscription."""
         scope, event_id, at = item["installation_id"], item["event_id"], written_at(item["SK"])
         payload = messages.event_envelope(item, written_at=at)
-        # Events may be routed long after they were written: a new subscription doesn't get those before it.
+        # Events may be routed long after they were written. A new subscription doesn't get older events.
         known = (each for each in self.subscriptions.of(scope) if each.created_at <= at)
         matching = [each for each in known if each.matches(payload)]
         wanted = [each.subscription_id for each in matching if self._is_within_limit(each, event_id, at=at)]
@@ -70,13 +70,13 @@ class Router:
         return Routed(created=sum(map(self.outbox.post, found)), suppressed=len(matching) - len(wanted))
 
     def _is_admitted(self, installation_id: int, event_id: str, number: int) -> bool:
-        """Repeated events count again. One that was admitted before stays so: some of its messages may exist."""
+        """A repeated event counts again. If it was admitted before, it stays so: some of its messages may exist."""
         if self.counts.count(installation_id, number, at=self.outbox.now()):
             return True
         return self.deliveries.position(installation_id, event_id) is not None
 
     def _is_within_limit(self, subscription: Subscription, event_id: str, *, at: str) -> bool:
-        """Counted in the hour in which the event was written: however often it is repeated, it is the same hour."""
+        """Counts in the hour in which the event was written, so that a repetition counts in the same hour."""
         scope, own_id, most = subscription.installation_id, subscription.subscription_id, subscription.at_most_per_hour
         if not most:
             return True

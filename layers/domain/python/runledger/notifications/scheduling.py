@@ -1,7 +1,7 @@
-"""Digests and reminders of subscriptions with a schedule: each occurrence once, however often this runs.
+"""Posts the digests and reminders that are due: one message per due time, however often this runs.
 
-Schedules are data that operators change over the API, so one tick looks for those that are due. With a schedule of
-EventBridge for each subscription, the public API would need the permission to create them and to pass a role.
+Operators change schedules over the API, so one tick looks for those that are due. With an EventBridge schedule for each
+subscription, the public API would need permissions to create schedules and to pass a role.
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
@@ -20,10 +20,10 @@ from runledger.notifications.texts import OwnType
 from runledger.platform import logs
 from runledger.tables.subscriptions import SubscriptionsTable
 
-# After an outage, an occurrence that is older than this is no news.
+# After an outage, digests and reminders that were due longer ago aren't posted.
 LATEST_SECONDS = 6 * times.SECONDS_PER_HOUR
 
-# The most that one digest takes of a tick, which all installations share. What wasn't read by then is missing in it.
+# Time limit of one digest: all installations share a tick. Jobs that weren't read by then are missing from the digest.
 DIGEST_SECONDS = 60
 
 HasTime = Callable[[], bool]
@@ -39,12 +39,12 @@ class Digests(Protocol):
 
 
 class SchedulesFailed(Exception):
-    """Of some subscriptions; the others were posted."""
+    """The schedules of some subscriptions failed. The messages of the others were posted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedules:
-    """`clock` has seconds, for the time that a digest takes."""
+    """`clock` measures how long a digest takes, in seconds."""
 
     subscriptions: SubscriptionsTable
     outbox: Outbox
@@ -52,7 +52,7 @@ class Schedules:
     clock: Callable[[], float]
 
     def run(self, *, has_time: HasTime = lambda: True) -> int:
-        """The number of messages that were created. One that fails delays no other, and is tried at the next tick."""
+        """The number of messages created. A schedule that fails doesn't delay others, and the next tick retries it."""
         posted, failed, read = 0, 0, dict[Wanted, dict[str, Any]]()
         for item in self._in_turns():
             if not has_time():
@@ -68,8 +68,8 @@ class Schedules:
         return posted
 
     def _in_turns(self) -> Iterator[dict[str, Any]]:
-        """The first subscription of each installation, then the second of each: one with many large digests delays no
-        other by more than one of them.
+        """The first subscription of each installation, then the second of each, so that an installation with many large
+        digests delays the others by only one digest per turn.
         """
         found = [
             [item for item in self.subscriptions.all(installation_id) if item.get("enabled") and item.get("schedule")]
@@ -115,6 +115,6 @@ class Schedules:
 
 
 def _only_repository(subscription: Subscription) -> str | None:
-    """A digest is about the whole installation, or about the one repository that the subscription names."""
+    """A digest covers the whole installation, unless the subscription names exactly one repository."""
     repositories = subscription.filter.repositories
     return repositories[0] if len(repositories) == 1 and ANY_TEXT not in repositories[0] else None

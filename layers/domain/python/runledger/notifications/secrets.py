@@ -1,7 +1,7 @@
-"""The secrets of subscriptions, in Secrets Manager: one for each, under the prefix of this deployment.
+"""The secrets of subscriptions in Secrets Manager: one for each subscription, under the deployment's prefix.
 
-The API writes them and can't read them; the sender reads them. Secrets Manager keeps the previous version of a secret,
-so a rotation needs no read.
+The API can write them, but not read them; the sender reads them. Secrets Manager keeps the previous version of a
+secret, so a rotation doesn't read the old one.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from runledger.platform.availability import translate_errors
 FRESH_SECONDS = 60
 RECOVERY_DAYS = 7
 CURRENT, PREVIOUS = "AWSCURRENT", "AWSPREVIOUS"
-# The second is that of a secret which is deleted, and still recoverable.
+# The second code means that the secret is scheduled for deletion.
 MISSING = ("ResourceNotFoundException", "InvalidRequestException")
 
 
@@ -36,7 +36,7 @@ class SecretStore:
 
     @translate_errors("secrets of subscriptions")
     def replace(self, name: str, secret: str) -> None:
-        """The replaced one stays readable as the previous version."""
+        """The old secret stays readable as the previous version."""
         self.client.put_secret_value(SecretId=name, SecretString=secret)
 
     @translate_errors("secrets of subscriptions")
@@ -61,7 +61,7 @@ class SecretReader:
         if name is None:
             return []
         stages = (CURRENT, PREVIOUS) if until and self.now() < until else (CURRENT,)
-        # The version of the subscription changes with a rotation: a secret that was read before it is read again.
+        # A rotation changes the subscription's version, so a secret that was cached before it is read again.
         return [found for each in stages if (found := self._secret(name, f"{each}#{subscription.version}")) is not None]
 
     def _secret(self, name: str, stage_and_version: str) -> str | None:

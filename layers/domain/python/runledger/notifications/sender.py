@@ -1,9 +1,9 @@
-"""Sends messages: each entry of the queue is at most one attempt.
+"""Sends messages: each queued message is at most one attempt.
 
     read ── claim (processing, with a lease) ── send ── completed, failed, or the next attempt
 
-A sender that dies after `claim` leaves a lease that ends, and SQS hands its entry out again. If it died between `send`
-and the write after it, the receiver gets the message twice, with the same id. Nothing else sends a message twice.
+If a sender dies after `claim`, its lease expires, and SQS delivers the queued message again. If it died between `send`
+and the write that follows, the receiver gets the message twice, with the same id. Nothing else sends a message twice.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,25 +24,25 @@ from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import OwnType
 from runledger.tables.messages import MessagesTable, Next
 
-# Longer than a sender lives, and shorter than its entry is hidden in the queue.
+# Longer than the sender's timeout, and shorter than the queue's visibility timeout.
 LEASE_SECONDS = 120
 # SQS delays by whole seconds, and clocks differ.
 EARLY_SECONDS = 1
-# After its day, a message has this time for an attempt that was due before.
+# After a day, a message has this much time left for an attempt that was due before.
 LATE_SECONDS = times.SECONDS_PER_HOUR
 NEVER_SENT = "No attempt could be made for a day"
 GONE = "The subscription was deleted or disabled before the message was sent"
 
 
 class Sent(StrEnum):
-    """What became of an entry of the queue."""
+    """The result of one queued attempt."""
 
     COMPLETED = "completed"
     RETRIED = "retried"
     FAILED = "failed"
     POSTPONED = "postponed"
     MOVED = "moved"  # to the slow lane
-    DROPPED = "dropped"  # nothing to do: it has ended, or another entry or sender has it
+    DROPPED = "dropped"  # nothing to do: the message has ended, or another attempt or sender has it
 
 
 class OpenChannel(Protocol):
@@ -79,13 +79,13 @@ class Sender:
 
     def _admitted(self, entry: Entry, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
         if now > times.earlier(gives_up_at(message["created_at"]), seconds=-LATE_SECONDS):
-            # Whatever made its senders fail: without this, the sweep would repeat the message until it expires.
+            # Give up, whatever the cause: otherwise the sweep would requeue the message until it expires.
             return self._abandon(message, message.get("error_message") or NEVER_SENT)
         health = self.receivers.health(subscription)
         if entry.lane is Lane.FAST and lane_of(health) is Lane.SLOW:
             self.queue.send(Entry.of(message, Lane.SLOW))
             return Sent.MOVED
-        # With a test, a person asks whether the receiver works again.
+        # A test shows whether the receiver works again, so a pause doesn't hold it back.
         if not _is_test(message) and not self.receivers.admits(subscription, health, now=now):
             return self._postpone(message, health, now)
         channel = self.open_channel(subscription)
@@ -107,7 +107,7 @@ class Sender:
         *,
         started_at: str,
     ) -> Sent:
-        """The message first: of what follows, nothing sends it again."""
+        """Stores the message's result first: no later step sends it again."""
         at, error = self.now(), receipt.error or "The receiver didn't accept the message"
         match receipt.outcome:
             case Outcome.ACCEPTED:
@@ -119,7 +119,8 @@ class Sender:
                 done = self._fail(claimed, error, at)
             case Outcome.TRY_LATER:
                 done = self._retry(claimed, receipt, error, at)
-        # A pause doesn't hold tests back. If they lengthened it, a few would delay all messages by half an hour.
+        # Tests are sent during a pause. If their failures extended it, a few tests would delay all messages by half an
+        # hour.
         if not _is_test(claimed) or attempts.gate(health, now=started_at) is Gate.OPEN:
             self.receivers.failed(subscription, at=at, error=error, retry_after=receipt.retry_after_seconds)
         return done
@@ -152,7 +153,7 @@ class Sender:
         return Sent.RETRIED
 
     def _postpone(self, message: Mapping[str, Any], health: Mapping[str, Any], now: str) -> Sent:
-        """Until the pause of its receiver ends. Not an attempt, so not a retry."""
+        """Waits until the receiver's pause ends. This isn't an attempt, so it doesn't count as a retry."""
         paused_until = max(health.get("paused_until", now), now)
         wait = _seconds_until(paused_until, now) + 1 + attempts.SPREAD_SECONDS * self.dice()
         following = _next(message, now, wait)
@@ -170,7 +171,7 @@ class Sender:
         return Sent.FAILED
 
     def _enqueue(self, message: Mapping[str, Any], following: Next, wait: float) -> None:
-        """In the slow lane: its receiver has failed."""
+        """In the slow lane, because the receiver has failed."""
         if not following.parked:
             entry = Entry.of({**message, "dispatch": following.dispatch}, Lane.SLOW)
             self.queue.send(entry, delay_seconds=max(1, round(wait)))

@@ -1,4 +1,4 @@
-"""Records of the feed's stream: each new event is routed."""
+"""Routes each new event in the feed table's stream."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -9,15 +9,15 @@ from runledger.notifications.filters import EventFilter
 from runledger.notifications.occurrences import Content, Every, Schedule, Weekday
 
 MOST_SUBSCRIPTIONS = 100
-# The ids of an hour's messages are in one item.
+# One item holds the ids of an hour's messages.
 MOST_PER_HOUR = 200
 FILTER_FIELDS = tuple(each.name for each in fields(EventFilter))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """`secret_name` is where Secrets Manager has its secret; `version` increases with each change, and `schedule_since`
-    is when the schedule was changed, or the subscription enabled: it is due after that.
+    """`secret_name` is the name of its secret in Secrets Manager. `version` increases with each change.
+    `schedule_since` is when the schedule was changed or the subscription was enabled: earlier due times are ignored.
 
     After a rotation, messages are signed with the previous secret too, until `previous_secret_until`.
     """

@@ -1,7 +1,7 @@
-"""Sends to the queue what is due and not in it: messages that waited for longer than SQS can, and what a crash left.
+"""Queues messages that are due and not queued: those that SQS couldn't delay long enough, and leftovers of a crash.
 
-A message is overdue if its attempt should have begun some minutes ago. It may still be in a long queue, so its entry
-stays valid, and the message is sent at most once more in half an hour.
+A message is overdue if its attempt should have begun some minutes ago. It may still be in a long queue, so the queued
+attempt stays valid, and the message is queued again at most once in half an hour.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Sweep:
     now: Callable[[], str]
 
     def run(self, *, has_time: Callable[[], bool] = lambda: True) -> int:
-        """The number of messages sent to the queue. The next sweep continues what this one has no time for."""
+        """The number of messages sent to the queue. The next sweep continues if this one runs out of time."""
         now, sent, oldest_ms = self.now(), 0, 0
         overdue_before = times.earlier(now, seconds=OVERDUE_SECONDS)
         for message in self.messages.due(until=now):
@@ -39,7 +39,7 @@ class Sweep:
         return sent
 
     def _send(self, message: dict[str, object], now: str) -> bool:
-        """A crash between the two leaves the message for a later sweep."""
+        """After a crash between the two writes, a later sweep sends the message."""
         swept_before = times.earlier(now, seconds=SWEEP_AGAIN_SECONDS)
         if not self.messages.sweep(message, at=now, swept_before=swept_before):
             return False

@@ -29,7 +29,7 @@ def retried(message: Mapping[str, Any], error: str, *, next_at: str) -> None:
 
 
 def swept(number: int, *, oldest_seconds: float) -> None:
-    """`oldest_seconds` is how long the longest overdue message has waited: 0 if none is overdue."""
+    """`oldest_seconds` is the time since the most overdue message was due: 0 if none is overdue."""
     logs.count("messages swept", {"sent_again": number}, {"OldestNotification": oldest_seconds})
 
 

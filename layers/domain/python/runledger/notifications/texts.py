@@ -1,7 +1,7 @@
-"""A title and a few lines for each type of event, for people. Pure.
+"""The title and the lines of each type of message, for people. Pure.
 
-Everyone who can push chooses names of jobs and branches, and teams post events of their own. So every value is
-shortened and loses line breaks and invisible characters here, and each channel escapes what is special to it.
+Anyone who can push chooses the names of jobs and branches, and teams post custom events. So every value is shortened
+here, without line breaks and invisible characters, and each channel escapes its own special characters.
 """
 
 import re
@@ -26,7 +26,7 @@ Data = Mapping[str, Any]
 
 
 class OwnType(StrEnum):
-    """Types that don't come from the feed."""
+    """Built-in message types that don't come from the feed."""
 
     TEST = "runledger.test"
     MESSAGE = "runledger.message"
@@ -42,7 +42,7 @@ class Urgency(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """`emoji` is a short code that Slack and ntfy share. A person's message may set `priority` and `tags`."""
+    """`emoji` is a short code that both Slack and ntfy support. A user message may set `priority` and `tags`."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ STYLES: Mapping[str, _Style] = {
 
 
 def text_of(envelope: Mapping[str, Any]) -> Text:
-    """Never fails, whatever the data of the event is."""
+    """Never fails, whatever data the event has."""
     found = envelope.get("data")
     data: Data = found if isinstance(found, Mapping) else {}
     kind = str(envelope.get("type", ""))
@@ -105,7 +105,7 @@ def text_of(envelope: Mapping[str, Any]) -> Text:
 
 
 def headline(envelope: Mapping[str, Any]) -> str:
-    """The title, which a text of a person may not have: then its first line."""
+    """The title, or the first line of a user message without one."""
     found, data = text_of(envelope), envelope.get("data")
     is_text = envelope.get("type") in (OwnType.MESSAGE, OwnType.REMINDER)
     has_title = isinstance(data, Mapping) and data.get("title")
@@ -125,7 +125,7 @@ def _event(style: _Style, family: "_Family", envelope: Mapping[str, Any], data: 
 
 
 def _message(kind: str, data: Data) -> Text:
-    """Of a person, a schedule, or the test of a subscription."""
+    """The text of a user message, a reminder or a test."""
     written = data.get("text")
     lines = written.splitlines() if isinstance(written, str) else []
     default = {OwnType.TEST: "Test message from Runledger", OwnType.REMINDER: "Reminder"}.get(OwnType(kind), "Message")
@@ -212,7 +212,7 @@ def _deployment_lines(data: Data, _at: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """Of the types that begin with the same word. `names` are the fields that name what the event is about."""
+    """Event types that begin with the same word. `names` are the fields that name the event's subject."""
 
     names: tuple[str, ...]
     lines: Callable[[Data, str], Iterator[str]]
@@ -234,7 +234,7 @@ FAMILIES: Mapping[str, _Family] = {
 
 
 def _fields(data: Data) -> Iterator[str]:
-    """Of a team's own event: the first values that are short."""
+    """The first plain values of a custom event."""
     scalars = [(name, value) for name, value in data.items() if isinstance(value, str | int | float)]
     for name, value in scalars[:MOST_FIELDS]:
         yield f"{name}: {value}"

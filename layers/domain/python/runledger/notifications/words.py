@@ -1,4 +1,4 @@
-"""Values as short words for people: names, durations, amounts. Pure."""
+"""Formats values as short text for people: names, durations, amounts. Pure."""
 
 from decimal import Decimal, InvalidOperation
 
@@ -8,13 +8,13 @@ CENT = Decimal("0.01")
 
 
 def clean(text: str, *, longest: int) -> str:
-    """One line without control, invisible and half characters."""
+    """One line, without control characters, invisible characters and lone surrogates."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * longest]).split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def duration(seconds: object) -> str | None:
-    """`2 d 3 h`, `5 min 20 s`: the two largest units. None for what isn't a duration."""
+    """`2 d 3 h`, `5 min 20 s`: the two largest units. None if the value isn't a duration."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float | Decimal) or seconds < 0:
         return None
     left, parts = round(seconds), []
@@ -26,7 +26,7 @@ def duration(seconds: object) -> str | None:
 
 
 def money(dollars: object) -> str | None:
-    """Cents, or as much as it takes for less than a cent."""
+    """In dollars with two decimals, or with as many as an amount under one cent needs."""
     if isinstance(dollars, bool) or not isinstance(dollars, int | float | Decimal | str):
         return None
     try:

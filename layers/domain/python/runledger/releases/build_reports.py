@@ -1,4 +1,4 @@
-"""What a publisher reports about one variant of a build. Pure."""
+"""A publisher's report about one variant of a build. Pure."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from runledger.releases import names
 DEFAULT_VARIANT = "default"
 MOST_ARTIFACTS, MOST_VARIANTS = 100, 1000
 LONGEST_MESSAGE, LONGEST_DETAILS, LONGEST_URL, LONGEST_FILE_NAME = 1000, 4000, 2000, 200
-# An artifact is larger than this in no registry, and every reader can represent the number exactly.
+# No registry accepts larger artifacts, and every JSON reader can represent this number exactly.
 LARGEST_ARTIFACT = 2**53 - 1
 _is_sha256 = re.compile(r"[0-9a-f]{64}").fullmatch
 
@@ -29,7 +29,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """`variants` is how many the build has, if the publisher names it."""
+    """`variants` is the number of variants in the build, if the publisher reports it."""
 
     name: str
     version: str
@@ -46,7 +46,7 @@ class BuildReport:
 
 
 def build_report(name: str, version: str, body: Mapping[str, Any]) -> BuildReport:
-    """Malformed, with the name of the field, if one isn't accepted."""
+    """Raises Malformed, with the name of the field, if one isn't valid."""
     for required in ("environment", "status"):
         if body.get(required) is None:
             raise Malformed(required, "is missing")
@@ -55,7 +55,7 @@ def build_report(name: str, version: str, body: Mapping[str, Any]) -> BuildRepor
         raise Malformed(min(unknown), "isn't a field of this request")
     read = {field: READERS[field](value, field=field) for field, value in given.items()}
     if read.get("artifacts") and read["status"] is VariantStatus.STARTED:
-        raise Malformed("artifacts", "should be reported with the status completed or failed")
+        raise Malformed("artifacts", "must be reported with the status completed or failed")
     return BuildReport(name=names.package_name(name), version=names.version(version), **read)
 
 
@@ -63,27 +63,27 @@ def _status(value: Any, *, field: str) -> VariantStatus:
     try:
         return VariantStatus(value)
     except ValueError:
-        raise Malformed(field, "should be started, completed or failed") from None
+        raise Malformed(field, "must be started, completed or failed") from None
 
 
 def _artifacts(value: Any, *, field: str) -> tuple[Artifact, ...]:
     if not isinstance(value, list) or len(value) > MOST_ARTIFACTS:
-        raise Malformed(field, f"should be a list of at most {MOST_ARTIFACTS} artifacts")
+        raise Malformed(field, f"must be a list of at most {MOST_ARTIFACTS} artifacts")
     found = tuple(_artifact(each, f"{field}.{n}") for n, each in enumerate(value))
     for n, each in enumerate(found):
         if any(each.name == other.name for other in found[:n]):
-            raise Malformed(f"{field}.{n}.name", "should be unique in its variant")
+            raise Malformed(f"{field}.{n}.name", "must be unique in its variant")
     return found
 
 
 def _artifact(value: Any, field: str) -> Artifact:
     if not isinstance(value, Mapping):
-        raise Malformed(field, "should be a JSON object")
+        raise Malformed(field, "must be a JSON object")
     if unknown := set(value) - {"name", "url", "sha256", "size"}:
         raise Malformed(f"{field}.{min(unknown)}", "isn't a field of this request")
     fingerprint, url, size = value.get("sha256"), value.get("url"), value.get("size")
     if not (isinstance(fingerprint, str) and _is_sha256(fingerprint.lower())):
-        raise Malformed(f"{field}.sha256", "should be a SHA-256 of 64 hexadecimal digits")
+        raise Malformed(f"{field}.sha256", "must be a SHA-256 of 64 hexadecimal digits")
     return Artifact(
         name=names.text(value.get("name"), field=f"{field}.name", longest=LONGEST_FILE_NAME),
         sha256=fingerprint.lower(),
@@ -93,8 +93,8 @@ def _artifact(value: Any, field: str) -> Artifact:
 
 
 def _url(value: Any, field: str) -> str:
-    """Readers show it as a link: no other scheme, and no user before the host, which would disguise it."""
-    problem = Malformed(field, f"should be an https URL of at most {LONGEST_URL} characters, without a user")
+    """Readers show it as a link, so it must be https, without a user name, which could disguise the host."""
+    problem = Malformed(field, f"must be an https URL of at most {LONGEST_URL} characters, without a user name")
     if not isinstance(value, str) or len(value) > LONGEST_URL or not value.isascii() or not value.isprintable():
         raise problem
     try:

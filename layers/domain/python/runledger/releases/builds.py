@@ -1,4 +1,4 @@
-"""Builds: what publishers report about a version of a package in an environment, and the newest complete build."""
+"""Builds: publishers' reports about a version of a package in an environment, and the newest complete build."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ class Builds:
     now: Callable[[], str]
 
     def report(self, installation_id: int, report: BuildReport) -> dict[str, Any]:
-        """The build after the report. A publisher repeats a report that failed, and nothing is counted twice."""
+        """The build after the report. Publishers repeat a report that failed, and nothing is counted twice."""
         at = self.now()
         build = BuildKey(installation_id, report.name, report.environment, report.version)
         artifacts = [_without_none(asdict(each)) for each in report.artifacts]
@@ -51,7 +51,7 @@ class Builds:
         return shown(self._completed(build, item) if _is_complete(item) else item)
 
     def _completed(self, build: BuildKey, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Also for a report that is repeated because its process died before the head was saved."""
+        """Safe to repeat, because a process may die before it saves the head."""
         if "completed_at" not in item:
             head = self.table.head(build.installation_id, build.name, build.environment)
             before = [each["version"] for each in (head or {}).get("builds", ()) if _rank(each) < _rank(item)]
@@ -66,7 +66,9 @@ class Builds:
             builds = newest([*head.get("builds", ()), _in_head(item)])
             if builds == head.get("builds") or self.table.save_head(build, _head(builds), seen=head.get("revision")):
                 return
-        raise ContendedError(f"the head of {build.name} in {build.environment} is being changed by others")
+        raise ContendedError(
+            f"the head of {build.name} in {build.environment} is being changed by another process: try again"
+        )
 
 
 def shown(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def shown(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def newest(builds: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The newest complete builds, each version once, whatever the order in which they were completed."""
+    """The newest complete builds, each version once. The order in which they were completed doesn't matter."""
     by_version = {each["version"]: dict(each) for each in sorted(builds, key=_rank)}
     return sorted(by_version.values(), key=_rank, reverse=True)[:KEPT_IN_HEAD]
 
@@ -114,7 +116,7 @@ def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _known_total(item: Mapping[str, Any]) -> int | None:
-    """At least the number of variants that were reported: a publisher may have given too small a total."""
+    """At least the number of reported variants, because a publisher may have reported too small a total."""
     if TOTAL not in item:
         return None
     return max(int(item[TOTAL]), len({*item.get(COMPLETED, ()), *item.get(FAILED, ())}))
@@ -125,7 +127,7 @@ def _is_complete(item: Mapping[str, Any]) -> bool:
 
 
 def _rank(build: Mapping[str, Any]) -> tuple[str, str]:
-    """Builds are ordered by their first report: one that takes long never replaces a newer one."""
+    """Builds are ordered by their first report, so a slow build never replaces a newer one."""
     return build["created_at"], build["version"]
 
 

@@ -1,6 +1,6 @@
-"""The four DORA figures of an environment: how often, how fast and how safely it is deployed to. Pure.
+"""The four DORA figures of an environment: how often, how fast and how safely a team deploys to it. Pure.
 
-docs/definitions.md defines each figure. A figure without a sample is None, never 0.
+docs/definitions.md defines each figure. A figure without samples is None, never 0.
 """
 
 import math
@@ -25,9 +25,9 @@ class Bucket(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """A deployment to one environment. Each time is the last one of that state, None if it was never reported.
+    """A deployment to one environment. Each time is when the state was last reported, None if it never was.
 
-    `committed_at` is when its commit was made, as far as it is known.
+    `committed_at` is the time of its commit, if it is known.
     """
 
     deployment_id: int
@@ -38,7 +38,7 @@ class Deployed:
 
     @property
     def has_failed(self) -> bool:
-        """Whether its last result is a failure: one that failed and then succeeded has succeeded."""
+        """Whether its last result is a failure. A deployment that failed and then succeeded hasn't failed."""
         return self.failed_at is not None and (self.succeeded_at is None or self.failed_at >= self.succeeded_at)
 
     @property
@@ -47,7 +47,7 @@ class Deployed:
 
 
 def measure(deployments: Iterable[Deployed], *, since: str, until: str, bucket: Bucket) -> dict[str, Any]:
-    """Of one environment, for what ended in the range.
+    """The figures of one environment, for deployments that ended in the range.
 
     Pass all known deployments: those before the range show which commits were deployed before, and those after it show
     which deployments were rolled back.
@@ -78,7 +78,7 @@ def _by_success(deployed: Deployed) -> tuple[str, int]:
 
 
 def _rolled_back(successes: Sequence[Deployed]) -> set[int]:
-    """The deployments that were directly followed by a rollback: a success of an earlier commit, after another one."""
+    """The deployments directly followed by a rollback: a success of a commit that was already deployed before them."""
     found, earlier = set(), set[str]()
     for before, after in pairwise(successes):
         if before.head_sha and after.head_sha and after.head_sha != before.head_sha and after.head_sha in earlier:
@@ -89,7 +89,7 @@ def _rolled_back(successes: Sequence[Deployed]) -> set[int]:
 
 
 def _lead_times(successes: Sequence[Deployed], counted: set[int]) -> list[tuple[str, int]]:
-    """The time of the success, and the time since the commit. Only the first success of a commit has one."""
+    """The time of each success and the time since its commit. Only the first success of a commit has a lead time."""
     found, seen = [], set[str]()
     for each in successes:
         if not each.head_sha or not each.succeeded_at or each.head_sha in seen:
@@ -102,7 +102,7 @@ def _lead_times(successes: Sequence[Deployed], counted: set[int]) -> list[tuple[
 
 
 def _outages(known: Iterable[Deployed], successes: Iterable[Deployed], replaced: set[int]) -> Iterator[tuple[str, int]]:
-    """When each ended, and how long it lasted. Failures in a row are one outage, which begins with the first."""
+    """The end and the duration of each outage. Consecutive failures are one outage, which begins with the first."""
     changes = [(each.failed_at, each.deployment_id, False) for each in known if each.has_failed and each.failed_at]
     changes += [(each.succeeded_at, each.deployment_id, True) for each in successes if each.succeeded_at]
     begun_at = None
@@ -115,7 +115,7 @@ def _outages(known: Iterable[Deployed], successes: Iterable[Deployed], replaced:
 
 
 def _percentiles(samples: Sequence[int]) -> dict[str, int | None]:
-    """The smallest value that at least that share of the samples doesn't exceed."""
+    """The nearest-rank method: the smallest sample that at least this share of the samples doesn't exceed."""
     ordered, count = sorted(samples), len(samples)
     found = {name: ordered[math.ceil(share * count) - 1] if count else None for name, share in SHARES.items()}
     return {**found, "count": count}
@@ -147,7 +147,7 @@ def _over_time(
 
 
 def start_of(instant: str, bucket: Bucket) -> str:
-    """Of the day, or of the week, which begins on Monday, in UTC."""
+    """The start of the day, or of the week, in UTC. Weeks begin on Monday."""
     day = datetime.fromisoformat(instant[: len("2025-01-15")])
     first = day - timedelta(days=day.weekday()) if bucket is Bucket.WEEK else day
     return times.normalised(first.isoformat())

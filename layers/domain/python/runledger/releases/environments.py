@@ -1,6 +1,6 @@
-"""The head of an environment: what is deployed there, since when, and to what it can be rolled back. Pure.
+"""The head of an environment: what is deployed there, since when, and the rollback targets. Pure.
 
-A deployment can have the state `success` again after it was `inactive`, so the time of its last success orders it.
+An `inactive` deployment can become `success` again, so deployments are ordered by the time of their last success.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,14 +19,14 @@ DEPLOYMENT_FIELDS = (
     *("deployment_id", "head_sha", "ref", "version", "run_id", "creator", "is_production", "state", "created_at"),
     *STATE_TIMES,
 )
-# Other changes of a deployment concern its approval.
+# Other changes are about the deployment's approval.
 RELEVANT = (*NEEDED, *(name for name in DEPLOYMENT_FIELDS if name != "state"))
-# Environments that GitHub doesn't mark as production ones, but whose names do.
+# Environments with these names are production, even if GitHub doesn't mark them.
 PRODUCTION_NAMES = {"production", "prod", "live"}
 
 
 def is_counted(deployment: Item) -> bool:
-    """`deployment` is an item of deployments. One that only its jobs have shown has no commit."""
+    """`deployment` is an item of deployments. It has no commit if it is known only from its jobs."""
     return deployment.keys() >= NEEDED
 
 
@@ -39,7 +39,7 @@ def key_of(deployment: Item) -> EnvironmentKey:
 
 
 def deployment_values(deployment: Item) -> dict[str, Any]:
-    """What is stored of a deployment. Its times only grow, so the greatest of them is its revision."""
+    """The attributes to store. A deployment's times only grow, so its latest time serves as its revision."""
     values = {name: deployment[name] for name in DEPLOYMENT_FIELDS if name in deployment}
     return {**values, "state": state_of(values), "revision": last_changed_at(values)}
 
@@ -58,7 +58,7 @@ def state_of(deployment: Item) -> DeploymentState:
 
 
 def computed(rows: Iterable[Item], stored: Item | None) -> dict[str, Any] | None:
-    """The head from its newest deployments; the head that is `stored` stands for older ones. None if there are none."""
+    """Computes the head from the newest deployments. The `stored` head stands for older ones. None without either."""
     found = {each["deployment_id"]: each for each in (*_remembered(stored or {}), *map(deployment_of, rows))}
     if not found:
         return None
@@ -108,9 +108,10 @@ def _targets(current: Item, earlier: Sequence[Item]) -> list[Item]:
 
 
 def _is_rollback(current: Item, earlier: Sequence[Item]) -> bool:
-    """Its commit was deployed before, and another one after that.
+    """Whether its commit was deployed before, and then another commit.
 
-    A deployment that became active again has only the time of its last success, but a newer one has succeeded before.
+    A deployment that became active again has only the time of its last success. It is a rollback if a newer deployment
+    of another commit has succeeded.
     """
     others = [each for each in earlier if each["head_sha"] != current["head_sha"]]
     if "inactive_at" in current and any(each["deployment_id"] > current["deployment_id"] for each in others):

@@ -1,6 +1,6 @@
 """The order in which the dependents of a package are rebuilt. Pure.
 
-The range of a direct dependent decides whether it is rebuilt. A dependent of a rebuilt package is rebuilt in any case,
+A direct dependent is rebuilt if its range includes the new version. Dependents of a rebuilt package are always rebuilt,
 because the version that the rebuild will publish isn't known yet.
 """
 
@@ -15,12 +15,12 @@ Dependents = Callable[[str], Mapping[str, str]]
 
 
 class TooManyDependents(Exception):
-    """Of a single package: they aren't read."""
+    """A single package has more dependents than are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """`wanted` is the range in which it depends on the first of its dependencies that is new."""
+    """`wanted` is its version range for the dependency that triggered the rebuild."""
 
     name: str
     wanted: str
@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """With a `problem`, nothing is rebuilt."""
+    """If there is a `problem`, nothing is rebuilt."""
 
     steps: tuple[Step, ...] = ()
     problem: str | None = None
@@ -38,7 +38,9 @@ class Plan:
 def plan(
     package: str, *, dependents: Dependents, includes: Callable[[str], bool], is_rebuilt: Callable[[str], bool]
 ) -> Plan:
-    """`includes` of a range: whether the new version is in it. Packages that aren't rebuilt end their branch."""
+    """`includes(range)` returns whether the range includes the new version. The dependents of a package that isn't
+    rebuilt aren't rebuilt either.
+    """
     wanted: dict[str, str] = {}
     depends_on: dict[str, set[str]] = {package: set()}
     edges, pending = 0, [package]
@@ -74,12 +76,12 @@ def plan(
 
 def _too_many(dependents: int) -> str:
     if dependents > MOST_DEPENDENTS:
-        return f"More than {MOST_DEPENDENTS} packages depend on it"
-    return f"More than {MOST_EDGES} dependencies lead to it"
+        return f"More than {MOST_DEPENDENTS} packages depend on this package"
+    return f"More than {MOST_EDGES} dependencies lead to this package"
 
 
 def _from_smallest(cycle: list[str]) -> list[str]:
-    """The same text for the same cycle, in the direction of the dependencies: each depends on the next."""
+    """The same text for the same cycle: begins with the smallest name, and each package depends on the next."""
     members = cycle[:-1][::-1]
     first = members.index(min(members))
     turned = members[first:] + members[:first]

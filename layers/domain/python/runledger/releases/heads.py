@@ -1,8 +1,8 @@
 """The head of a workflow on a branch: its last run, and since when it is green or red. Pure.
 
-Runs are ordered by their ids, which grow with time at GitHub, so the order in which they are reported doesn't matter.
-An attempt without a colour (unfinished, cancelled, skipped, …) keeps the colour of the attempt before: a red head isn't
-green while its run is tried again.
+Runs are ordered by their ids, which GitHub assigns in increasing order, so the order of the reports doesn't matter. An
+attempt without a colour (unfinished, cancelled, skipped, …) keeps the colour of the attempt before: a red head stays
+red while its run is repeated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,20 +16,20 @@ from runledger.model.reports import RunStatus
 
 Item = Mapping[str, Any]
 
-# How far back the first run of a streak and the last green run are looked for.
+# How many runs are searched for the start of the streak and for the last green run.
 MOST_RUNS = 500
-PULL_REQUEST = "pull_request"  # what the names of some events begin with: their runs don't concern a branch
-# Events that anyone with a GitHub account can cause in a public repository. Their runs have the default branch, but
-# don't concern its commits: a stranger who opens an issue must not turn it red.
+PULL_REQUEST = "pull_request"  # events whose names begin with it: their runs don't count for a branch
+# Events that anyone with a GitHub account can trigger in a public repository. Their runs are on the default branch, but
+# don't test its commits: a stranger who opens an issue must not turn it red.
 BY_ANYONE = frozenset(
     {"discussion", "discussion_comment", "fork", "gollum", "issue_comment", "issues", "watch"},
 )
-# A run that only its jobs or GitHub's API have shown lacks some of these.
+# A run that is known only from its jobs or from GitHub's API doesn't have all of these.
 NEEDED = {
     *("installation_id", "run_id", "run_attempt", "repo_full_name", "head_branch", "default_branch"),
     *("workflow_id", "event", "status"),
 }
-# Other changes of a run, most of which count its jobs, don't concern its head.
+# Other changes of a run, most of which update its job counts, don't affect its head.
 RELEVANT = (*NEEDED, "conclusion", "updated_at", "from_fork", "head_sha", "head_committed_at", "workflow_name")
 RUN_FIELDS = (
     *("run_id", "run_attempt", "head_sha", "event", "actor", "status", "conclusion"),
@@ -60,7 +60,7 @@ def key_of(run: Item) -> HeadKey:
 
 
 def run_values(run: Item) -> dict[str, Any]:
-    """What is stored of a run."""
+    """The attributes to store."""
     values = {
         **{name: run.get(name) for name in (*RUN_FIELDS, "workflow_name")},
         "completed_at": ended_at(run) if run["status"] == RunStatus.COMPLETED else None,
@@ -84,7 +84,7 @@ def colour_of(run: Item) -> HeadState | None:
 
 
 def revision(run: Item) -> str:
-    """Of two reports about a run, the one with the greater revision counts."""
+    """If there are two reports about a run, the one with the greater revision counts."""
     progress = tuple(RunStatus).index(RunStatus(run["status"]))
     return f"{run['run_attempt']:010d}#{progress}#{run.get('updated_at') or ''}"
 
@@ -94,7 +94,7 @@ def ended_at(run: Item) -> str:
 
 
 def advanced(head: Item, row: Item) -> dict[str, Any] | None:
-    """The head after a change of its newest run, without its other runs. None if they must be read."""
+    """The head after a change of its newest run. None if its other runs must be read to compute it."""
     last = head["last_run"]
     is_next = row["run_id"] > last["run_id"]
     is_newest = is_next or (row["run_id"] == last["run_id"] and row["revision"] >= head["revision"])
@@ -106,9 +106,9 @@ def advanced(head: Item, row: Item) -> dict[str, Any] | None:
 
 
 def computed(rows: Iterable[Item], stored: Item | None) -> dict[str, Any] | None:
-    """The head from its runs, newest first, of which only as many are read as it needs. None if there are none.
+    """Computes the head from its runs, newest first, reading only as many as it needs. None if there are none.
 
-    Runs expire, so the head that is `stored` stands for those before the oldest one.
+    Runs expire, so the `stored` head stands for runs that are older than the oldest row.
     """
     read = list[Item]()
     newest = first = green = None
@@ -163,7 +163,7 @@ def _streak_after(head: Item, row: Item) -> dict[str, Any]:
 
 
 def _older(stored: Item | None, name: str, oldest: int) -> Any:
-    """A run of the stored head that has expired since."""
+    """A run from the stored head, if the run has expired."""
     found = (stored or {}).get(name)
     return found if found and found["run_id"] < oldest else None
 

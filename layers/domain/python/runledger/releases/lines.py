@@ -1,7 +1,8 @@
-"""Release lines: how far the rebuilds of a publication's dependents are, and which can be dispatched next.
+"""Release lines: the progress of the rebuilds of a publication's dependents, and which can be dispatched next.
 
-A dependent's own item has its state, and each change of it is one conditional write. Everything else follows from these
-items: which dependents are blocked, and the status of the line. So if a process dies, the next one completes its work.
+Each dependent's state is in its own item, and each change of it is one conditional write. Everything else is derived
+from these items: which dependents are blocked, and the status of the line. So if a process dies, the next one completes
+its work.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,9 +26,9 @@ from runledger.tables.release_lines import LinesTable
 
 DISPATCH_EVENT = "workflow_dispatch"
 TRIES = 20
-# Rebuilds of a repository among which the one of a run is looked up: those that were opened last before the run began.
+# To find the rebuild of a run, this many of the repository's rebuilds are read: the last opened before the run began.
 MOST_OPEN = 100
-# Longer than the function that calls GitHub can run: a claim of this age belongs to a process that died.
+# Longer than the timeout of the function that calls GitHub: an older claim belongs to a process that died.
 STALE_SECONDS = 300
 # GitHub's times have whole seconds, and its clock may differ from ours.
 TOLERANCE_SECONDS = 5
@@ -37,14 +38,14 @@ LOST_RESPONSE = "No response from GitHub: it may have started a run, so the disp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """`send` puts a line on the queue of rebuilds."""
+    """`send` puts a line on the rebuild queue."""
 
     table: LinesTable
     send: Callable[[LineKey], None]
     now: Callable[[], str]
 
     def run_changed(self, run: Mapping[str, Any]) -> None:
-        """A new or changed item of workflow_runs. Only those of dispatched workflows are looked up."""
+        """Called for each new or changed item of workflow_runs. Only runs of dispatched workflows are looked up."""
         if run.get("event") != DISPATCH_EVENT or "repo_full_name" not in run or "workflow_id" not in run:
             return
         found = self._rebuilds_of(run)
@@ -60,13 +61,14 @@ class Lines:
         status = RebuildStatus.SUCCEEDED if succeeded else RebuildStatus.FAILED
         for line, name in found:
             self.table.end_run(line, name, status, run=ended)
-            # Also if this result was stored before: that process may have died before it sent the line.
+            # Even if this result was stored before: that process may have died before it sent the line.
             self.send(line)
 
     def _rebuilds_of(self, run: Mapping[str, Any]) -> list[tuple[LineKey, str]]:
-        """The rebuilds with this run, or else the longest open one of this workflow that has none.
+        """The rebuilds with this run, or else this workflow's longest open rebuild without a run.
 
-        Two have the same run if it was first taken for that of an older claim, and the response named it later.
+        Two rebuilds have the same run if the run was first assigned to an older claim, before GitHub's response named
+        the right one.
         """
         began_by = times.earlier(run.get("created_at") or self.now(), seconds=-TOLERANCE_SECONDS)
         rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"], until=began_by)[-MOST_OPEN:]
@@ -80,7 +82,7 @@ class Lines:
         return []
 
     def settle(self, line: LineKey) -> list[dict[str, Any]]:
-        """Brings the line up to date. Its dependents; none if they aren't rebuilt."""
+        """Updates the status of the line. Returns its dependents, or an empty list if they aren't rebuilt."""
         for _ in range(TRIES):
             stored = self.table.get(line)
             if stored is None or stored["mode"] != RebuildMode.ENFORCE or stored["status"] == LineStatus.REFUSED:
@@ -90,10 +92,12 @@ class Lines:
             is_current = all(stored.get(name) == value for name, value in values.items())
             if is_current or self.table.save(line, values, seen=stored["revision"]):
                 return dependents
-        raise ContendedError(f"the release line {line.name} {line.version} is being changed by others")
+        raise ContendedError(
+            f"the release line {line.name} {line.version} is being changed by another process: try again"
+        )
 
     def _derived(self, line: LineKey, dependents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Stores what follows from the other dependents: blocked, no longer blocked, or a claim of a dead process."""
+        """Stores derived statuses: blocked, no longer blocked, or unknown if the claim's process died."""
         found = []
         for item in dependents:
             status, message = derive(item, dependents, now=self.now())
@@ -105,7 +109,8 @@ class Lines:
                 if not self.table.move(
                     line, item["name"], status, sources=sources, owner=owner, put=put, remove=cleared
                 ):
-                    item = self.table.dependent(line, item["name"]) or item  # noqa: PLW2901 - changed by another process
+                    # Another process has changed it.
+                    item = self.table.dependent(line, item["name"]) or item  # noqa: PLW2901
                 else:
                     item = item | {"status": status, "message": message}  # noqa: PLW2901
             found.append(item)
@@ -113,7 +118,7 @@ class Lines:
 
 
 def is_expected(item: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
-    """Whether the run can be that of a dispatch whose response didn't name it."""
+    """Whether this rebuild may have started the run: its dispatch got no response that named a run."""
     return (
         item.get("status") in AWAITING_RUN
         and "run_id" not in item
@@ -132,12 +137,12 @@ def derive(
         return status, item.get("message")
     failed = _failed_before(item, {each["name"]: each for each in dependents})
     if failed:
-        return RebuildStatus.BLOCKED, f"{failed} has failed"
+        return RebuildStatus.BLOCKED, f"{failed} failed"
     return RebuildStatus.WAITING, item.get("message") if status is RebuildStatus.WAITING else None
 
 
 def _failed_before(item: Mapping[str, Any], by_name: Mapping[str, Any]) -> str | None:
-    """The first failed package among all that it depends on, at any distance."""
+    """The first failed package among its direct and indirect dependencies."""
     pending: list[str] = list(item["depends_on"])
     seen: set[str] = set()
     while pending:
@@ -159,7 +164,7 @@ def is_ready(item: Mapping[str, Any], dependents: Iterable[Mapping[str, Any]]) -
 
 
 def summary(dependents: Sequence[Mapping[str, Any]], *, now: str, completed_at: str | None) -> dict[str, Any]:
-    """Of a line whose dependents are rebuilt."""
+    """The status of a line whose dependents are rebuilt."""
     finished = sum(each["status"] in ENDED_REBUILDS for each in dependents)
     failed = sum(each["status"] in FAILED_REBUILDS for each in dependents)
     is_ended = finished == len(dependents)

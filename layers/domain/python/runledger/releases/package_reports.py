@@ -1,4 +1,4 @@
-"""What a publisher reports about a package and its versions. Pure."""
+"""A publisher's reports about a package and its versions. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ LONGEST_DESCRIPTION, LONGEST_METADATA, LONGEST_REF = 1000, 1000, 250
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageReport:
-    """`workflow` is the file, or the id, of the workflow that rebuilds it, on the branch or tag `ref`."""
+    """`workflow` is the file name or the id of the workflow that rebuilds it, on the branch or tag `ref`."""
 
     name: str
     repo_full_name: str
@@ -28,7 +28,7 @@ class PackageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionReport:
-    """`dependencies` replace those of the package, if they are given."""
+    """If `dependencies` are given, they replace the package's."""
 
     name: str
     version: str
@@ -38,7 +38,7 @@ class VersionReport:
 
 
 def package_report(name: str, body: Mapping[str, Any]) -> PackageReport:
-    """Malformed, with the name of the field, if one isn't accepted."""
+    """Raises Malformed, with the name of the field, if one isn't valid."""
     if body.get("repo_full_name") is None:
         raise Malformed("repo_full_name", "is missing")
     package = names.package_name(name)
@@ -54,12 +54,12 @@ def version_report(name: str, version: str, body: Mapping[str, Any]) -> VersionR
 
 def dependencies(package: str, value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_DEPENDENCIES:
-        raise Malformed("dependencies", f"should be an object of at most {MOST_DEPENDENCIES} names and ranges")
+        raise Malformed("dependencies", f"must be an object of at most {MOST_DEPENDENCIES} names and version ranges")
     for name, wanted in value.items():
         names.package_name(name, field="dependencies")
         _short(wanted, field=f"dependencies.{name}", longest=LONGEST_RANGE)
     if package in value:
-        raise Malformed("dependencies", "should not contain the package itself")
+        raise Malformed("dependencies", "must not contain the package itself")
     return dict(value)
 
 
@@ -81,10 +81,10 @@ def _package_field(package: str, name: str, value: Any) -> Any:
 
 
 def _short(value: Any, *, field: str, longest: int) -> str:
-    """In bytes: the plan of a release line has these texts of a hundred packages, in one item of up to 400 KB."""
+    """Limited in bytes, because a release line's plan has these texts of 100 packages in one item of up to 400 KB."""
     text = names.text(value, field=field, longest=longest)
     if len(text.encode()) > longest:
-        raise Malformed(field, f"should have at most {longest} bytes")
+        raise Malformed(field, f"must have at most {longest} bytes")
     return text
 
 
@@ -103,12 +103,12 @@ def _published_by(value: Any) -> PublishedBy:
     try:
         return PublishedBy(value)
     except ValueError:
-        raise Malformed("published_by", f"should be one of {', '.join(PublishedBy)}") from None
+        raise Malformed("published_by", f"must be one of {', '.join(PublishedBy)}") from None
 
 
 def _metadata(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_METADATA:
-        raise Malformed("metadata", f"should be an object of at most {MOST_METADATA} names and texts")
+        raise Malformed("metadata", f"must be an object of at most {MOST_METADATA} names and strings")
     for name, text in value.items():
         names.text(name, field="metadata")
         names.prose(text, field=f"metadata.{name}", longest=LONGEST_METADATA)

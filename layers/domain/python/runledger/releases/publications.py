@@ -1,9 +1,9 @@
 """Publications: each version of a package is published once, and gets a release line with its dependents.
 
-    version (once) ── latest version ── plan (once) ── dependents ── line and pointer ── queue of rebuilds ── noted
+    version (once) ── latest version ── plan (once) ── dependents ── line and pointer ── rebuild queue ── noted
 
-A repeated publication goes through the same steps, and each of them does nothing the second time. So if a process dies
-in between, the repetition continues with the plan that was stored.
+A repeated publication goes through the same steps, and each step does nothing the second time. So if a process dies in
+between, the repetition continues with the stored plan.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,17 +31,17 @@ from runledger.tables.release_lines import LinesTable
 
 TRIES = 10
 NPM = "npm"
-# A rebuild publishes before its run ends, but the webhook may be late, or another workflow publishes.
+# A rebuild usually publishes before its run ends, but the webhook may be late, or another workflow may publish later.
 JOIN_SECONDS = 15 * 60
-# Releases that follow from each other. A package may be published again while its dependents are rebuilt, but a chain
-# in which it occurs this often is an endless one.
+# Limits for chains of releases that trigger each other. A package may be published again while its dependents are
+# rebuilt, but a chain that contains it this often is a loop.
 MOST_REPEATS, MOST_CAUSES = 3, 30
 JOINABLE = (*AWAITING_RUN, RebuildStatus.SUCCEEDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publications:
-    """`send` puts a line on the queue of rebuilds."""
+    """`send` puts a line on the rebuild queue."""
 
     packages: PackagesTable
     lines: LinesTable
@@ -50,7 +50,7 @@ class Publications:
     now: Callable[[], str]
 
     def publish(self, publication: Publication) -> list[LineKey]:
-        """The versions that it publishes: none if no package of the repository is bound to this kind of event."""
+        """Returns the published versions: none if no package of the repository is published by this kind of event."""
         published = [each for each in self._published(publication) if names.is_version(each[1])]
         for package, version in published:
             self._publish(package, version, publication)
@@ -82,8 +82,8 @@ class Publications:
                     yield item, version
 
     def _create(self, publication: Publication, name: str) -> None:
-        """An npm package needs no registration: its payload has its dependencies. It isn't rebuilt until a request
-        gives it a workflow.
+        """An npm package needs no registration, because the payload has its dependencies. It isn't rebuilt until a
+        request sets its workflow.
         """
         self.packages.create(
             Package(
@@ -135,14 +135,14 @@ class Publications:
             self.packages.note_line(scope, name, version)
 
     def _rebuilds_at(self, package: Mapping[str, Any], at: str) -> list[tuple[LineKey, dict[str, Any]]]:
-        """The rebuilds that the package's repository ran at this time, the longest open ones first."""
+        """The rebuilds that ran in the package's repository at this time, the longest open ones first."""
         scope = package["installation_id"]
         opened = self.lines.rebuilds(scope, package["repo_full_name"])[-MOST_OPEN:]
         items = [(line, self.lines.dependent(line, name) or {}) for line, name in opened]
         return [(line, item) for line, item in items if _ran_at(item, at)]
 
     def _after(self, rebuilds: Sequence[tuple[LineKey, Mapping[str, Any]]]) -> list[str] | None:
-        """The packages whose releases have led to this one: a rebuild can publish others than its own package."""
+        """The packages whose releases led to this one: a rebuild can also publish other packages of its repository."""
         causes = {line: self.packages.version(*line) or {} for line, _ in rebuilds}
         chains = [[*cause.get("after", ()), line.name] for line, cause in causes.items()]
         return max(chains, key=len, default=None)
@@ -165,10 +165,10 @@ class Publications:
                 return
             if self.packages.set_latest(scope, name, latest=latest, seen=seen):
                 return
-        raise ContendedError(f"package {name} is being published by others")
+        raise ContendedError(f"package {name} is being published by another process: try again")
 
     def _set_dependencies(self, version: Mapping[str, Any], publication: Publication) -> None:
-        """Those of the latest version, if the publication has them."""
+        """Sets the package's dependencies, if the publication has them and is the latest version."""
         if publication.dependencies is None:
             return
         wanted = _dependencies(version["name"], publication)
@@ -179,7 +179,7 @@ class Publications:
             is_current = wanted == package["dependencies"] and sorted(wanted) == package["edges"]
             if is_current or self.packages.replace(_package(package, wanted), package, at=self.now()):
                 return
-        raise ContendedError(f"package {version['name']} is being changed by others")
+        raise ContendedError(f"package {version['name']} is being changed by another process: try again")
 
     def _plan(self, line: LineKey, after: Sequence[str]) -> dict[str, Any]:
         scope = line.installation_id
@@ -202,7 +202,7 @@ class Publications:
             includes=lambda wanted: versions.includes(wanted, line.version),
             is_rebuilt=lambda name: "workflow" in known[name],
         )
-        # Without an App there is nothing that could dispatch a workflow.
+        # Only a GitHub App can dispatch a workflow.
         mode = RebuildMode.DRY_RUN if scope == NO_INSTALLATION else self.mode
         return {"mode": mode, "problem": plan.problem, "dependents": [*_dependents(plan, known, mode)]}
 
@@ -216,7 +216,7 @@ def _ran_at(item: Mapping[str, Any], at: str) -> bool:
 
 
 def _joined(rebuilds: Iterable[tuple[LineKey, Mapping[str, Any]]], name: str, version: str) -> LineKey | None:
-    """The line whose rebuild published this version: what depends on it is in that line's plan already."""
+    """The line whose rebuild published this version. Its plan already contains the packages that depend on it."""
     for line, item in rebuilds:
         is_its_own = item["name"] == name and item.get("dependent_version", version) == version
         if is_its_own and item["status"] in JOINABLE:
@@ -225,10 +225,11 @@ def _joined(rebuilds: Iterable[tuple[LineKey, Mapping[str, Any]]], name: str, ve
 
 
 def _endless(name: str, after: Sequence[str]) -> Plan | None:
-    """In a repository with several packages, the rebuild of one may publish others, which would rebuild it again."""
+    """In a repository with several packages, the rebuild of one may publish others, whose releases rebuild it again."""
     if after.count(name) < MOST_REPEATS and len(after) < MOST_CAUSES:
         return None
-    return Plan(problem=f"It was published by rebuilds that follow from its own release: {' → '.join([*after, name])}")
+    chain = " → ".join([*after, name])
+    return Plan(problem=f"Rebuild loop: a rebuild that this package's own release triggered published it: {chain}")
 
 
 def _dependents(plan: Plan, known: Mapping[str, Mapping[str, Any]], mode: RebuildMode) -> Iterator[dict[str, Any]]:
@@ -250,7 +251,7 @@ def _dependents(plan: Plan, known: Mapping[str, Mapping[str, Any]], mode: Rebuil
 
 
 def _dependencies(name: str, publication: Publication) -> dict[str, str]:
-    """Names that no package of the ledger can have are omitted: registries accept more characters."""
+    """Omits names that no package in the ledger can have: registries accept more characters."""
     found = publication.dependencies or {}
     return {each: wanted for each, wanted in found.items() if names.is_name(each) and each != name}
 

@@ -1,4 +1,4 @@
-"""The queues of releases: publications in order for each installation, and release lines that may have work to do."""
+"""The queues of releases: publications, in order for each installation, and release lines that may have work to do."""
 
 import dataclasses
 import hashlib
@@ -15,20 +15,20 @@ from runledger.releases import names
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-# SQS allows 900, but a message of ten minutes is what QueueAge-Rebuilds takes for a queue that isn't processed.
+# SQS allows 900, but the alarm QueueAge-Rebuilds treats a message older than ten minutes as a stalled queue.
 LONGEST_DELAY_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseInputs:
-    """FIFO, with one group for each installation: its publications are handled one after the other."""
+    """FIFO, with one message group for each installation, so that its publications are processed in order."""
 
     sqs: "SQSClient"
     url: str
 
-    @translate_errors("the queue of publications")
+    @translate_errors("the publication queue")
     def send(self, publication: Publication, *, digest: str | None = None) -> None:
-        """`digest` identifies the input; by default, the publication itself."""
+        """SQS drops a second input with the same `digest`. The default is a hash of the publication."""
         values = dataclasses.asdict(publication)
         body = message_format.stamp({"publication": values}, correlation_id=logs.correlation_id())
         unique = digest or hashlib.sha256(_to_json(values).encode()).hexdigest()
@@ -42,12 +42,12 @@ class ReleaseInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildQueue:
-    """Messages name a line. One that is repeated does no harm, so a standard queue suffices."""
+    """Each message names a line. Repeated messages are harmless, so a standard queue is enough."""
 
     sqs: "SQSClient"
     url: str
 
-    @translate_errors("the queue of rebuilds")
+    @translate_errors("the rebuild queue")
     def send(self, line: LineKey, *, delay_seconds: float = 0) -> None:
         body = message_format.stamp({"line": line._asdict()}, correlation_id=logs.correlation_id())
         delay = min(LONGEST_DELAY_SECONDS, round(delay_seconds))
@@ -55,7 +55,7 @@ class RebuildQueue:
 
 
 def read_publication(message: str) -> Publication:
-    """Malformed or NewerMessage if the message isn't one of `ReleaseInputs`."""
+    """Raises Malformed or NewerMessage if `ReleaseInputs` didn't create the message."""
     values = payload.section(message_format.parse(message), "publication")
     found: Publication = message_format.read(Publication, values)
     return found

@@ -1,12 +1,12 @@
-"""Rebuilds of dependents: one dispatch of a workflow for each dependent of a release line, at most once.
+"""Rebuilds of dependents: dispatches a workflow for each dependent of a release line, at most once.
 
     open the rebuild ── claim the dependent ── call GitHub ── dispatched, with the run
                                                    │ refused: failed
-                                                   │ rate limited, not sent: back to waiting, tried later
+                                                   │ rate limited, not sent: back to waiting, retried later
                                                    │ no response, or the process dies: unknown, never repeated
 
-GitHub has no way to make a dispatch idempotent. So the claim is stored before the call, and only a call that GitHub
-can't have executed gives it back. A run that follows an unknown dispatch is found by `lines`.
+GitHub can't make a dispatch idempotent. So the claim is stored before the call, and it is given back only if GitHub
+can't have executed the call. `lines` finds the run of an unknown dispatch.
 """
 
 import uuid
@@ -22,15 +22,15 @@ from runledger.tables.release_lines import LinesTable
 
 LONGEST_MESSAGE = 500
 RETRY_SECONDS = 60.0
-# Of an installation. A dispatch takes up to three requests, and all functions share the 5,000 or more that GitHub
-# allows in an hour. What is beyond fails: if it waited, versions that are published in a loop would never end.
+# For one installation. A dispatch takes up to three requests, and all functions share the 5,000 or more requests that
+# GitHub allows per hour. Rebuilds beyond this limit fail. If they waited, a publishing loop would never end.
 MOST_PER_HOUR = 500
-TOO_MANY = f"Not dispatched: the installation has had its {MOST_PER_HOUR} rebuilds of this hour"
+TOO_MANY = f"Not dispatched: the installation has reached its limit of {MOST_PER_HOUR} rebuilds per hour"
 NO_APP = "No GitHub App is configured, and only an App can dispatch a workflow"
 
 
 class GitHub(Protocol):
-    """The client of an installation. It is in runledger_github, a layer that this one must not import."""
+    """The GitHub client of an installation. runledger_github implements it; this layer must not import that one."""
 
     def repository(self, repo: str) -> Mapping[str, Any]: ...
     def workflow(self, repo: str, workflow: str) -> Mapping[str, Any]: ...
@@ -38,7 +38,7 @@ class GitHub(Protocol):
 
 
 class NotDispatched(Exception):
-    """GitHub can't have executed the call: it can be made again after `seconds`."""
+    """GitHub can't have executed the call, so it can be repeated after `seconds`."""
 
     def __init__(self, reason: str, *, seconds: float) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class SendLine(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilds:
-    """`github` is None without a GitHub App; `refusals` are its errors that a repetition doesn't change."""
+    """`github` is None without a GitHub App. `refusals` are GitHub errors that a retry wouldn't change."""
 
     table: LinesTable
     lines: Lines
@@ -62,10 +62,10 @@ class Rebuilds:
     new_owner: Callable[[], str] = lambda: uuid.uuid4().hex
 
     def advance(self, line: LineKey, *, has_time: Callable[[], bool] = lambda: True) -> None:
-        """Dispatches every dependent that waits for nothing."""
+        """Dispatches every dependent that is ready."""
         dependents = self.lines.settle(line)
         if any(each["status"] == RebuildStatus.DISPATCHING for each in dependents):
-            # Its process may be dead: then nothing else would ever look at this claim again.
+            # Its process may have died, and nothing else would look at this claim again.
             self.send(line, delay_seconds=STALE_SECONDS + 1)
         ready = [each for each in dependents if is_ready(each, dependents)]
         if not ready:
@@ -73,11 +73,11 @@ class Rebuilds:
         try:
             for dependent in ready:
                 if not has_time():
-                    raise NotDispatched("The function is out of time", seconds=0)
+                    raise NotDispatched("The function has no time left", seconds=0)
                 self._dispatch(line, dependent)
         except NotDispatched as later:
             self.send(line, delay_seconds=later.seconds)
-        # A refusal blocks others.
+        # A refusal may have blocked other dependents.
         self.lines.settle(line)
 
     def _dispatch(self, line: LineKey, dependent: Mapping[str, Any]) -> None:
@@ -114,7 +114,7 @@ class Rebuilds:
         self.table.confirm_run(line, name, owner=owner, run=_run(run))
 
     def _target(self, github: GitHub, dependent: Mapping[str, Any]) -> tuple[int | None, str]:
-        """The id of the workflow, by which its run is found if the response doesn't name it, and the ref."""
+        """The workflow's id and the ref. The id serves to find the run if GitHub's response doesn't name it."""
         repo = dependent["repo_full_name"]
         workflow_id = github.workflow(repo, dependent["workflow"]).get("id")
         ref = dependent.get("ref") or github.repository(repo).get("default_branch")
@@ -132,13 +132,13 @@ class Rebuilds:
         self.table.move(line, name, RebuildStatus.FAILED, sources=sources, owner=owner, put=put)
 
     def _unknown(self, line: LineKey, name: str, owner: str) -> None:
-        """Unless its run was seen meanwhile."""
+        """Does nothing if its run has been found in the meantime."""
         sources, put = [RebuildStatus.DISPATCHING], {"message": LOST_RESPONSE}
         self.table.move(line, name, RebuildStatus.UNKNOWN, sources=sources, owner=owner, put=put)
 
 
 def _run(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Empty if GitHub is too old to name the run."""
+    """Empty if this version of GitHub doesn't return the run."""
     run_id, url = details.get("workflow_run_id"), details.get("html_url")
     if not isinstance(run_id, int) or isinstance(run_id, bool):
         return {}

@@ -1,9 +1,9 @@
-"""Records changes of runs and deployments, and brings the heads that they concern up to date.
+"""Records changes of runs and deployments, and updates their heads.
 
     put the run or deployment ── read the head ── compute it ── write it if its version is unchanged
 
-A crash before the last step is repaired by the repeated batch, which finds the run stored and computes the head. If
-another writer was faster, the head is computed again.
+After a crash, Lambda repeats the batch: the run is stored already, and the head is computed. If another writer was
+faster, the head is computed again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ class HeadRecorder:
     table: HeadsTable
 
     def record_runs(self, runs: Iterable[Item]) -> None:
-        """Items of workflow_runs, in any order. Of several reports about an attempt, only the last one is stored."""
+        """Items of workflow_runs, in any order. Stores only the last of several reports about an attempt."""
         newest: dict[tuple[HeadKey, int, int], Item] = {}
         for run in filter(heads.is_counted, runs):
             identity = (heads.key_of(run), run["run_id"], run["run_attempt"])
@@ -50,7 +50,7 @@ class HeadRecorder:
     def _put_run(self, key: HeadKey, run: Item) -> Item | None:
         values, at = heads.run_values(run), heads.ended_at(run)
         if "completed_at" in values and "head_committed_at" in run and "head_sha" in run:
-            # Only of completed runs, which saves a write for each earlier report: a commit is deployed after its run.
+            # Only for completed runs, which saves a write for each earlier report. A commit is deployed after its run.
             self.table.put_commit(
                 key.installation_id,
                 key.repo_full_name,
@@ -76,7 +76,7 @@ class HeadRecorder:
         for _ in range(TRIES):
             stored = self.table.environment(key)
             rows = self.table.newest_deployments(key, limit=environments.MOST_DEPLOYMENTS)
-            # An old deployment can become active or inactive when many newer ones exist.
+            # An old deployment can become active or inactive even if many newer ones exist.
             older = [number for number in changed if rows and number < rows[-1]["deployment_id"]]
             head = environments.computed([*rows, *self.table.some_deployments(key, older)], stored)
             if head is None or (stored and _content(head) == _content(stored)):
@@ -99,7 +99,7 @@ def _advanced(stored: Item | None, rows: Iterable[Item | None]) -> dict[str, Any
 
 
 def _contended(name: str) -> ContendedError:
-    return ContendedError(f"the {name} was changed {TRIES} times meanwhile")
+    return ContendedError(f"gave up on the {name} after {TRIES} concurrent changes")
 
 
 def _version(stored: Item | None) -> int:
@@ -107,5 +107,5 @@ def _version(stored: Item | None) -> int:
 
 
 def _content(head: Item) -> dict[str, Any]:
-    """What is computed of a head."""
+    """The computed attributes of a head."""
     return {name: value for name, value in head.items() if name not in NOT_COMPUTED}

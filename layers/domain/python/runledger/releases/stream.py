@@ -1,4 +1,4 @@
-"""Records of the streams of workflow_runs and deployments: changes that concern heads are recorded."""
+"""Records changes that affect heads, from the streams of workflow_runs and deployments."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

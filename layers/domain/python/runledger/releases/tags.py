@@ -1,7 +1,7 @@
 """Which packages a tag publishes, and as which version. Pure.
 
 `v1.2.3` publishes every package of the repository that is published by tags. In a repository with several packages, a
-tag can name one: `@acme/ui@1.2.3`, `ui@1.2.3`, `ui-v1.2.3` or `ui/v1.2.3`.
+tag can name one of them: `@acme/ui@1.2.3`, `ui@1.2.3`, `ui-v1.2.3` or `ui/v1.2.3`.
 """
 
 import re
@@ -15,7 +15,7 @@ SEPARATORS = "@-/"
 
 
 def published_versions(tag: str, names: Iterable[str]) -> dict[str, str]:
-    """Versions by the names of packages. A tag that names a package publishes no other."""
+    """Versions by package name. A tag that names a package publishes only that package."""
     found = {name: version for name in names if (version := _version_of(tag, name))}
     if found:
         longest = max(map(len, found))

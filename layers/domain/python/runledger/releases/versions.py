@@ -1,7 +1,7 @@
-"""Versions of packages: their order, and npm's ranges.
+"""Versions of packages: their order, and npm's version ranges.
 
-Not every team uses semantic versions. Others are lower than all semantic ones, in the order of their text, and only `*`
-and their own text include them.
+Not every team uses semantic versions. Other versions are lower than all semantic ones and ordered as text. Only the
+ranges `*` and the version itself include them.
 """
 
 import re
@@ -11,13 +11,13 @@ from typing import Any
 from semantic_version import NpmSpec, Version
 
 ANY = "*"
-WORKSPACE = "workspace:"  # of pnpm and yarn: the range of a package in the same repository
+WORKSPACE = "workspace:"  # in pnpm and yarn, the range of a package in the same repository
 _spaces_after_operator = re.compile(r"([<>=^~])\s+")
 _build_metadata = re.compile(r"\+[0-9A-Za-z.-]+")
 
 
 def order(version: str) -> Any:
-    """A key for sorting. Semantic versions of the same precedence are ordered by their text."""
+    """A sort key. Semantic versions of the same precedence are ordered as text."""
     parsed = _version(version)
     return (0, version) if parsed is None else (1, parsed.precedence_key, version)
 
@@ -41,7 +41,7 @@ def is_later(version: str, than: str | None) -> bool:
 
 
 def includes(wanted: str, version: str) -> bool:
-    """Whether npm would accept the version for this range. A range that npm can't read includes only its own text."""
+    """Whether npm would accept the version for this range. A range that npm can't parse includes only its own text."""
     if wanted == version:
         return True
     parsed, spec = _version(version), _spec(wanted)
@@ -66,5 +66,5 @@ def _spec(text: str) -> NpmSpec | None:
         wanted = ANY
     try:
         return NpmSpec(_build_metadata.sub("", _spaces_after_operator.sub(r"\1", wanted)))
-    except (ValueError, AttributeError):  # the library has no ValueError for `a - b`
+    except (ValueError, AttributeError):  # the library raises AttributeError for `a - b`
         return None

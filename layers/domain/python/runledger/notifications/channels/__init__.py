@@ -1,1 +1,1 @@
-"""Channels: each delivers one event to one receiver. Only the sender loads those that use the network."""
+"""Channels: each sends one message to one receiver. Only the sender loads the modules that use the network."""

@@ -1,31 +1,31 @@
 """Which IP addresses a message may be sent to: public ones only. Pure.
 
-A receiver is chosen by a user of the API. Without this check, a subscription could make the sender call services that
-only this account can reach, for example the endpoint that hands out the function's credentials.
+API users choose the receiver. Without this check, a subscription could make the sender call services that only this
+account can reach, for example the endpoint that returns the function's credentials.
 
-`ipaddress.is_global` isn't used: what it returns for several of these ranges depends on the version of Python.
+`ipaddress.is_global` isn't used, because its result for several of these ranges depends on the Python version.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Address = IPv4Address | IPv6Address
 
-# The IANA registry of special-purpose addresses, except those that are reachable like any other.
+# IANA's registry of special-purpose addresses, without those that are globally reachable.
 NOT_PUBLIC_V4 = tuple(
     IPv4Network(each)
     for each in (
         "0.0.0.0/8",  # this host
         "10.0.0.0/8",
-        "100.64.0.0/10",  # carrier-grade NAT, and the metadata of some clouds
+        "100.64.0.0/10",  # carrier-grade NAT, and the metadata services of some clouds
         "127.0.0.0/8",
-        "168.63.129.16/32",  # the platform of Azure
-        "169.254.0.0/16",  # link-local: metadata of EC2, ECS and Lambda
+        "168.63.129.16/32",  # the Azure platform
+        "169.254.0.0/16",  # link-local: the metadata services of EC2, ECS and Lambda
         "172.16.0.0/12",
         "192.0.0.0/24",
         "192.0.2.0/24",  # documentation
         "192.31.196.0/24",
         "192.52.193.0/24",
-        "192.88.99.0/24",  # relays of 6to4
+        "192.88.99.0/24",  # 6to4 relays
         "192.168.0.0/16",
         "192.175.48.0/24",
         "198.18.0.0/15",  # benchmarks
@@ -35,15 +35,15 @@ NOT_PUBLIC_V4 = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-# Only these are assigned as global unicast addresses. Loopback, link-local, unique local (which has EC2's metadata at
-# fd00:ec2::254), site-local and multicast addresses are all outside.
+# The only global unicast range. Loopback, link-local, unique local (including EC2's metadata at fd00:ec2::254),
+# site-local and multicast addresses are all outside of it.
 GLOBAL_UNICAST_V6 = IPv6Network("2000::/3")
 NOT_PUBLIC_V6 = tuple(
     IPv6Network(each)
     for each in (
-        "2001::/23",  # protocols; Teredo contains an IPv4 address
+        "2001::/23",  # protocol assignments; Teredo addresses contain an IPv4 address
         "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4, which contains an IPv4 address
+        "2002::/16",  # 6to4 addresses, which contain an IPv4 address
         "2620:4f:8000::/48",
         "3fff::/20",  # documentation
     )
@@ -55,7 +55,7 @@ WORD = 0xFFFF_FFFF
 
 
 def parse(text: str) -> Address | None:
-    """None if the text isn't an address. The scope of an IPv6 address (`%eth0`) makes it local."""
+    """None if the text isn't an address."""
     try:
         return ip_address(text)
     except ValueError:
@@ -65,7 +65,7 @@ def parse(text: str) -> Address | None:
 def is_public(address: Address) -> bool:
     if isinstance(address, IPv4Address):
         return not any(address in network for network in NOT_PUBLIC_V4)
-    if address.scope_id is not None:
+    if address.scope_id is not None:  # an address with a scope, such as `fe80::1%eth0`, is local
         return False
     if (inner := _inner(address)) is not None:
         return is_public(inner)
@@ -80,7 +80,7 @@ def is_loopback(address: Address) -> bool:
 
 
 def _inner(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that a packet to this address is sent to, if there is one."""
+    """The IPv4 address that receives packets for this address, if there is one."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     return IPv4Address(int(address) & WORD) if address in NAT64 else None

@@ -1,4 +1,4 @@
-"""SNS topics and EventBridge buses, which the deployment's settings name: users can't choose others."""
+"""SNS topics and EventBridge buses. The deployment's settings list them: users can't choose others."""
 
 import re
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from runledger.feeds.queue import to_json
 from runledger.notifications.channels.delivery import Outgoing, Receipt
 from runledger.notifications.texts import text_of
 
-# Both accept 256 KB, with everything else of the request.
+# Both limit the whole request to 256 KB.
 MOST_BYTES = 200_000
 LONGEST_SUBJECT = 99  # SNS accepts ASCII only
 FIFO = ".fifo"
-# Not `runledger`: the reconciler's requests for runners have that source, and another form.
+# Not `runledger`: the reconciler's requests for runners have that source, and a different format.
 SOURCE = "runledger.notifications"
-# Errors about the message. All others may end when a topic, a bus or a permission is repaired.
+# Errors in the message itself. All others may go away when a topic, a bus or a permission is fixed.
 FINAL = {"InvalidParameter", "InvalidParameterValue", "MalformedDetail", "InvalidArgument"}
 CODE = re.compile(r"[A-Za-z0-9.]{1,60}")
 
@@ -28,7 +28,7 @@ class SnsTopic:
     arn: str
 
     def send(self, outgoing: Outgoing) -> Receipt:
-        """Email and SMS get text, all other subscribers of the topic get the CloudEvent."""
+        """Email and SMS subscribers get text, all others get the CloudEvent."""
         text = text_of(outgoing.envelope)
         lines = "\n".join((text.title, *text.lines, *([text.url] if text.url else [])))
         content = {"default": to_json(fitting(outgoing.envelope)), "email": lines, "sms": text.title}
@@ -74,7 +74,7 @@ class EventBus:
 
 
 def fitting(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Data that is too large is replaced by its address, as in lists of the feed."""
+    """Data that is too large is replaced by its address, as in feed lists."""
     if len(to_json(envelope)) <= MOST_BYTES:
         return dict(envelope)
     without = {name: value for name, value in envelope.items() if name not in ("data", "data_base64")}
@@ -82,14 +82,14 @@ def fitting(envelope: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def failed(service: str, error: Exception) -> Receipt:
-    """The code only: texts of AWS contain ARNs and account numbers."""
+    """Contains only the error code, because AWS's messages contain ARNs and account numbers."""
     if isinstance(error, ClientError):
         return _failed(service, str(error.response.get("Error", {}).get("Code", "")))
     return Receipt.try_later(f"{service} didn't respond: {type(error).__name__}")
 
 
 def _failed(service: str, code: str) -> Receipt:
-    text = f"{service} rejected the message: {code if CODE.fullmatch(code) else 'no reason'}"
+    text = f"{service} rejected the message: {code if CODE.fullmatch(code) else 'no error code'}"
     return Receipt.refused(text) if code in FINAL else Receipt.try_later(text)
 
 

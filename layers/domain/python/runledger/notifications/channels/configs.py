@@ -1,6 +1,6 @@
-"""The configuration and the secret of each kind of channel, checked when a subscription is saved. Pure.
+"""Checks the configuration and the secret of each kind of channel when a subscription is saved. Pure.
 
-Errors name the field at fault and never contain its value: it may be a misplaced secret.
+Errors name the invalid field and never contain its value, which may be a misplaced secret.
 """
 
 import re
@@ -16,7 +16,7 @@ from runledger.model.errors import Malformed
 from runledger.notifications.channels import urls
 from runledger.notifications.channels.delivery import ChannelKind
 
-SECRET_PREFIX = "whsec_"  # noqa: S105 - what every secret of Standard Webhooks begins with
+SECRET_PREFIX = "whsec_"  # noqa: S105 - every Standard Webhooks secret begins with it
 SECRET_BYTES, LEAST_SECRET_BYTES, MOST_SECRET_BYTES = 32, 24, 64
 LONGEST_SECRET = 1000
 SLACK_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
@@ -26,7 +26,7 @@ MOST_TAGS = 5
 PRIORITIES = range(1, 6)
 VISIBLE = re.compile(r"[!-~]+")
 OWNER_TYPES = ("Organization", "User")
-# What a subscription of this kind must be limited to.
+# Subscriptions of these kinds must be limited to these types.
 ONLY_TYPES: Mapping[ChannelKind, tuple[str, ...]] = {ChannelKind.RELAUNCH: (FeedType.RUNNER_REQUESTED,)}
 
 Config = Mapping[str, Any]
@@ -34,9 +34,9 @@ Config = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelSettings:
-    """Of the deployment. `sns_topics` and `event_buses` map names to ARNs: users can't choose others.
+    """The deployment's settings. `sns_topics` and `event_buses` map names to ARNs: users can't choose others.
 
-    `own_urls` are those of this deployment, which no message is sent to. `allow_loopback` is for tests on one machine.
+    Messages to `own_urls`, the URLs of this deployment, are rejected. `allow_loopback` is for local tests.
     """
 
     sns_topics: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class ChannelSettings:
 
 
 def check(kind: ChannelKind, config: Config, settings: ChannelSettings) -> dict[str, Any]:
-    """The normalised configuration. Malformed if it isn't valid for this kind."""
+    """The normalised configuration. Raises Malformed if it isn't valid for this kind."""
     allowed, checked = CHECKS[kind]
     if unknown := sorted(config.keys() - allowed):
         raise Malformed(unknown[0], f"isn't a field of the channel {kind}; {_listed(allowed)}")
@@ -57,9 +57,9 @@ def check(kind: ChannelKind, config: Config, settings: ChannelSettings) -> dict[
 
 
 def check_secret(kind: ChannelKind, config: Config, secret: str | None, settings: ChannelSettings) -> str | None:
-    """The secret to store. For a webhook without one, a new secret: show it once.
+    """The secret to store. If none is given for a webhook, a new secret, which the caller has to show once.
 
-    `config` is one that `check` has returned. Malformed if the secret isn't valid for this kind.
+    `config` is a result of `check`. Raises Malformed if the secret isn't valid for this kind.
     """
     return SECRETS[kind](config, secret, settings)
 
@@ -69,7 +69,7 @@ def new_secret() -> str:
 
 
 def secret_bytes(secret: str) -> bytes:
-    """The key of a Standard Webhooks secret. ValueError if it isn't one: an empty key would sign everything too."""
+    """The key of a Standard Webhooks secret. Raises ValueError if it isn't valid: even an empty key could sign."""
     key = b64decode(secret.removeprefix(SECRET_PREFIX), validate=True) if secret.startswith(SECRET_PREFIX) else b""
     if not LEAST_SECRET_BYTES <= len(key) <= MOST_SECRET_BYTES:
         raise ValueError(f"a secret is {SECRET_PREFIX} and {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} bytes in Base64")
@@ -77,33 +77,33 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def slack_target(secret: object, settings: ChannelSettings) -> urls.Target:
-    """The address of an incoming webhook, which is a secret: everyone who has it can post."""
+    """The URL of an incoming webhook. It is a secret, because anyone who has it can post."""
     found = receiver(secret, settings, field="secret")
     is_local = settings.allow_loopback and not found.is_encrypted
     if found.host not in settings.slack_hosts and not is_local:
-        raise Malformed("secret", f"should be the URL of an incoming webhook at {' or '.join(settings.slack_hosts)}")
+        raise Malformed("secret", f"must be the URL of an incoming webhook at {' or '.join(settings.slack_hosts)}")
     return found
 
 
 def topic_target(text: object, settings: ChannelSettings, *, field: str) -> urls.Target:
     found = receiver(text, settings, field=field)
     if not TOPIC.fullmatch(found.path):
-        raise Malformed(field, "should be the URL of a topic, for example https://ntfy.sh/my-topic")
+        raise Malformed(field, "must be the URL of a topic, for example https://ntfy.sh/my-topic")
     return found
 
 
 def receiver(text: object, settings: ChannelSettings, *, field: str) -> urls.Target:
-    """Malformed if it is an address of this deployment: a message to it could lead to the next one."""
+    """Raises Malformed for a URL of this deployment, because a message to it could lead to the next message."""
     if text is None:
         raise Malformed(field, "is missing")
     found = urls.target(text, field=field, allow_loopback=settings.allow_loopback)
     if (found.host, found.port) in set(map(place, settings.own_urls)):
-        raise Malformed(field, "should not be an address of this deployment")
+        raise Malformed(field, "must not be a URL of this deployment")
     return found
 
 
 def place(url: str) -> tuple[str, int]:
-    """Host and port. Not by `urls.target`: the deployment itself may have a private address."""
+    """Host and port. Doesn't use `urls.target`, because the deployment itself may have a private address."""
     parts = urlsplit(url)
     return (parts.hostname or "").removesuffix("."), parts.port or urls.PORTS[parts.scheme]
 
@@ -122,11 +122,11 @@ def _ntfy(config: Config, settings: ChannelSettings) -> dict[str, Any]:
         found["url"] = topic_target(config["url"], settings, field="url").url
     if (priority := config.get("priority")) is not None:
         if type(priority) is not int or priority not in PRIORITIES:
-            raise Malformed("priority", "should be a number from 1 (lowest) to 5 (highest)")
+            raise Malformed("priority", "must be a number from 1 (lowest) to 5 (highest)")
         found["priority"] = priority
     if (tags := config.get("tags")) is not None:
         if not isinstance(tags, list) or len(tags) > MOST_TAGS or not all(map(_is_tag, tags)):
-            raise Malformed("tags", f"should be a list of at most {MOST_TAGS} tags of ntfy, for example warning")
+            raise Malformed("tags", f"must be a list of at most {MOST_TAGS} ntfy tags, for example warning")
         found["tags"] = tags
     return found
 
@@ -138,11 +138,11 @@ def _is_tag(value: object) -> bool:
 def _relaunch(config: Config, settings: ChannelSettings) -> dict[str, Any]:
     owner_type = config.get("owner_type", OWNER_TYPES[0])
     if owner_type not in OWNER_TYPES:
-        raise Malformed("owner_type", f"should be {' or '.join(OWNER_TYPES)}")
+        raise Malformed("owner_type", f"must be {' or '.join(OWNER_TYPES)}")
     found = {"url": receiver(config.get("url"), settings, field="url").url, "owner_type": owner_type}
     if (installation_id := config.get("installation_id")) is not None:
         if type(installation_id) is not int or installation_id <= 0:
-            raise Malformed("installation_id", "should be the number of the launcher's own installation")
+            raise Malformed("installation_id", "must be the id of the installation of the launcher's GitHub App")
         found["installation_id"] = installation_id
     return found
 
@@ -159,7 +159,7 @@ def _named(config: Config, targets: Mapping[str, str], *, setting: str) -> dict[
     target = config.get("target")
     if not isinstance(target, str) or target not in targets:
         names = ", ".join(sorted(targets)) or "none"
-        raise Malformed("target", f"should be a name in the setting {setting} of this deployment: {names}")
+        raise Malformed("target", f"must be a name from this deployment's setting {setting}: {names}")
     return {"target": target}
 
 
@@ -171,7 +171,7 @@ def _webhook_secret(_config: Config, secret: str | None, _settings: ChannelSetti
     except ValueError:
         raise Malformed(
             "secret",
-            f"should be {SECRET_PREFIX} followed by {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} random bytes in "
+            f"must be {SECRET_PREFIX} followed by {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} random bytes in "
             "Base64; omit it to have one generated",
         ) from None
     return secret
@@ -182,25 +182,25 @@ def _slack_secret(_config: Config, secret: str | None, settings: ChannelSettings
 
 
 def _ntfy_secret(config: Config, secret: str | None, settings: ChannelSettings) -> str | None:
-    """Without `url`, the secret is the URL of the topic: the name of a public topic works like a password."""
+    """Without `url`, the secret is the URL of the topic, because the name of a public topic works like a password."""
     if "url" not in config:
         if secret is None:
-            raise Malformed("secret", "should be the URL of the topic, unless url is given")
+            raise Malformed("secret", "must be the URL of the topic, unless url is given")
         return topic_target(secret, settings, field="secret").url
     if secret is not None and (len(secret) > LONGEST_SECRET or not VISIBLE.fullmatch(secret)):
-        raise Malformed("secret", f"should be an access token of at most {LONGEST_SECRET} ASCII characters")
+        raise Malformed("secret", f"must be an access token of at most {LONGEST_SECRET} ASCII characters")
     return secret
 
 
 def _launcher_secret(_config: Config, secret: str | None, _settings: ChannelSettings) -> str:
     if not secret or len(secret) > LONGEST_SECRET or not secret.isprintable():
-        raise Malformed("secret", "should be the webhook secret of the launcher's GitHub App")
+        raise Malformed("secret", "must be the webhook secret of the launcher's GitHub App")
     return secret
 
 
 def _no_secret(_config: Config, secret: str | None, _settings: ChannelSettings) -> None:
     if secret is not None:
-        raise Malformed("secret", "isn't used by this channel: access is granted by the deployment")
+        raise Malformed("secret", "isn't used by this channel: the deployment grants access")
 
 
 def _listed(names: frozenset[str]) -> str:

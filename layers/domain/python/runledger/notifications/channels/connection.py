@@ -1,11 +1,9 @@
-"""One HTTP request to an address that was checked, within a total time and a total size.
+"""Sends one HTTP request to a checked address, with a limit for the total time and size.
 
-The name of a receiver is resolved once, all its addresses are checked, and the connection is made to one of these very
-addresses: a name that resolves differently the next moment leads nowhere else. The certificate is checked for the name.
-Redirects aren't followed, proxies aren't used, and compressed responses aren't expanded.
-
-Libraries resolve the name themselves when they connect, and their time-outs start again with each byte. So this uses
-the socket, and http.client for the protocol.
+The receiver's name is resolved once, all its addresses are checked, and the connection is made to one of exactly these
+addresses. So a name that resolves to another address a moment later (DNS rebinding) doesn't help an attacker. The
+certificate is checked for the name. Redirects aren't followed, proxies aren't used, and compressed responses aren't
+expanded. docs/adr/0067-own-http-client-for-channels.md explains why no library is used.
 """
 
 import io
@@ -24,9 +22,9 @@ from runledger.notifications.channels import addresses
 from runledger.notifications.channels.addresses import Address
 from runledger.notifications.channels.urls import Target
 
-# Of one request, with the resolution of the name. The sender's time-out has to be longer.
+# Limit for one request, including name resolution. The sender's timeout must be longer.
 TOTAL_SECONDS = 15.0
-# Once the status is known, the rest of the response changes nothing: a receiver can't occupy the sender with it.
+# Limit for the rest of the response, once the status is known. A receiver can't keep the sender busy with it.
 REST_SECONDS = 2.0
 MOST_RESPONSE_BYTES = 64 * 1024
 MOST_ADDRESSES = 4
@@ -37,11 +35,11 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class NoResponse(Exception):
-    """Its text is shown to readers of messages: it contains no address and nothing that the receiver sent."""
+    """Readers of messages see its text, so it contains no address and nothing that the receiver sent."""
 
 
 class NotPublic(NoResponse):
-    """The name resolves to an address that messages aren't sent to. A retry won't help."""
+    """The name resolves to an address that isn't public. A retry won't help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +52,7 @@ class Response:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """All addresses of the name, the preferred one first. OSError if there are none."""
+    """All addresses of the name, the preferred one first. Raises OSError if there are none."""
     return [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
@@ -64,7 +62,7 @@ class Deadline:
         self._end = clock() + seconds
 
     def left(self) -> float:
-        """TimeoutError if nothing is left."""
+        """Seconds. Raises TimeoutError if none are left."""
         left = self._end - self._clock()
         if left <= 0:
             raise TimeoutError
@@ -75,7 +73,7 @@ class Deadline:
 
 
 class _Stream(io.RawIOBase):
-    """A socket with a limit for the whole exchange: a time-out of its own would start again with each byte."""
+    """A socket with a limit for the whole exchange: the socket's own timeout starts again with each byte."""
 
     def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
         self._sock, self._deadline = sock, deadline
@@ -103,7 +101,7 @@ class _Stream(io.RawIOBase):
 
 @dataclass(frozen=True, kw_only=True)
 class Http:
-    """`resolve`, `trusted` and the times are replaced by tests only."""
+    """Only tests replace `resolve`, `trusted` and the times."""
 
     allow_loopback: bool = False
     resolve: Resolve = resolve
@@ -114,11 +112,11 @@ class Http:
 
     @cached_property
     def _context(self) -> ssl.SSLContext:
-        """Loading all authorities takes longer than a request."""
+        """Cached, because loading all certificate authorities takes longer than a request."""
         return self.trusted()
 
     def post(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Response:
-        """NoResponse if no status was received."""
+        """Raises NoResponse if no status was received."""
         deadline = Deadline(self.seconds, self.clock)
         try:
             found = self._addresses(target, deadline)
@@ -138,20 +136,20 @@ class Http:
             raise NoResponse("the connection failed, or ended without a response") from None
 
     def _addresses(self, target: Target, deadline: Deadline) -> list[Address]:
-        """NotPublic if one of them isn't allowed: such a name isn't one of a public receiver."""
+        """Raises NotPublic if even one address isn't allowed, because a public receiver has no such address."""
         literal = addresses.parse(target.host)
         named = [target.host] if literal is not None else self._resolved(target, deadline)
         found = [addresses.parse(each) for each in dict.fromkeys(named)]
         allowed = [each for each in found if each is not None and self._is_allowed(each)]
         if not found or len(allowed) < len(found):
-            raise NotPublic("the name of the receiver doesn't resolve to public addresses only")
+            raise NotPublic("the name of the receiver resolves to an address that isn't public")
         return allowed[:MOST_ADDRESSES]
 
     def _is_allowed(self, address: Address) -> bool:
         return addresses.is_public(address) or (self.allow_loopback and addresses.is_loopback(address))
 
     def _resolved(self, target: Target, deadline: Deadline) -> Sequence[str]:
-        """In a thread, because the system's resolver has no time-out that can be set."""
+        """In a thread, because the system's resolver has no configurable timeout."""
         results: list[Sequence[str] | None] = []
 
         def look_up() -> None:
@@ -166,11 +164,11 @@ class Http:
         if not results:
             raise TimeoutError
         if results[0] is None:
-            raise NoResponse("the name of the receiver wasn't found")
+            raise NoResponse("the name of the receiver can't be resolved")
         return results[0]
 
     def _connect(self, found: Sequence[Address], target: Target, deadline: Deadline) -> socket.socket:
-        """To the first address that accepts it; each but the last has half of the time that is left."""
+        """Connects to the first address that accepts. Each address but the last may use half of the remaining time."""
         *others, last = found
         for address in others:
             try:
@@ -200,7 +198,7 @@ class Http:
     ) -> Response:
         connection = HTTPConnection(target.host, target.port)
         connection.sock = stream
-        with suppress(BrokenPipeError, ConnectionResetError):  # it may have responded before it read everything
+        with suppress(BrokenPipeError, ConnectionResetError):  # the receiver may respond before it has read everything
             connection.request("POST", target.path, body, {"Host": target.authority, **HEADERS, **headers})
         response = HTTPResponse(stream, method="POST")
         try:
@@ -209,7 +207,7 @@ class Http:
             named = {name.lower(): value for name, value in response.headers.items()}
             return Response(status=response.status, headers=named, body=self._rest(response))
         except (OSError, HTTPException, ValueError):
-            # The receiver has decided: without this, a message that it accepted would be sent again.
+            # The status is final: without this, a message that the receiver accepted would be sent again.
             if isinstance(response.status, int):
                 return Response(status=response.status)
             raise

@@ -1,7 +1,7 @@
-"""What every channel receives and returns. Pure.
+"""The interface of all channels: what they send, and what they return. Pure.
 
-The API loads this and `configs`, which checks the settings of a subscription. `opening` has `Channels`, and loads what
-the network needs.
+The API loads only this module and `configs`, which checks the configuration of a subscription. `opening` creates
+channels, and loads the modules that use the network.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class ChannelKind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """REFUSED is final: the receiver doesn't want this message, or the channel can't work with its settings."""
+    """REFUSED is final: the receiver rejects this message, or the channel's configuration doesn't work."""
 
     ACCEPTED = "accepted"
     TRY_LATER = "try_later"
@@ -29,9 +29,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """`message_id` is the same for each attempt: a receiver recognises by it what it has processed before.
+    """`message_id` is the same for each attempt, so that a receiver can recognise a message that it has processed.
 
-    `envelope` is a CloudEvent, as `feeds.envelope` makes it. `sent_at` is the time of this attempt.
+    `envelope` is a CloudEvent from `feeds.envelope`. `sent_at` is the time of this attempt.
     """
 
     message_id: str
@@ -44,7 +44,7 @@ class Outgoing:
 class Receipt:
     """`notification_id` is the id that the receiver gave the message.
 
-    `error` is short, and contains neither a secret nor what the receiver responded: readers of messages see it, and a
+    `error` is short, and contains neither a secret nor the receiver's response: readers of messages see it, and the
     response may come from a system that they have no access to.
     """
 
@@ -68,4 +68,4 @@ class Receipt:
 
 class Channel(Protocol):
     def send(self, outgoing: Outgoing) -> Receipt:
-        """One attempt. Whatever a receiver does, it returns a receipt and never raises."""
+        """Makes one attempt. Whatever the receiver does, it returns a result and never raises."""

@@ -1,7 +1,7 @@
-"""Payloads of GitHub's webhooks, from a job of the ledger. Pure.
+"""GitHub webhook payloads, created from a job in the ledger. Pure.
 
-They match GitHub's schemas. Launchers read the ids, the labels, and the names and the owner of the repository. The
-ledger has no more of the repository than its name, so the other fields have neutral values.
+They match GitHub's schemas. Launchers read the ids, the labels, and the name and owner of the repository. The ledger
+has only the repository's name, so the other fields have neutral values.
 """
 
 import re
@@ -64,7 +64,7 @@ Job = Mapping[str, Any]
 
 
 def missing(job: Job) -> str | None:
-    """What of the job isn't known, without which no payload can be made; None if nothing is missing."""
+    """The first problem that prevents a payload, such as a missing field; None if there is none."""
     for name in REQUIRED:
         if not job.get(name):
             return f"the job has no {name}"
@@ -72,12 +72,12 @@ def missing(job: Job) -> str | None:
 
 
 def ping() -> dict[str, Any]:
-    """What GitHub sends to test a webhook. A launcher checks its signature, and does nothing."""
+    """The payload with which GitHub tests a webhook. A launcher checks its signature, and does nothing else."""
     return {"zen": "Design for failure.", "hook_id": 0, "hook": {"type": "App", "id": 0, "events": ["workflow_job"]}}
 
 
 def queued(job: Job, *, owner_type: str = "Organization", installation_id: int | None = None) -> dict[str, Any]:
-    """`workflow_job` with the action `queued`. `installation_id` is that of the launcher's App, never our own."""
+    """`workflow_job` with the action `queued`. `installation_id` is the launcher's, never Runledger's."""
     found = {
         "action": "queued",
         "workflow_job": _job(job),
@@ -88,7 +88,7 @@ def queued(job: Job, *, owner_type: str = "Organization", installation_id: int |
 
 
 def _job(job: Job) -> dict[str, Any]:
-    """A queued job has no runner yet, and the start that GitHub reports is its creation."""
+    """A queued job has no runner yet, and GitHub reports its creation time as the start."""
     api, job_id, run_id = _repository_api(job), job["job_id"], job["run_id"]
     page = f"{_hosts(job)[0]}/{job['repo_full_name']}/actions/runs/{run_id}/job/{job_id}"
     return {
@@ -167,7 +167,7 @@ def _repository_api(job: Job) -> str:
 
 
 def _hosts(job: Job) -> tuple[str, str]:
-    """The addresses of GitHub's pages and of its API, from the page of the job."""
+    """The URLs of GitHub's pages and of its API, derived from the URL of the job."""
     host = urlsplit(job.get("job_html_url") or GITHUB).netloc
     if f"https://{host}" == GITHUB:
         return GITHUB, GITHUB_API

@@ -1,4 +1,4 @@
-"""ntfy: a message to a topic, published as JSON, because headers can't contain every character."""
+"""ntfy: publishes a message to a topic as JSON, because headers can't contain every character."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import Text, Urgency, text_of
 
-LONGEST_MESSAGE_BYTES = 3000  # ntfy cuts off, or attaches as a file, what is longer than 4096 bytes
+LONGEST_MESSAGE_BYTES = 3000  # ntfy truncates a message over 4096 bytes, or attaches it as a file
 PRIORITIES = {Urgency.LOW: 2, Urgency.NORMAL: 3, Urgency.HIGH: 4}
 REFUSALS = frozenset(
     {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
@@ -24,7 +24,7 @@ ID = re.compile(r"[-_A-Za-z0-9]{1,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ntfy:
-    """`target` is the URL of the topic. `config` has the priority and the tags of all messages, if they are fixed."""
+    """`target` is the URL of the topic. `config` may set the priority and the tags of all messages."""
 
     http: Http
     target: Target
@@ -62,7 +62,7 @@ def id_in(body: bytes) -> str | None:
 
 
 def _shortened(text: str) -> str:
-    """In bytes, without half a character."""
+    """Shortened to a number of bytes, without splitting a character."""
     encoded = text.encode()
     if len(encoded) <= LONGEST_MESSAGE_BYTES:
         return text

@@ -23,16 +23,16 @@ Secrets = Sequence[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Channels:
-    """Keep one for all messages: it keeps what is slow to create. `client` gets a service and a region of AWS."""
+    """Reuse one instance: it caches objects that are slow to create. `client` takes an AWS service and a region."""
 
     settings: ChannelSettings
     http: Http | None = None
     client: Callable[[str, str], Any] = lazy_client
 
     def open(self, kind: ChannelKind, config: Config, secrets: Secrets) -> Channel:
-        """`secrets` has the newest first. If the settings can't work any more, the channel refuses all messages.
+        """`secrets` has the newest first. If the configuration is no longer valid, the channel refuses all messages.
 
-        The configuration is checked again: the deployment's settings may have changed since it was saved.
+        The configuration is checked again, because the deployment's settings may have changed since it was saved.
         """
         try:
             checked = configs.check(kind, config, self.settings)
@@ -90,7 +90,7 @@ class Channels:
 
 
 def _region(arn: str) -> str:
-    """`arn:aws:sns:REGION:ACCOUNT:NAME`. A client of another region can't publish there."""
+    """`arn:aws:sns:REGION:ACCOUNT:NAME`. Only a client for this region can publish to it."""
     return arn.split(":")[3]
 
 

@@ -1,4 +1,4 @@
-"""Sends one request of a channel over HTTP, and makes a receipt of what comes back."""
+"""Sends a channel's request over HTTP, and converts the response to a result."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusing:
-    """The channel of a subscription whose settings can't work any more."""
+    """The channel of a subscription whose configuration is no longer valid."""
 
     reason: str
 
@@ -31,7 +31,7 @@ def post(
     refusals: Collection[int] = responses.GONE,
     id_in: Callable[[bytes], str | None] = lambda _: None,
 ) -> Receipt:
-    """`id_in` finds the receiver's own id in the body of its response. `refusals` are statuses that are final."""
+    """`id_in` finds the receiver's id for the message in the response body. `refusals` are the final statuses."""
     try:
         response = http.post(target, body, {"Content-Type": JSON, **headers})
     except NotPublic as problem:

@@ -1,8 +1,8 @@
 """The relaunch channel: sends a launcher the webhook `workflow_job queued` of a job without a runner, as GitHub would.
 
-Launchers act on that webhook only, so none has to be changed. It is signed with the launcher's own secret. It contains
-no installation of ours: a launcher's App has another one, and would use ours to ask GitHub for a token. Launchers look
-up the installation if it is absent; for one that doesn't, the subscription has the launcher's `installation_id`.
+Launchers act on that webhook, so they need no change. It is signed with the launcher's own secret. It doesn't contain
+Runledger's installation, because the launcher would request a token for it, and its App has another installation.
+Launchers look up the installation if it is absent. For those that don't, set `installation_id` in the subscription.
 """
 
 import uuid
@@ -27,19 +27,21 @@ WAITING = {Status.QUEUED, Status.SCHEDULED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Of the requests for runners: the reconciler makes them, and this channel honours them too."""
+    """Limits for runner requests. The reconciler applies them when it requests a runner, and this channel applies them
+    again.
+    """
 
     requests_at_most: int
     first_pause_minutes: int
 
     def seconds_valid(self, request: int) -> int:
-        """Until the next request may be made. Two of them must not launch two runners for one job."""
+        """Until the reconciler may make the next request, so that two requests don't launch two runners for one job."""
         return self.first_pause_minutes * times.SECONDS_PER_MINUTE << max(0, request - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relaunch:
-    """`config` has the owner's type, and may have the launcher's own installation."""
+    """`config` has the owner's type, and optionally the launcher's installation."""
 
     http: Http
     target: Target
@@ -60,20 +62,20 @@ class Relaunch:
         return self._post(outgoing, "workflow_job", github_payloads.queued(job, **self.config))
 
     def _problem(self, job: Mapping[str, Any], outgoing: Outgoing) -> str | None:
-        """Why this request isn't sent, or not any more."""
+        """Why this request isn't sent; None if it is."""
         if problem := github_payloads.missing(job):
             return problem
         if job.get("status") not in WAITING:
-            return f"the job is {job.get('status')}, and needs no runner"
+            return f"the job is {job.get('status')}, so it needs no runner"
         request = job.get("runner_requests", 1)
         if request > self.limits.requests_at_most:
-            return f"request {request} is more than runner_requests_at_most"
+            return f"request {request} exceeds runner_requests_at_most"
         requested_at = job.get("runner_requested_at") or outgoing.envelope["time"]
         age_ms = times.ms_between(requested_at, outgoing.sent_at)
         if age_ms >= self.limits.seconds_valid(request) * times.MS_PER_SECOND:
-            return "the request is too old: the next one may have been made"
+            return "the request is too old: a newer one may have been made"
         if "installation_id" in self.config and self.config["installation_id"] == job.get("installation_id"):
-            return "installation_id is Runledger's own: it should be that of the launcher's GitHub App"
+            return "installation_id is Runledger's: it must be the installation of the launcher's GitHub App"
         return None
 
     def _post(self, outgoing: Outgoing, event: str, payload: Mapping[str, Any]) -> Receipt:
@@ -88,5 +90,5 @@ class Relaunch:
 
 
 def delivery_id(message_id: str) -> str:
-    """In GitHub's form. Each attempt has the same: launchers recognise a repeated delivery by it."""
+    """In GitHub's format, and the same for each attempt, so that launchers recognise a repeated delivery."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"urn:runledger:message:{message_id}"))

@@ -1,7 +1,7 @@
-"""Receipts for the responses of HTTP receivers. Pure.
+"""Converts the responses of HTTP receivers to results. Pure.
 
-As Standard Webhooks recommends: only 2xx is a success, redirects aren't followed, 410 ends it, and everything else is
-tried again, because a receiver that is repaired within a day gets what it has missed.
+As Standard Webhooks recommends, only 2xx is a success, redirects aren't followed, 410 is final, and every other status
+is retried. So a receiver that works again within a day gets the messages that it has missed.
 """
 
 from collections.abc import Collection, Mapping
@@ -41,7 +41,7 @@ def receipt(
 
 
 def retry_after(value: str | None, *, sent_at: str) -> int | None:
-    """Seconds, at most a day. The header has a number of seconds or a date; None if it has neither."""
+    """Seconds, at most a day. The header has a number of seconds or a date; None if it is neither."""
     if value is None:
         return None
     if value.isascii() and value.isdigit():
@@ -54,7 +54,7 @@ def retry_after(value: str | None, *, sent_at: str) -> int | None:
 
 
 def _phrase(status: int) -> str:
-    """The phrase of the standard, and not the one that the receiver sent."""
+    """The standard phrase for the status, not the one that the receiver sent."""
     try:
         return f" {HTTPStatus(status).phrase}"
     except ValueError:

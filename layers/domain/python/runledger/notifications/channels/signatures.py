@@ -1,4 +1,4 @@
-"""Signatures of outgoing messages: Standard Webhooks, and those of GitHub. Pure."""
+"""Signatures of outgoing messages, for Standard Webhooks and in GitHub's format. Pure."""
 
 import hmac
 from base64 import b64encode
@@ -11,9 +11,10 @@ VERSION = "v1"
 
 
 def standard_headers(message_id: str, body: bytes, *, sent_at: str, secrets: Sequence[str]) -> dict[str, str]:
-    """Signed with each secret, so that a receiver can change to a new one without missing a message.
+    """Signs with each secret, so that a receiver can change to a new secret without missing a message.
 
-    The time is that of the attempt: receivers reject what is older than minutes. ValueError if a secret isn't valid.
+    The timestamp is the time of the attempt, because receivers reject messages that are more than a few minutes old.
+    Raises ValueError if a secret isn't valid.
     """
     if not secrets:
         raise ValueError("there is no secret")
@@ -28,5 +29,5 @@ def standard_headers(message_id: str, body: bytes, *, sent_at: str, secrets: Seq
 
 
 def github_signature(body: bytes, secret: str) -> str:
-    """The value of X-Hub-Signature-256, which has one signature only."""
+    """The value of X-Hub-Signature-256, which has room for one signature."""
     return "sha256=" + hmac.digest(secret.encode(), body, "sha256").hex()

@@ -1,4 +1,4 @@
-"""Slack's incoming webhooks, and those of other products that accept the same messages."""
+"""Slack's incoming webhooks, and other products that accept the same messages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import Text, text_of
 
 LONGEST_SECTION = 3000
-# The webhook was removed or is prohibited, its channel is gone, or Slack doesn't accept the message. The next attempt
-# would have the same result.
+# The webhook was removed or is prohibited, its Slack channel is gone, or Slack rejects the message. A retry would have
+# the same result.
 REFUSALS = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -30,9 +30,9 @@ class Slack:
 
 
 def message(text: Text) -> dict[str, Any]:
-    """`text` is what notifications and screen readers use.
+    """Push notifications and screen readers use the field `text`.
 
-    Without `verbatim`, Slack would turn `@channel` in the name of a job into a mention of everyone.
+    Without `verbatim`, Slack would turn `@channel` in a job's name into a mention of everyone.
     """
     title = f"<{_escaped(text.url).replace('|', '%7C')}|{_escaped(text.title)}>" if text.url else _escaped(text.title)
     head = f":{text.emoji}: *{title}*" if text.emoji else f"*{title}*"

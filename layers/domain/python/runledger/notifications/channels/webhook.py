@@ -16,7 +16,7 @@ CONTENT_TYPE = "application/cloudevents+json; charset=UTF-8"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """`secrets` has the newest first; more than one during a rotation."""
+    """`secrets` has the newest first, and more than one during a rotation."""
 
     http: Http
     target: Target
