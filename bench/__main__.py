@@ -9,7 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import bed, capacity, cold_start, counts, cpu, documents, growth, load, packages, query, report, round_trips
+from bench import (
+    capacity,
+    cold_start,
+    counts,
+    cpu,
+    documents,
+    growth,
+    harness,
+    load,
+    packages,
+    query,
+    report,
+    round_trips,
+)
 from local.aws import deployment, dynamodb, emulator
 from local.github import simulator
 from local.processes import LocalError
@@ -17,7 +30,7 @@ from local.processes import LocalError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench.report import Entry
+    from bench.report import Figure
 
 RESULTS = Path(__file__).parent.parent / ".local" / "bench.json"
 ON_DYNAMODB_LOCAL = (capacity, round_trips, growth, query, cpu)
@@ -33,22 +46,26 @@ def main() -> None:
 
 
 def update_documents() -> None:
-    with tempfile.TemporaryDirectory() as name, dynamodb.running(Path(name)) as url, bed.made(url, "docs") as made:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        dynamodb.running(Path(name)) as url,
+        harness.create(url, "docs") as made,
+    ):
         documents.update(counts.count(made))
     print("Updated " + " and ".join(document.name for document in documents.DOCUMENTS))
 
 
-def _on_dynamodb_local(folder: Path) -> list[Entry]:
-    found: list[Entry] = []
+def _on_dynamodb_local(folder: Path) -> list[Figure]:
+    found: list[Figure] = []
     with dynamodb.running(folder) as url:
         for measurement in ON_DYNAMODB_LOCAL:
             name = measurement.__name__.rpartition(".")[2]
-            with _timed(f"Measuring {name}"), bed.made(url, name) as made:
-                found += measurement.measure(made)
+            with _timed(f"Measuring {name}"), harness.create(url, name) as created:
+                found += measurement.measure(created)
     return found
 
 
-def _on_a_deployment(folder: Path) -> list[Entry]:
+def _on_a_deployment(folder: Path) -> list[Figure]:
     with emulator.running(folder) as aws_url, simulator.running(folder) as github_url:
         with _timed("Deploying"):
             outputs = deployment.deploy(aws_url, folder, github_api_url=github_url, progress=lambda _: None)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bench.counts import Counts
 
 HOURS_A_MONTH = 730
-SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+
 GIGABYTE = 1_000_000_000
 
 # Assumed, not measured: a webhook takes about 10 ms of CPU at 512 MB and a few DynamoDB calls of about 4 ms.
@@ -22,6 +22,7 @@ MEMORY_GB = 0.5
 LAMBDA_LOG_BYTES = 300  # START, END and REPORT
 ACCESS_LOG_BYTES = 250
 SQS_REQUESTS = 3  # sent, received, deleted
+# An estimate. CloudWatch bills a metric only for the hours in which it is emitted, and some are rare or optional.
 METRICS = 42
 SECRETS = 3
 SECRET_CALLS = 10 * 12 * HOURS_A_MONTH  # ten permanently warm functions, every 5 minutes
@@ -53,7 +54,7 @@ def month(counts: Counts, jobs: int) -> dict[str, float]:
 
 
 def deployed(resource_type: str) -> int:
-    """How many a deployment with the default settings has."""
+    """The number of these resources in a deployment with the default settings."""
     return sum(len(of_type(template, resource_type)) for template in synthesise().values())
 
 
@@ -63,11 +64,11 @@ def provisioned(counts: Counts, jobs: int) -> float:
 
 
 def full_use(counts: Counts, jobs: int) -> float:
-    """If every provisioned unit were used in every second."""
+    """The cost if every provisioned unit were used in every second."""
     return jobs * prices.provisioned_requests(counts.normal.written(), counts.normal.read())
 
 
 def least_provisioned() -> float:
-    """The minimum capacity of every table and index."""
+    """The cost of the minimum capacity of every table and index."""
     scaled = sum(1 + len(table.indexes) for table in schema.TABLES)
     return scaled * LEAST_CAPACITY * HOURS_A_MONTH * (prices.WRITE_CAPACITY_HOUR + prices.READ_CAPACITY_HOUR)

@@ -1,4 +1,4 @@
-"""Capacity units of complete jobs, counted by DynamoDB Local, compared with the original schema (`literal.py`)."""
+"""Capacity units of complete jobs, counted by DynamoDB Local, compared with `original_schema.py`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.platform import clients
 
-from bench import literal, lives, prices
+from bench import lives, original_schema, prices
 from bench.lives import LIVES, TYPICAL, WITH_PROPERTIES, Life
-from bench.report import Entry
+from bench.report import Figure
 from bench.sizes import UNIT_BYTES, item_bytes
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS, RUNS
 
 if TYPE_CHECKING:
-    from bench.bed import Bed
+    from bench.harness import Harness
     from bench.meter import Usage
 
 # The original estimate, which excludes run counters and the runner mapping.
@@ -21,52 +21,52 @@ SAME_WORK = (JOBS, EVENTS)
 HOW = "Amazon DynamoDB Local, ReturnConsumedCapacity=INDEXES, the real functions; "
 
 
-def life(bed: Bed, name: str, example: dict[str, Any] = TYPICAL) -> Usage:
+def life(harness: Harness, name: str, example: dict[str, Any] = TYPICAL) -> Usage:
     """In a known installation and repository; the run is new."""
-    bed.measure(*LIVES[name](Life(example=example)))
-    return bed.measure(*LIVES[name](Life(example=example)))
+    harness.measure(*LIVES[name](Life(example=example)))
+    return harness.measure(*LIVES[name](Life(example=example)))
 
 
-def literal_life(bed: Bed, example: dict[str, Any] = TYPICAL) -> Usage:
-    reading = literal.Literal(clients.client("dynamodb"))
-    if literal.JOBS not in bed.dynamodb.list_tables()["TableNames"]:
-        literal.create_tables(bed.dynamodb)
-    usage = bed.meter.reset()
-    reading.live(Life(example=example))
+def original_life(harness: Harness, example: dict[str, Any] = TYPICAL) -> Usage:
+    reading = original_schema.OriginalSchema(clients.client("dynamodb"))
+    if original_schema.JOBS not in harness.dynamodb.list_tables()["TableNames"]:
+        original_schema.create_tables(harness.dynamodb)
+    usage = harness.meter.reset()
+    reading.play(Life(example=example))
     return usage
 
 
-def measure(bed: Bed) -> list[Entry]:
-    ours, theirs = life(bed, "normal"), literal_life(bed)
+def measure(harness: Harness) -> list[Figure]:
+    ours, theirs = life(harness, "normal"), original_life(harness)
     return [
         *_same_work(ours, theirs),
         *_parts(ours),
         *_dollars(ours, theirs),
-        _item(bed),
-        *_other_lives(bed, ours),
-        _with_properties(bed, ours),
-        *_examples(bed),
+        _item(harness),
+        *_other_lives(harness, ours),
+        _with_properties(harness, ours),
+        *_examples(harness),
     ]
 
 
-def _same_work(ours: Usage, theirs: Usage) -> list[Entry]:
+def _same_work(ours: Usage, theirs: Usage) -> list[Figure]:
     units, baseline = ours.written(*SAME_WORK), theirs.written()
     how = HOW + "queued, scheduled, in_progress, completed: jobs and history, write units"
     return [
-        Entry(key="capacity.life.units", value=units, baseline=baseline, unit="write units", how=how),
-        Entry(
+        Figure(key="capacity.life.units", value=units, baseline=baseline, unit="write units", how=how),
+        Figure(
             key="capacity.literal.units",
             value=baseline,
             baseline=prices.CLAIMED_WRITE_UNITS,
             unit="write units",
             how="the same life, with the original schema's tables and calls; baseline: its estimate",
         ),
-        Entry(key="capacity.ratio", value=units / baseline, baseline=1, unit="of literal", how=how),
-        Entry(key="capacity.life.read_units", value=ours.read(), baseline=theirs.read(), unit="read units", how=how),
+        Figure(key="capacity.ratio", value=units / baseline, baseline=1, unit="of original", how=how),
+        Figure(key="capacity.life.read_units", value=ours.read(), baseline=theirs.read(), unit="read units", how=how),
     ]
 
 
-def _parts(ours: Usage) -> list[Entry]:
+def _parts(ours: Usage) -> list[Figure]:
     """The total, then per table and index; the original estimate excludes counters and mapping."""
     totals = {"whole": ours.written(), "counters": ours.written(RUNS), "mapping": ours.written(RUNNERS)}
     parts = {
@@ -74,10 +74,10 @@ def _parts(ours: Usage) -> list[Entry]:
         **{f"capacity.life.{name}": units for name, units in sorted(ours.writes.items())},
     }
     how = HOW + "the same life: everything, the run's counters, the runner's mapping, each table and each index"
-    return [Entry(key=key, value=units, unit="write units", how=how) for key, units in parts.items()]
+    return [Figure(key=key, value=units, unit="write units", how=how) for key, units in parts.items()]
 
 
-def _dollars(ours: Usage, theirs: Usage) -> list[Entry]:
+def _dollars(ours: Usage, theirs: Usage) -> list[Figure]:
     how = f"write and read units at on-demand prices of {prices.AS_OF}; baseline: the same on S3"
     per_million = {
         "capacity.life.dollars": prices.requests(ours.written(*SAME_WORK), ours.read()),
@@ -85,7 +85,7 @@ def _dollars(ours: Usage, theirs: Usage) -> list[Entry]:
         "capacity.literal.dollars": prices.requests(theirs.written(), theirs.read()),
     }
     return [
-        Entry(
+        Figure(
             key=key,
             value=dollars * prices.MILLION,
             baseline=prices.S3_PER_MILLION_JOBS,
@@ -96,47 +96,47 @@ def _dollars(ours: Usage, theirs: Usage) -> list[Entry]:
     ]
 
 
-def _item(bed: Bed) -> Entry:
+def _item(harness: Harness) -> Figure:
     finished = Life()
-    bed.measure(*lives.normal(finished))
-    return Entry(
+    harness.measure(*lives.normal(finished))
+    return Figure(
         key="capacity.job.bytes",
-        value=job_bytes(bed, finished),
+        value=job_bytes(harness, finished),
         baseline=UNIT_BYTES,
         unit="bytes",
         how="the finished job's item; baseline: what one write unit holds",
     )
 
 
-def job_bytes(bed: Bed, finished: Life) -> int:
+def job_bytes(harness: Harness, finished: Life) -> int:
     key: Any = {"PK": {"S": f"{finished.installation_id}#{finished.job_id}"}, "SK": {"S": "v"}}
-    return item_bytes(bed.dynamodb.get_item(TableName=JOBS, Key=key, ConsistentRead=True)["Item"])
+    return item_bytes(harness.dynamodb.get_item(TableName=JOBS, Key=key, ConsistentRead=True)["Item"])
 
 
-def _with_properties(bed: Bed, ours: Usage) -> Entry:
-    return Entry(
+def _with_properties(harness: Harness, ours: Usage) -> Figure:
+    return Figure(
         key="capacity.properties.units",
-        value=life(bed, "normal", WITH_PROPERTIES).written(*SAME_WORK),
+        value=life(harness, "normal", WITH_PROPERTIES).written(*SAME_WORK),
         baseline=ours.written(*SAME_WORK),
         unit="write units",
         how=HOW + "the same life in a repository with two custom properties",
     )
 
 
-def _other_lives(bed: Bed, ours: Usage) -> list[Entry]:
+def _other_lives(harness: Harness, ours: Usage) -> list[Figure]:
     entries = []
     for name in sorted(LIVES.keys() - {"normal"}):
-        usage = life(bed, name)
+        usage = life(harness, name)
         how = HOW + f"{LIVES[name].__doc__} All tables; baseline: the normal life"
         entries += [
-            Entry(
+            Figure(
                 key=f"capacity.{name}.units",
                 value=usage.written(),
                 baseline=ours.written(),
                 unit="write units",
                 how=how,
             ),
-            Entry(
+            Figure(
                 key=f"capacity.{name}.read_units",
                 value=usage.read(),
                 baseline=ours.read(),
@@ -147,14 +147,14 @@ def _other_lives(bed: Bed, ours: Usage) -> list[Entry]:
     return entries
 
 
-def _examples(bed: Bed) -> list[Entry]:
+def _examples(harness: Harness) -> list[Figure]:
     """GitHub's examples, by size: an item over 1 KB costs more."""
     found = sorted(
-        (life(bed, "normal", example).written(*SAME_WORK), literal_life(bed, example).written())
+        (life(harness, "normal", example).written(*SAME_WORK), original_life(harness, example).written())
         for example in lives.examples()
     )
     how = HOW + f"the life of each of GitHub's {len(found)} examples: jobs and history; baseline: the original schema"
     return [
-        Entry(key=f"capacity.examples.{which}.units", value=ours, baseline=literal, unit="write units", how=how)
-        for which, (ours, literal) in {"least": found[0], "most": found[-1]}.items()
+        Figure(key=f"capacity.examples.{which}.units", value=ours, baseline=original, unit="write units", how=how)
+        for which, (ours, original) in {"least": found[0], "most": found[-1]}.items()
     ]

@@ -1,7 +1,7 @@
-"""Start of each function in a new interpreter, compared with boto3 and one client: the minimum of alternating runs.
+"""The start of each function in a new interpreter, compared with boto3 and one client: the minimum of alternating runs.
 
-Measures CPU time: other load on the machine doesn't count. Uses the deployed packages, which are read-only on Lambda:
-modules without bytecode are compiled at every start.
+Measures CPU time, so that other load on the machine doesn't count. Uses the deployed packages, which are read-only on
+Lambda: modules without bytecode are compiled at every start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bench import packages
-from bench.report import Entry
+from bench.report import Figure
 from local.aws.emulator import CREDENTIALS, REGION
 from local.processes import clean_environment
 
@@ -30,7 +30,7 @@ MS = 1000
 MOST_PACKAGES = 8
 BARE = "import boto3; boto3.client('dynamodb')"
 READY = "; import sys, time; print(time.process_time(), len(sys.modules))"
-# Functions that call GitHub read the App secret when they start; here it is empty.
+# Functions that call GitHub read the App's secret when they start. Here, it is empty.
 RESPOND_WITHOUT_APP = """
 import io
 from runledger.platform import clients
@@ -40,7 +40,7 @@ class Body(io.BytesIO):
 respond = lambda **_: AWSResponse("", 200, {}, Body(b'{"SecretString": "{}"}'))
 clients.session().register("before-send.secrets-manager", respond)
 """
-HOW = f"CPU time of a new process, least of {TURNS}, in turns; baseline: import boto3 and one DynamoDB client"
+HOW = f"CPU time of a new process, minimum of {TURNS} alternating runs; baseline: import boto3 and one DynamoDB client"
 STAGES = {
     "import_botocore": "from runledger.platform import clients",
     "dynamodb_client": "clients.client('dynamodb')",
@@ -49,7 +49,7 @@ STAGES = {
 }
 
 
-def measure(assembly: Path, scratch: Path) -> list[Entry]:
+def measure(assembly: Path, scratch: Path) -> list[Figure]:
     found: dict[str, list[tuple[float, int]]] = {}
     functions = packages.deployed(assembly)
     intake = functions["webhook_intake"]
@@ -64,11 +64,11 @@ def measure(assembly: Path, scratch: Path) -> list[Entry]:
     least = {name: min(turns) for name, turns in found.items()}
     bare_seconds, bare_modules = least.pop("boto3")
     times = [
-        Entry(key=f"cold_start.{name}.ms", value=cpu * MS, baseline=bare_seconds * MS, unit="ms", how=HOW, kind="time")
+        Figure(key=f"cold_start.{name}.ms", value=cpu * MS, baseline=bare_seconds * MS, unit="ms", how=HOW, kind="time")
         for name, (cpu, _) in least.items()
     ]
     modules = [
-        Entry(
+        Figure(
             key=f"cold_start.{name}.modules",
             value=loaded,
             baseline=bare_modules,
@@ -114,7 +114,7 @@ def _run(code: str, package: Package, *options: str) -> str:
     return done.stderr if options else done.stdout
 
 
-def _stages(intake: Package) -> list[Entry]:
+def _stages(intake: Package) -> list[Figure]:
     """The share of botocore in the start of intake."""
     clock = "import time; at = [time.process_time()]; "
     code = clock + "".join(f"{stage}; at.append(time.process_time()); " for stage in STAGES.values()) + "print(*at)"
@@ -122,19 +122,19 @@ def _stages(intake: Package) -> list[Entry]:
     for _ in range(TURNS):
         at = [float(text) for text in _run(code, intake).split()]
         turns.append([later - earlier for earlier, later in pairwise(at)])
-    how = f"CPU time of one stage of webhook_intake's start, least of {TURNS}"
+    how = f"CPU time of one stage of webhook_intake's start, minimum of {TURNS} runs"
     return [
-        Entry(key=f"cold_start.stage.{name}.ms", value=min(seconds) * MS, unit="ms", how=how, kind="time")
+        Figure(key=f"cold_start.stage.{name}.ms", value=min(seconds) * MS, unit="ms", how=how, kind="time")
         for name, seconds in zip(STAGES, zip(*turns, strict=True), strict=True)
     ]
 
 
-def _imports(intake: Package) -> list[Entry]:
+def _imports(intake: Package) -> list[Figure]:
     """By package, from `-X importtime`; `webhook_intake` itself creates the clients."""
     spent = min((_importing_times(intake) for _ in range(TURNS)), key=Counter.total)
-    how = f"-X importtime of webhook_intake: time in the package's own modules, least of {TURNS}"
+    how = f"-X importtime of webhook_intake: time in the package's own modules, minimum of {TURNS} runs"
     return [
-        Entry(key=f"cold_start.import.{name}.ms", value=us / MS, unit="ms", how=how, kind="time")
+        Figure(key=f"cold_start.import.{name}.ms", value=us / MS, unit="ms", how=how, kind="time")
         for name, us in spent.most_common(MOST_PACKAGES)
     ]
 

@@ -14,7 +14,7 @@ from bench.sizes import item_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bench.bed import Bed
+    from bench.harness import Harness
     from bench.meter import Usage
 
 DAYS_A_MONTH = 30
@@ -25,7 +25,7 @@ OVERHEAD_BYTES = 100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     normal: Usage
-    literal: Usage
+    original: Usage
     lives: Mapping[str, Usage]
     job_bytes: int
     kept_byte_months: float
@@ -37,28 +37,28 @@ class Counts:
         return self.normal.written(*capacity.SAME_WORK)
 
 
-def count(bed: Bed) -> Counts:
-    normal, life = capacity.life(bed, "normal"), Life()
+def count(harness: Harness) -> Counts:
+    normal, life = capacity.life(harness, "normal"), Life()
     steps = lives.normal(life)
-    before = _everything(bed)
-    bed.measure(*steps)
-    after = _everything(bed)
+    before = _everything(harness)
+    harness.measure(*steps)
+    after = _everything(harness)
     functions = [function for function, _ in steps]
     return Counts(
         normal=normal,
-        literal=capacity.literal_life(bed),
-        lives={name: capacity.life(bed, name) for name in LIVES},
-        job_bytes=round(capacity.job_bytes(bed, life)),
+        original=capacity.original_life(harness),
+        lives={name: capacity.life(harness, name) for name in LIVES},
+        job_bytes=round(capacity.job_bytes(harness, life)),
         kept_byte_months=after - before,
         webhooks=functions.count("webhook_intake"),
         scheduling_events=functions.count("scheduling_events"),
     )
 
 
-def _everything(bed: Bed) -> float:
+def _everything(harness: Harness) -> float:
     """Bytes in all tables and indexes, multiplied by the months of retention."""
     return sum(
-        _kept_bytes(table, bed.dynamodb.scan(TableName=table.name)["Items"]) * table.retention_days / DAYS_A_MONTH
+        _kept_bytes(table, harness.dynamodb.scan(TableName=table.name)["Items"]) * table.retention_days / DAYS_A_MONTH
         for table in schema.TABLES
     )
 

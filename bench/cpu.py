@@ -17,16 +17,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench.bed import captured_log, invoke
+from bench.harness import captured_log, invoke
 from bench.lives import Life, normal
 from bench.replay import Bare, Stopwatch, canned, recorded
-from bench.report import Entry
+from bench.report import Figure
 from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bench.bed import Bed
+    from bench.harness import Harness
     from bench.lives import Step
 
 ROUNDS, TIMES = 100, 10
@@ -62,19 +62,19 @@ class Profile(NamedTuple):
     calls: int
 
 
-def measure(bed: Bed) -> list[Entry]:
-    bed.measure(*normal(Life()))
-    entries: list[Entry] = []
+def measure(harness: Harness) -> list[Figure]:
+    harness.measure(*normal(Life()))
+    entries: list[Figure] = []
     for path, (step, steps_before) in PATHS.items():
         job = Life()
-        bed.measure(*normal(job)[:steps_before])
-        entries += _webhook(bed, path, job.webhook(step))
+        harness.measure(*normal(job)[:steps_before])
+        entries += _webhook(harness, path, job.webhook(step))
     return entries
 
 
-def _webhook(bed: Bed, path: str, step: Step) -> Iterator[Entry]:
-    calls, responses = recorded(bed, step)
-    with canned(bed, responses), captured_log():
+def _webhook(harness: Harness, path: str, step: Step) -> Iterator[Figure]:
+    calls, responses = recorded(harness, step)
+    with canned(harness, responses), captured_log():
         seconds = _least(step, Bare(calls, responses))
         profile = _profile(partial(invoke, *step))
     return _entries(path, seconds, calls=len(calls), profile=profile)
@@ -122,9 +122,9 @@ def _profile(handled: Callable[[], object]) -> Profile:
     return Profile(shares=shares, calls=round(stats.total_calls / TIMES))  # type: ignore[attr-defined]
 
 
-def _entries(path: str, seconds: Seconds, *, calls: int, profile: Profile) -> Iterator[Entry]:
+def _entries(path: str, seconds: Seconds, *, calls: int, profile: Profile) -> Iterator[Figure]:
     key = f"cpu.{path}"
-    how = f"CPU time a webhook, least of {ROUNDS} times {TIMES} in turns, recorded responses below botocore; "
+    how = f"CPU time per webhook, minimum of {ROUNDS} alternating runs of {TIMES} calls, recorded responses; "
     bare = f"the same {calls} calls by a bare boto3 client"
     for name, value, baseline, what in (
         ("us", seconds.whole, seconds.bare, f"the whole handler; baseline: only {bare}"),
@@ -138,7 +138,7 @@ def _entries(path: str, seconds: Seconds, *, calls: int, profile: Profile) -> It
         ),
     ):
         floor = None if baseline is None else baseline * US
-        yield Entry(key=f"{key}.{name}", value=value * US, baseline=floor, unit="µs", how=how + what, kind="time")
-    yield Entry(key=f"{key}.python_calls", value=profile.calls, unit="calls", how="functions called, by cProfile")
+        yield Figure(key=f"{key}.{name}", value=value * US, baseline=floor, unit="µs", how=how + what, kind="time")
+    yield Figure(key=f"{key}.python_calls", value=profile.calls, unit="calls", how="functions called, by cProfile")
     for name, part in profile.shares.items():
-        yield Entry(key=f"{key}.share.{name}", value=part, unit="of time", how="cProfile, inclusive", kind="time")
+        yield Figure(key=f"{key}.share.{name}", value=part, unit="of time", how="cProfile, inclusive", kind="time")

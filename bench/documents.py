@@ -35,7 +35,7 @@ def _job(counts: Counts) -> Iterator[tuple[str, ...]]:
         yield f"`{name}`", f"{units:g}", f"{counts.normal.reads[name]:g}", _million(units, counts.normal.reads[name])
     yield "**everything**", *_total(counts.normal.written(), counts.normal.read())
     yield "jobs and history alone", *_total(counts.same_work, counts.normal.read())
-    yield "the same with the original schema", *_total(counts.literal.written(), counts.literal.read())
+    yield "the same with the original schema", *_total(counts.original.written(), counts.original.read())
     yield (
         "the same in the original estimate",
         *_total(prices.CLAIMED_WRITE_UNITS, prices.CLAIMED_READ_UNITS),

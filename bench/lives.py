@@ -1,4 +1,4 @@
-"""Events of complete jobs, each in its own run."""
+"""The events of complete jobs, each in its own run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.webhooks import RAN_ON, http_event, payload
 Step = tuple[str, dict[str, Any]]
 
 TEN_O_CLOCK_MS = 1_736_935_200_123
-# Only organisations that define custom properties send them; they add to the size of an item.
+# Webhooks contain custom properties only if the organisation defines them. They increase the size of an item.
 WITH_PROPERTIES = payload("queued")
 TYPICAL = copy.deepcopy(WITH_PROPERTIES) | {"repository": WITH_PROPERTIES["repository"] | {"custom_properties": {}}}
 SECONDS = {"queued": 1, "waiting": 5, "queued again": 9, "in_progress": 151, "completed": 766}
@@ -23,7 +23,7 @@ _numbers = itertools.count(1)
 
 
 def examples() -> list[dict[str, Any]]:
-    """GitHub's examples without those of GHES, which repeat them."""
+    """GitHub's examples, without the duplicates for GHES."""
     found = {json.dumps(example, sort_keys=True): example for example in payloads("workflow_job")}
     return list(found.values())
 
@@ -46,7 +46,7 @@ class Life:
 
     @property
     def installation_id(self) -> int:
-        """Payloads of hooks without an App contain no installation."""
+        """0 for a hook without an App, whose payload has no installation."""
         return int((self.example.get("installation") or {"id": 0})["id"])
 
     @property
@@ -54,7 +54,7 @@ class Life:
         return f"i-0abc{self.number:013x}"
 
     def webhook(self, step: str, *, again: int = 0, hook: int = 0, **changes: Any) -> Step:
-        """`again` is a redelivery after a second; another `hook` sends a different body under its own id."""
+        """`again` is a redelivery after a second. Another `hook` sends a different body with another delivery id."""
         if hook:
             changes = {"check_run_url": f"hook {hook}", **changes}
         body = json.dumps(self.message(step, **changes)).encode()

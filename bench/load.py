@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench import empty_function
 from bench.lives import Life, without_launcher
-from bench.report import Entry
+from bench.report import Figure
 from local.aws import clients as aws
 from local.github import webhooks as github_webhooks
 
@@ -40,9 +40,9 @@ class Batch:
         return sorted(self.waits)[min(len(self.waits) - 1, int(part * len(self.waits)))]
 
 
-def measure(outputs: Outputs) -> list[Entry]:
+def measure(outputs: Outputs) -> list[Figure]:
     empty_url = empty_function.deploy(outputs)
-    entries: list[Entry] = []
+    entries: list[Figure] = []
     sent: list[Life] = []
     for concurrency in CONCURRENCY:
         warming, jobs = _some(2 * concurrency), _some(JOBS)
@@ -81,7 +81,7 @@ def _post(url: str, secret: str, event: dict[str, Any]) -> tuple[float, int]:
     return time.perf_counter() - started, status
 
 
-def _entries(concurrency: int, ours: Batch, empty: Batch) -> list[Entry]:
+def _entries(concurrency: int, ours: Batch, empty: Batch) -> list[Figure]:
     key = f"load.{concurrency}"
     how = f"{3 * JOBS} signed webhooks, {concurrency} at a time, into the deployed app; baseline: an empty function"
     figures = {
@@ -90,13 +90,13 @@ def _entries(concurrency: int, ours: Batch, empty: Batch) -> list[Entry]:
         "p99_ms": (ours.percentile(0.99) * MS, empty.percentile(0.99) * MS, "ms"),
     }
     timed = [
-        Entry(key=f"{key}.{name}", value=value, baseline=baseline, unit=unit, how=how, kind="time")
+        Figure(key=f"{key}.{name}", value=value, baseline=baseline, unit=unit, how=how, kind="time")
         for name, (value, baseline, unit) in figures.items()
     ]
-    return [*timed, Entry(key=f"{key}.errors", value=len(ours.waits) - ours.accepted, unit="webhooks", how=how)]
+    return [*timed, Figure(key=f"{key}.errors", value=len(ours.waits) - ours.accepted, unit="webhooks", how=how)]
 
 
-def _check_tables(outputs: Outputs, jobs: list[Life]) -> list[Entry]:
+def _check_tables(outputs: Outputs, jobs: list[Life]) -> list[Figure]:
     """Checks that every delivery is in the history and every job is completed."""
     dynamodb = aws.client(outputs, "dynamodb")
     lines, done = set(), 0
@@ -115,14 +115,14 @@ def _check_tables(outputs: Outputs, jobs: list[Life]) -> list[Entry]:
     sent = {event["headers"]["x-github-delivery"] for job in jobs for _, event in without_launcher(job)}
     dynamodb.close()
     return [
-        Entry(
+        Figure(
             key="load.deliveries_in_history",
             value=len(lines & sent),
             baseline=len(sent),
             unit="deliveries",
             how="found in the deployed tables after the load; baseline: sent",
         ),
-        Entry(
+        Figure(
             key="load.jobs_completed",
             value=done,
             baseline=len(jobs),

@@ -79,7 +79,7 @@ class Meter:
         self.usage.items_read += _items_in(parsed)
 
     def _add_failed_write(self, params: Mapping[str, Any]) -> None:
-        """A failed conditional write is billed like a write. The engine doesn't report it, so it is computed."""
+        """A failed conditional write is billed like a write. DynamoDB Local doesn't report it, so it is computed."""
         key = params.get("Key") or {name: params["Item"][name] for name in ("PK", "SK")}
         stored = self._unmetered.get_item(TableName=params["TableName"], Key=key, ConsistentRead=True).get("Item", {})
         self.usage.writes[params["TableName"]] += max(write_units(stored), write_units(params.get("Item", {})))

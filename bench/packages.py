@@ -7,7 +7,7 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bench.report import Entry
+from bench.report import Figure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def deployed(assembly: Path) -> dict[str, Package]:
 
 
 def environment(function: dict[str, Any]) -> dict[str, str]:
-    """The variables of a function. What is only known at deployment is replaced, also within a longer text."""
+    """The variables of a function. Values that are only known at deployment are replaced, even within a longer text."""
     return {key: _text(value) for key, value in function["Environment"]["Variables"].items()}
 
 
@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
             return "known-when-deployed"
 
 
-def measure(assembly: Path, scratch: Path) -> list[Entry]:
+def measure(assembly: Path, scratch: Path) -> list[Figure]:
     packages = deployed(assembly)
     layers = {layer for package in packages.values() for layer in package.layers}
     folders = {f"layer.{_holds(layer)}": layer for layer in layers}
@@ -73,7 +73,7 @@ def _holds(layer: Path) -> str:
     return min((folder.name for folder in layer.glob("runledger*")), key=len)
 
 
-def _sizes(name: str, folder: Path, scratch: Path) -> list[Entry]:
+def _sizes(name: str, folder: Path, scratch: Path) -> list[Figure]:
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     archive = scratch / f"{name}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -82,5 +82,5 @@ def _sizes(name: str, folder: Path, scratch: Path) -> list[Entry]:
     sizes = {"kb": sum(file.stat().st_size for file in files), "zipped_kb": archive.stat().st_size}
     how = "as `cdk deploy` made it for this machine"
     return [
-        Entry(key=f"package.{name}.{what}", value=size / KILOBYTE, unit="KB", how=how) for what, size in sizes.items()
+        Figure(key=f"package.{name}.{what}", value=size / KILOBYTE, unit="KB", how=how) for what, size in sizes.items()
     ]

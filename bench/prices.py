@@ -7,7 +7,7 @@ MILLION = 1_000_000
 
 WRITE_UNIT = 0.625 / MILLION  # on demand, since November 2024
 READ_UNIT = 0.125 / MILLION
-WRITE_CAPACITY_HOUR = 0.00065  # provisioned: one unit a second, for an hour
+WRITE_CAPACITY_HOUR = 0.00065  # provisioned: one unit per second, for an hour
 READ_CAPACITY_HOUR = 0.00013
 STORED_GB_MONTH = 0.25
 LAMBDA_GB_SECOND = 0.0000133334  # arm64
@@ -21,6 +21,7 @@ ALARM_MONTH = 0.10
 DASHBOARD_MONTH = 3.00
 SECRET_MONTH = 0.40
 SECRET_CALL = 0.05 / 10_000
+# Only used by the test of docs/cost.md.
 SNAPSTART_CACHED_GB_SECOND = 0.0000015046
 SNAPSTART_RESTORED_GB = 0.0001397998
 

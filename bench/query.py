@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.lives import TYPICAL, Life, normal
-from bench.report import Entry
+from bench.report import Figure
 from tests.api.client import Client
 
 if TYPE_CHECKING:
-    from bench.bed import Bed
+    from bench.harness import Harness
 
 JOBS = 70
 OPEN_JOBS = 10
@@ -41,17 +41,17 @@ def queries(job: Life) -> list[Query]:
     return [Query(name=name, path=path, parameters=parameters) for name, (path, parameters) in requests.items()]
 
 
-def measure(bed: Bed) -> list[Entry]:
+def measure(harness: Harness) -> list[Figure]:
     jobs = [Life() for _ in range(JOBS)]
     for number, job in enumerate(jobs):
-        bed.measure(*normal(job)[: 1 if number < OPEN_JOBS else None])
+        harness.measure(*normal(job)[: 1 if number < OPEN_JOBS else None])
     client = Client(handler=importlib.import_module("api").handler)
-    return [entry for query in queries(jobs[-1]) for entry in _measure(bed, client, query)]
+    return [entry for query in queries(jobs[-1]) for entry in _measure(harness, client, query)]
 
 
-def _measure(bed: Bed, client: Client, query: Query) -> list[Entry]:
+def _measure(harness: Harness, client: Client, query: Query) -> list[Figure]:
     client.get(query.path, **query.parameters)  # warms the function's caches
-    usage = bed.meter.reset()
+    usage = harness.meter.reset()
     response = client.get(query.path, **query.parameters)
     if response.status != OK:
         raise RuntimeError(f"GET {query.path} returned {response.status}: {response.body}")
@@ -59,7 +59,8 @@ def _measure(bed: Bed, client: Client, query: Query) -> list[Entry]:
     found = {"read_units": usage.read(), "items": usage.items_read, "calls": usage.round_trips}
     units = {"read_units": "read units", "items": "items", "calls": "calls"}
     return [
-        Entry(key=f"query.{query.name}.{what}", value=value, unit=units[what], how=how) for what, value in found.items()
+        Figure(key=f"query.{query.name}.{what}", value=value, unit=units[what], how=how)
+        for what, value in found.items()
     ]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from botocore.awsrequest import AWSResponse
 
-    from bench.bed import Bed
+    from bench.harness import Harness
     from bench.lives import Step
 
 Call = tuple[str, dict[str, Any]]
@@ -35,7 +35,7 @@ class Network:
         return response(next(self._responses))
 
 
-def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
+def recorded(harness: Harness, step: Step) -> tuple[list[Call], list[bytes]]:
     """Records the calls of a webhook and their responses."""
     calls: list[Call] = []
     responses: list[bytes] = []
@@ -53,21 +53,21 @@ def recorded(bed: Bed, step: Step) -> tuple[list[Call], list[bytes]]:
 
     client.meta.events.register("after-call", record_response)
     with patch.object(client, "_make_api_call", record_call):
-        bed.measure(step)
+        harness.measure(step)
     client.meta.events.unregister("after-call", record_response)
     return calls, responses
 
 
 @contextmanager
-def canned(bed: Bed, responses: list[bytes]) -> Iterator[None]:
+def canned(harness: Harness, responses: list[bytes]) -> Iterator[None]:
     """Disables the meter, which takes time too."""
     client = clients.client("dynamodb")
     network, client._endpoint.http_session = client._endpoint.http_session, Network(responses)
-    bed.meter.detach(client.meta.events)
+    harness.meter.detach(client.meta.events)
     try:
         yield
     finally:
-        bed.meter.attach(client.meta.events)
+        harness.meter.attach(client.meta.events)
         client._endpoint.http_session = network
 
 

@@ -14,7 +14,7 @@ DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Figure:
     """A count is the same in every run. A time varies, so compare its ratio."""
 
     key: str
@@ -34,12 +34,12 @@ class Entry:
         return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in fields.items()}
 
 
-def write(entries: Iterable[Entry], file: Path) -> None:
+def write(entries: Iterable[Figure], file: Path) -> None:
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({entry.key: entry.as_json() for entry in entries}, indent=2) + "\n")
 
 
-def lines(entries: Iterable[Entry]) -> Iterator[str]:
+def lines(entries: Iterable[Figure]) -> Iterator[str]:
     entries = list(entries)
     width = max(len(entry.key) for entry in entries)
     yield f"{'':{width}}  {'value':>10} {'baseline':>10} {'ratio':>6}"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench.lives import Life, normal
-from bench.report import Entry
+from bench.report import Figure
 from tests.support.webhooks import http_event
 
 if TYPE_CHECKING:
-    from bench.bed import Bed
+    from bench.harness import Harness
     from bench.meter import Usage
 
 # GetItem, then two writes; a scheduling event needs no read.
 LITERAL = {"new_job": 3, "scheduled": 2, "started": 3, "completed": 3}
 
 
-def paths(bed: Bed) -> dict[str, Usage]:
+def paths(harness: Harness) -> dict[str, Usage]:
     """In the order of one job, after another job has warmed the functions."""
-    bed.measure(*normal(Life()))
+    harness.measure(*normal(Life()))
     job, late = Life(), Life()
     paths = {
         "new_job": job.webhook("queued"),
@@ -34,25 +34,25 @@ def paths(bed: Bed) -> dict[str, Usage]:
         "event_not_used": ("webhook_intake", http_event(b"{}", event="star")),
         "bad_signature": ("webhook_intake", http_event(b"{}", signature="sha256=0")),
     }
-    found = {path: bed.measure(step) for path, step in paths.items()}
-    bed.throttling = True
-    found["deferred"] = bed.measure(Life().webhook("queued"))
-    bed.throttling = False
-    bed.cold()
-    found["new_job_in_a_cold_function"] = bed.measure(Life().webhook("queued"))
+    found = {path: harness.measure(step) for path, step in paths.items()}
+    harness.throttling = True
+    found["deferred"] = harness.measure(Life().webhook("queued"))
+    harness.throttling = False
+    harness.clear_caches()
+    found["new_job_in_a_cold_function"] = harness.measure(Life().webhook("queued"))
     return found
 
 
-def measure(bed: Bed) -> list[Entry]:
+def measure(harness: Harness) -> list[Figure]:
     return [
-        Entry(
+        Figure(
             key=f"round_trips.{path}",
             value=usage.round_trips,
             baseline=LITERAL.get(path),
             unit="calls",
             how="requests on the wire: " + (_named(usage) or "none"),
         )
-        for path, usage in paths(bed).items()
+        for path, usage in paths(harness).items()
     ]
 
 

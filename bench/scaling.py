@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.bill import BILLED_SECONDS
+from stacks.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 PARTITION_WRITES = 1000
 TABLE_WRITES = 40_000  # default quota of a table or index
 NEW_TABLE_WRITES = 4_000
-OUR_REQUESTS = 500  # the setting webhook_rate_limit
+DEFAULTS = Settings.read(lambda _name: None)
 API_REQUESTS = 10_000
 CONCURRENT_FUNCTIONS = 1000
 PUBLISHED_EVENTS = 10_000
@@ -49,7 +50,7 @@ def limits(counts: Counts) -> Iterator[Limit]:
     found = [
         Limit(
             name="Runledger's rate limit",
-            quota=OUR_REQUESTS,
+            quota=DEFAULTS.webhook_rate_limit,
             used_by_a_job=counts.webhooks,
             meaning="requests a second",
             remedy="the settings `webhook_rate_limit` and `webhook_burst_limit`",

@@ -1,1 +1,1 @@
-"""`make preflight`: what would keep a deployment from working, before and after `cdk deploy`. It changes nothing."""
+"""`make preflight`: finds problems that would prevent a deployment, or keep it from working. It changes nothing."""

@@ -1,4 +1,4 @@
-"""`python -m preflight [-c name=value ...]`: settings as `cdk` takes them. Exit code 1 if there is a problem."""
+"""`python -m preflight [-c name=value ...]` takes settings as `cdk` does. The exit code is 1 if there is a problem."""
 
 import argparse
 import json
@@ -80,7 +80,7 @@ def _after(session: Any, settings: Settings) -> Iterator[Check]:
 
 
 def _alarm_topics(session: Any, settings: Settings, stacks: Iterable[Stack]) -> Iterator[tuple[str, str]]:
-    """By region. Regions whose stack does not exist yet are omitted."""
+    """By region. Regions whose stack doesn't exist yet are omitted."""
     forwarders = (
         (region, cloudformation.find_stack(_session(region), settings.forwarder_stack(region, session.region_name)))
         for region in settings.regions_beside(session.region_name)

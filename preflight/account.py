@@ -9,7 +9,7 @@ from preflight.results import Ok, Outcome, Problem
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 OLDEST_BOOTSTRAP = 6
-# The functions of one deployment: with fewer, a burst on one queue leaves nothing for webhooks.
+# What one deployment needs: with less, a burst on one queue leaves no concurrency for webhooks.
 FEWEST_CONCURRENT = 50
 INCREASE = (
     "aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 "
@@ -35,21 +35,21 @@ def bootstrap(session: Any, command: str = "cdk bootstrap") -> Outcome:
     except ClientError as error:
         if error.response["Error"]["Code"] != "ParameterNotFound":
             raise
-        return Problem("CDK is not bootstrapped in this account and region", command)
+        return Problem("CDK isn't bootstrapped in this account and region", command)
     if int(found) < OLDEST_BOOTSTRAP:
         return Problem(f"version {found} is older than {OLDEST_BOOTSTRAP}", command)
     return Ok(f"version {found}")
 
 
 def runner_region(session: Any, forwarder: str) -> Outcome:
-    """A region whose events are forwarded: it needs a bootstrap of its own, and a stack that can be updated."""
+    """A region whose events are forwarded. It must be bootstrapped too, and its stack must be updatable."""
     account = session.client("sts").get_caller_identity()["Account"]
     prepared = bootstrap(session, f"cdk bootstrap aws://{account}/{session.region_name}")
     if not isinstance(prepared, Ok):
         return prepared
     stack = find_stack(session, forwarder)
     if stack is None:
-        return Ok(f"bootstrap {prepared.detail}; {forwarder} does not exist yet")
+        return Ok(f"bootstrap {prepared.detail}; {forwarder} doesn't exist yet")
     return obstacle(stack, session.region_name) or Ok(f"bootstrap {prepared.detail}; {forwarder} can be updated")
 
 
@@ -58,8 +58,8 @@ def concurrency(session: Any) -> Outcome:
     free = limits["UnreservedConcurrentExecutions"]
     if free < FEWEST_CONCURRENT:
         return Problem(
-            f"Lambda runs at most {free} functions at once (unreserved), so a burst delays webhooks; "
-            "enough for a trial, not for production",
+            f"Lambda has only {free} unreserved concurrent executions, so a burst delays webhooks; this is enough for "
+            "a trial, but not for production",
             INCREASE,
         )
     return Ok(f"{free} unreserved concurrent executions")

@@ -1,4 +1,4 @@
-"""The buckets of the storage phases. A deployment doesn't notice a wrong one, because it only names them."""
+"""The buckets of the storage phases. A deployment doesn't check them, because it only uses their names."""
 
 from http import HTTPStatus
 from typing import Any
@@ -10,7 +10,7 @@ from stacks.settings import CREATE, Settings
 
 
 def buckets(session: Any, settings: Settings) -> Outcome:
-    """They must exist in this account and region: S3 itself compares the account, and reports the region."""
+    """They must exist in this account and region. S3 compares the account, and returns the region."""
     phase = settings.storage_phase
     named = {
         "webhook_bucket": settings.webhook_bucket if phase.uses_webhook_bucket else "",
@@ -18,7 +18,7 @@ def buckets(session: Any, settings: Settings) -> Outcome:
     }
     wanted = {setting: bucket for setting, bucket in named.items() if bucket}
     if not wanted:
-        return Skipped(f"storage_phase `{phase}` uses no bucket of yours")
+        return Skipped(f"storage_phase `{phase}` uses no existing bucket")
     account = session.client("sts").get_caller_identity()["Account"]
     s3 = session.client("s3")
     for setting, bucket in wanted.items():

@@ -1,4 +1,4 @@
-"""Stacks in one account and region: which there are, whether they can be updated, and which resources they hold."""
+"""The stacks in one account and region: which exist, whether they can be updated, and which resources they have."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ PARTS = ("data", "events", "api", "observability")
 
 
 class Condition(StrEnum):
-    """What a stack's status means for the next deployment."""
+    """What the status of a stack means for the next deployment."""
 
     UPDATABLE = "updatable"
     BUSY = "busy"
-    EMPTY = "empty"  # its first creation failed and was undone
-    INCOMPLETE = "incomplete"  # it may still hold resources, and can only be deleted
-    ROLLBACK_STOPPED = "rollback stopped"  # it holds everything, and its rollback must be finished first
+    EMPTY = "empty"  # its first deployment failed and was rolled back
+    INCOMPLETE = "incomplete"  # it may still have resources, and can only be deleted
+    ROLLBACK_STOPPED = "rollback stopped"  # it has all its resources, and its rollback must be finished first
 
 
 CONDITIONS = {
@@ -59,12 +59,12 @@ def find_stack(session: Any, name: str) -> Stack | None:
 
 
 def parts(session: Any, stage: str) -> list[Stack]:
-    """The stacks of a stage that exist, without those in other regions."""
+    """The existing stacks of a stage, without those in other regions."""
     return [each for part in PARTS if (each := find_stack(session, f"runledger-{stage}-{part}"))]
 
 
 def our_stacks(session: Any) -> Iterator[Stack]:
-    """Of every stage, and of deployments in other regions that forward events from this one."""
+    """The stacks of every stage, and those that forward events from this region to deployments in other regions."""
     for page in session.client("cloudformation").get_paginator("describe_stacks").paginate():
         yield from (stack for each in page["Stacks"] if (stack := _stack(each)).is_ours)
 
@@ -87,29 +87,29 @@ def can_be_updated(session: Any, stage: str) -> Outcome:
         if problem := obstacle(stack, session.region_name):
             return problem
     if not found:
-        return Ok(f"no stack of the stage {stage} exists: this is its first deployment")
+        return Ok(f"the stage {stage} has no stacks yet: this is its first deployment")
     return Ok(f"{len(found)} of {len(PARTS)} exist and can be updated")
 
 
 def obstacle(stack: Stack, region: str) -> Problem | None:
-    """What keeps a deployment from updating the stack, and how to remove it."""
+    """The problem that keeps a deployment from updating the stack, and how to solve it."""
     if not stack.is_ours:
-        return Problem(f"{stack.name} is not a stack of Runledger", "choose another `stage`")
+        return Problem(f"{stack.name} isn't a Runledger stack", "choose another `stage`")
     state = f"{stack.name} is in {stack.status}"
     match stack.condition:
         case Condition.UPDATABLE:
             return None
         case Condition.BUSY:
-            return Problem(state, "wait until the other deployment is over")
+            return Problem(state, "wait until the other deployment has finished")
         case Condition.ROLLBACK_STOPPED:
             return Problem(
-                f"{state}: it holds your data, so do not delete it",
-                f"correct the cause, run `{_command('continue-update-rollback', stack, region)}`, then deploy again",
+                f"{state}: it contains your data, so don't delete it",
+                f"fix the cause, run `{_command('continue-update-rollback', stack, region)}`, then deploy again",
             )
         case Condition.INCOMPLETE:
             return Problem(
-                f"{state}: it may still hold resources",
-                f"see what is left with `{_command('list-stack-resources', stack, region)}`, then "
+                f"{state}: it may still have resources",
+                f"list them with `{_command('list-stack-resources', stack, region)}`, then "
                 f"{_deletion(stack, region)}, and deploy again",
             )
         case Condition.EMPTY:
@@ -121,7 +121,7 @@ def _deletion(stack: Stack, region: str) -> str:
     if not stack.is_protected:
         return f"run {delete}"
     unprotect = _command("update-termination-protection --no-enable-termination-protection", stack, region)
-    return f"turn its termination protection off with `{unprotect}`, run {delete}"
+    return f"turn off its termination protection with `{unprotect}`, run {delete}"
 
 
 def _command(action: str, stack: Stack, region: str) -> str:

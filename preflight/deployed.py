@@ -1,4 +1,4 @@
-"""A deployment that exists: whether webhooks arrive, GitHub responds, and alarms of each region reach a subscriber."""
+"""Checks an existing deployment: whether webhooks arrive, GitHub responds, and every alarm topic has a subscriber."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,14 +16,14 @@ from preflight.results import Ok, Outcome, Problem, Skipped
 from stacks.settings import Settings
 
 PENDING = "PendingConfirmation"
-NOT_DEPLOYED = Skipped("it is not deployed yet")
+NOT_DEPLOYED = Skipped("not deployed yet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """`outputs` are those of all stacks of the stage; an output is absent while its stack is.
+    """`outputs` are the outputs of all stacks of the stage. They are absent as long as their stack doesn't exist.
 
-    `topics` are those of the alarms, by region: an alarm can notify only a topic of its own region.
+    `topics` are the alarm topics by region: an alarm can only notify a topic in its own region.
     """
 
     session: Any
@@ -43,9 +43,9 @@ class Deployed:
         )
         if not found["Count"]:
             return Problem(
-                "no webhook about a job was recorded yet",
+                "no job webhook has been recorded yet",
                 "connect GitHub and run a workflow (docs/github-app.md); "
-                f"the webhook's address is {self.outputs['WebhookUrl']}",
+                f"the webhook URL is {self.outputs['WebhookUrl']}",
             )
         return Ok(f"recorded for {found['Count']} installation(s)")
 
@@ -60,11 +60,11 @@ class Deployed:
             app = GitHubApp.from_secret(secret, api_url=self.settings.github_api_url)
             installations = list(app.installations())
         except GitHubRefusal as refusal:
-            return Problem(f"GitHub does not accept it ({refusal})", store)
+            return Problem(f"GitHub doesn't accept it ({refusal})", store)
         except UnavailableError as error:
             return Problem(f"GitHub didn't respond ({error})", "check `github_api_url`, and try again")
         if not installations:
-            return Problem("it works, but the App is installed nowhere", "docs/github-app.md#3-install-the-app")
+            return Problem("GitHub accepts it, but the App isn't installed", "docs/github-app.md#3-install-the-app")
         return Ok(f"GitHub accepts it; the App has {len(installations)} installation(s)")
 
     def alarms(self) -> Outcome:
@@ -78,11 +78,12 @@ class Deployed:
             number += len(confirmed)
             if found and not confirmed:
                 return Problem(
-                    f"{found[0]['Endpoint']} has not confirmed in {region}", "follow the link in the mail from AWS"
+                    f"{found[0]['Endpoint']} hasn't confirmed its subscription in {region}",
+                    "follow the link in the email from AWS",
                 )
             if not found:
                 return Problem(
-                    f"no one is subscribed to the alarms in {region}",
+                    f"the alarms in {region} have no subscriber",
                     f"set `alarm_email`, or run `aws sns subscribe --topic-arn {topic} --region {region} "
                     "--protocol email --notification-endpoint ADDRESS`",
                 )
@@ -102,8 +103,8 @@ class Deployed:
         names = [each.name for each in entries if each.role == Role.OPERATOR]
         if not names:
             if self.settings.jwt_issuer:
-                return Skipped("no operator has a token; JWTs of `jwt_issuer` may have the role")
-            return Problem("no operator has a token", create)
+                return Skipped("no token has the role operator, but JWTs from `jwt_issuer` may have it")
+            return Problem("no token has the role operator", create)
         return Ok(", ".join(names))
 
     def _secret(self, output: str) -> str:

@@ -1,4 +1,4 @@
-"""This machine: the tools that `cdk deploy` runs with."""
+"""This machine: the tools that `cdk deploy` needs."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Names in the account that a deployment would collide with, or that an earlier installation left behind."""
+"""Names in the account that collide with a deployment, and resources that an earlier deployment left behind."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,19 +12,19 @@ REMOVAL = "docs/operating.md#remove-it"
 def fixed_names(session: Any, stage: str) -> Outcome:
     """Dashboards, alarms, their topic, log groups and the bus have fixed names. A deployment fails if one is in use.
 
-    Names of this deployment's own stacks don't count, even if its first deployment failed. A deployment of the stage in
-    another region may have a forwarder here, whose names differ from all of these.
+    Names in this deployment's own stacks don't count, even if its first deployment failed. A deployment of the stage in
+    another region may forward events from here, but its names are all different.
     """
     ours = [each for each in cloudformation.our_stacks(session) if each.name.startswith(f"runledger-{stage}-")]
     own = cloudformation.resources(session, ours)
     taken = [f"{kind} {name}" for kind, name, resource in _in_use(session, stage) if resource not in own]
     if taken:
-        return Problem(f"taken by something else: {', '.join(taken)}", "delete it, or choose another `stage`")
+        return Problem(f"already used by something else: {', '.join(taken)}", "delete it, or choose another `stage`")
     return Ok("free, or in use by this deployment")
 
 
 def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and id of everything that has a name which a deployment of the stage would give."""
+    """The kind, name and id of every resource whose name a deployment of the stage would use."""
     prefix = f"runledger-{stage}"
     cloudwatch, logs = session.client("cloudwatch"), session.client("logs")
     wanted = {prefix, f"{prefix}-{session.region_name}"}
@@ -44,7 +44,7 @@ def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str, str]]:
 
 
 def leftovers(session: Any, stage: str) -> Outcome:
-    """A new deployment would not use them: it creates resources with new names."""
+    """Tables and queues of deleted stacks. A new deployment wouldn't use them: it creates resources with new names."""
     left = []
     if cloudformation.find_stack(session, f"runledger-{stage}-data") is None:
         pages = session.client("dynamodb").get_paginator("list_tables").paginate()
@@ -57,7 +57,7 @@ def leftovers(session: Any, stage: str) -> Outcome:
             left += [f"queue {url.rpartition('/')[2]}" for url in urls]
     if left:
         return Problem(
-            f"an earlier installation left {', '.join(left)}; a deployment would start with empty tables",
-            f"import the tables, or remove what is left ({REMOVAL})",
+            f"an earlier deployment left {', '.join(left)}; a new deployment would start with empty tables",
+            f"import the tables, or delete these resources ({REMOVAL})",
         )
-    return Ok("nothing is left of an earlier installation")
+    return Ok("an earlier deployment left nothing behind")

@@ -66,7 +66,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """A deployment works, but not for long or not well. It does not change the exit code."""
+    """A deployment works, but not for long or not well. This doesn't change the exit code."""
 
     detail: str
     next_step: str

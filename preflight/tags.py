@@ -1,4 +1,4 @@
-"""Two deployments that stop machines must never both take the same machine for theirs."""
+"""Checks that no other deployment stops the same machines."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,29 +13,29 @@ from stacks.settings import Settings
 
 
 def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
-    """Every deployment has a stack with its policy in each of its regions, so our regions show all that matter."""
+    """Every deployment has a stack with its policy in each of its regions, so it is enough to look in ours."""
     if settings.orphans is not OrphanMode.ENFORCE:
-        return Skipped("`orphans` is `report`: this stage stops no machine by itself")
+        return Skipped("`orphans` is `report`: this stage doesn't stop machines by itself")
     for region in (main_region, *settings.regions_beside(main_region)):
         session = session_in(region)
         own = find_stack(session, _own_stack(settings, region, main_region))
         for stack in our_stacks(session):
-            # By id: the stack of another deployment may have the same name in another region.
+            # Compares ids, because another deployment's stack may have the same name in another region.
             if (own is None or stack.stack_id != own.stack_id) and _stops_the_same(stack, settings):
                 return Problem(
                     f"{stack.name} in {region} stops machines too, and one machine can have the `runner_tags` of both",
-                    "give the two deployments different values of one tag",
+                    "give one of the tags different values in the two deployments",
                 )
     return Ok("no other deployment stops the same machines")
 
 
 def are_disjoint(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether no machine can have all tags of both: then a tag of both has values that exclude each other."""
+    """Whether no machine can have all tags of both: they share a tag whose values exclude each other."""
     return any(_exclude_each_other(one[name], other[name]) for name in one.keys() & other.keys())
 
 
 def _exclude_each_other(one: str, other: str) -> bool:
-    """Only if it is certain. Two patterns may match the same value, so they never count as different."""
+    """True only if it is certain. Two patterns may match the same value, so they never count as different."""
     if has_wildcard(one) and has_wildcard(other):
         return False
     return not (matches(one, other) or matches(other, one))

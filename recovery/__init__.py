@@ -1,1 +1,1 @@
-"""Brings back what a deployment has lost. docs/runbook.md describes when to use it."""
+"""Restores lost data of a deployment. docs/runbook.md describes when to use it."""

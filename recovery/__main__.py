@@ -1,4 +1,4 @@
-"""`python -m recovery`: replays a job's history, and brings back lost tables and items."""
+"""`python -m recovery`: replays a job's history, and restores lost tables and items."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from runledger.tables import schema
 
 from recovery import tables
 
-# The names of the tables in the environment of the functions.
+# The environment variables of the functions that contain table names.
 VARIABLES = {
     schema.WORKFLOW_JOBS.name: "JOBS_TABLE",
     schema.WORKFLOW_JOB_EVENTS.name: "JOB_EVENTS_TABLE",
@@ -35,21 +35,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="make recover", description="Bring back what a deployment has lost.")
+    parser = argparse.ArgumentParser(prog="make recover", description="Restore lost data of a deployment.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    replaying = commands.add_parser("replay", help="print a job as its history describes it")
+    replaying = commands.add_parser("replay", help="replay a job's history and print the resulting job")
     replaying.add_argument("installation", type=int)
     replaying.add_argument("job", type=int)
     replaying.set_defaults(run=_replay)
     rebuilding = commands.add_parser("rebuild", help="rebuild missing jobs, runs and deployments")
     rebuilding.set_defaults(run=_rebuild)
-    creating = commands.add_parser("create", help="create deleted tables, empty and under their names")
+    creating = commands.add_parser("create", help="create deleted tables again, with the same names and without items")
     creating.set_defaults(run=_create)
     for command in (replaying, rebuilding, creating):
         command.add_argument("--stage", default="prod", help="the stage of the deployment (default: %(default)s)")
-    copying = commands.add_parser("copy", help="copy the items that a table lacks from a restored table")
+    copying = commands.add_parser("copy", help="copy missing items from a restored table")
     copying.add_argument("source", help="the restored table")
-    copying.add_argument("target", help="the table of the deployment")
+    copying.add_argument("target", help="the deployment's table")
     copying.set_defaults(run=_copy)
     return parser
 
@@ -98,12 +98,12 @@ def _create(given: argparse.Namespace) -> int:
 
 def _copy(given: argparse.Namespace) -> int:
     copied, kept = tables.copy_missing(boto3.client("dynamodb"), given.source, given.target)
-    print(f"{copied:,} items copied; {kept:,} exist in {given.target} and were left as they are")
+    print(f"{copied:,} items copied; {kept:,} already exist in {given.target} and were not changed")
     return 0
 
 
 def _use_settings_of(stage: str) -> dict[str, str]:
-    """The environment of the deployed reconciler, which has every table and the App. Returns the tables' names."""
+    """Sets the environment of the deployed reconciler, which has every table and the App. Returns the table names."""
     stack = boto3.client("cloudformation").describe_stacks(StackName=f"runledger-{stage}-events")["Stacks"][0]
     outputs: dict[str, Any] = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
     function = boto3.client("lambda").get_function_configuration(FunctionName=outputs[OUTPUT])

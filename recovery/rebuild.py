@@ -1,7 +1,7 @@
-"""Rebuilds lost items from those that are left: jobs from runs, history and GitHub, runs and approvals from jobs.
+"""Rebuilds lost items from the remaining ones: jobs from runs, history and GitHub; runs and approvals from jobs.
 
-Each write is the one of the write protocol and adds only what is missing, so a rebuild can be repeated, and webhooks
-may arrive meanwhile.
+Every write follows the write protocol and adds only missing values. So you can repeat a rebuild, and webhooks may
+arrive at the same time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,16 +30,16 @@ FROM_RUN = ("run_id", "run_attempt", "repo_full_name", "workflow_name", "head_sh
 class Found(StrEnum):
     FROM_HISTORY = "jobs rebuilt from their history"
     FROM_GITHUB = "jobs rebuilt from GitHub alone"
-    NAMED = "jobs completed with names from GitHub"
-    LOST = "jobs of which neither history nor GitHub has anything"
+    NAMED = "jobs whose missing fields were filled from GitHub"
+    LOST = "jobs found neither in the history nor on GitHub"
     RUNS = "runs rebuilt"
     DEPLOYMENTS = "deployments rebuilt"
-    NOT_ASKED = "runs about which GitHub couldn't be asked"
+    NOT_ASKED = "runs that could not be checked on GitHub"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuild:
-    """`scan` yields the items of a table by its name in the schema. Without an App, `github` is None."""
+    """`scan` takes a table's name in the schema and yields its items. Without an App, `github` is None."""
 
     ledger: Ledger
     github: GitHubState | None
@@ -57,7 +57,7 @@ class Rebuild:
         return self.counts
 
     def _runs(self) -> Iterator[Item]:
-        """Items without a status are caches of lookups."""
+        """Items without a status are cached lookups."""
         return (
             item
             for item in self.scan(schema.WORKFLOW_RUNS.name)
@@ -69,7 +69,7 @@ class Rebuild:
         return {JobKey(int(installation), int(job)) for installation, _, job in keys}
 
     def _jobs_of(self, run: Item) -> list[JobKey]:
-        """Rebuilds those that are missing. All jobs of a run take one call to GitHub."""
+        """Rebuilds the missing jobs of a run, with one call to GitHub for all of them."""
         key = RunKey(run["installation_id"], run["run_id"], run.get("run_attempt", 1))
         ids = {*run.get("open_job_ids", ()), *run.get("done_job_ids", ())}
         jobs = [JobKey(key.installation_id, job_id) for job_id in sorted(ids)]
@@ -82,7 +82,7 @@ class Rebuild:
         return jobs
 
     def _register(self, run: Item) -> None:
-        """The registry of installations and repositories is in the table of jobs."""
+        """The registry of installations and repositories is in the jobs table."""
         self.ledger.installations.register(
             installation_id=run["installation_id"],
             org_name=run["repo_full_name"].partition("/")[0],
@@ -112,7 +112,7 @@ class Rebuild:
             self.counts[Found.LOST] += 1
 
     def _correction(self, key: JobKey, job: Job | None, found: GitHubJob) -> Receipt:
-        """Without a status, the receipt only adds facts that the job lacks: the history is more exact than GitHub."""
+        """The receipt has no status, so it only adds missing facts: the history is more exact than GitHub."""
         receipt = corrected_job(key.installation_id, found, version=job.version if job else 0, now=self.now())
         is_further = job is None or found.status.rank > job.status.rank
         return receipt if is_further else replace(receipt, status=None)
@@ -125,7 +125,7 @@ class Rebuild:
         try:
             self.ledger.jobs.save(None, job)
         except LostRace:
-            return  # a webhook has created it meanwhile
+            return  # a webhook has created it in the meantime
         self.counts[Found.FROM_HISTORY] += 1
 
     def _what_follows_from(self, key: JobKey) -> None:
@@ -166,7 +166,7 @@ class Rebuild:
 
 
 def describe(job: Job) -> dict[str, Any]:
-    """What a replayed job shows to a person: no bookkeeping, no absent values."""
+    """A replayed job for people: without internal and absent values."""
     hidden = {"webhooks", "inputs", "version", "queued_reported_at", "waiting_reported_at"}
     shown = {name: value for name, value in vars(job).items() if value is not None and name not in hidden}
     return shown | {"status": Status(job.status).value}

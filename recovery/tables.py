@@ -1,4 +1,4 @@
-"""Whole tables: every item of one, the items that a restored copy has and the live table lacks, and deleted tables."""
+"""Whole tables: scans a table, copies missing items from a restored table, and creates deleted tables again."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from runledger.tables.attributes import Attributes, from_attributes, is_conditio
 
 ABSENT = "attribute_not_exists(PK)"
 TABLE = "AWS::DynamoDB::Table"
-# The properties that CloudFormation passes to DynamoDB as they are.
+# The properties that CloudFormation passes to DynamoDB unchanged.
 CREATED_WITH = (
     *("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "BillingMode", "ProvisionedThroughput"),
     *("DeletionProtectionEnabled", "Tags"),
@@ -17,7 +17,7 @@ Properties = Mapping[str, Any]
 
 
 def scan(client: Any, table: str) -> Iterator[Attributes]:
-    """In no order, with whole items."""
+    """All items, complete and in no particular order."""
     for page in client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
         yield from page["Items"]
 
@@ -28,9 +28,9 @@ def scanner(client: Any, names: dict[str, str]) -> Callable[[str], Iterable[dict
 
 
 def copy_missing(client: Any, source: str, target: str) -> tuple[int, int]:
-    """Copies the items that `target` doesn't have, and returns how many were copied and how many it had.
+    """Copies the items that `target` doesn't have. Returns how many were copied, and how many existed.
 
-    An item that exists is newer than its copy, or the same.
+    An existing item is newer than its copy in `source`, or equal to it.
     """
     copied = kept = 0
     for item in scan(client, source):
@@ -45,7 +45,7 @@ def copy_missing(client: Any, source: str, target: str) -> tuple[int, int]:
 
 
 def deployed(cloudformation: Any, stack: str) -> dict[str, Properties]:
-    """The properties of the stack's tables, by physical name. CloudFormation has them even if a table was deleted."""
+    """The properties of the stack's tables, by physical name. CloudFormation keeps them even if a table was deleted."""
     resources = cloudformation.get_template(StackName=stack)["TemplateBody"]["Resources"]
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
     return {
@@ -59,7 +59,7 @@ def deployed(cloudformation: Any, stack: str) -> dict[str, Properties]:
 def create_missing(client: Any, tables: Mapping[str, Properties]) -> list[str]:
     """Creates the tables that don't exist, with all their settings, and returns their names.
 
-    CloudFormation compares a deployment with the last one and not with the table, so it would never add a setting.
+    CloudFormation compares a deployment with the last one, not with the table, so it wouldn't add a missing setting.
     """
     created = []
     for name, properties in tables.items():
@@ -77,7 +77,7 @@ def create_missing(client: Any, tables: Mapping[str, Properties]) -> list[str]:
 
 
 def definition(properties: Properties) -> dict[str, Any]:
-    """What DynamoDB calls the properties of the stack's table."""
+    """The properties of the stack's table, with DynamoDB's names."""
     found = {name: properties[name] for name in CREATED_WITH if name in properties}
     if "SSESpecification" in properties:
         found["SSESpecification"] = {"Enabled": properties["SSESpecification"]["SSEEnabled"]}

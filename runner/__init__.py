@@ -6,9 +6,9 @@ import time
 
 
 def log(level: str, message: str, **fields: object) -> None:
-    """One JSON object per line: CloudWatch Logs Insights can query every field.
+    """One JSON object per line, so that CloudWatch Logs Insights can query every field.
 
-    Written to stderr, which isn't buffered: no line is lost when the container is killed.
+    Written to stderr, which isn't buffered, so that no line is lost when the container is killed.
     """
     now = time.time()
     moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"

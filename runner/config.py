@@ -21,7 +21,7 @@ HTTP_SERVER_ERROR = 500
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A redirect may lead to plain http or to another host, so it is treated as an error."""
+    """Treats a redirect as an error, because it may lead to plain http or to another host."""
 
     def redirect_request(self, *_: object, **__: object) -> Request | None:
         return None
@@ -122,7 +122,7 @@ def _runner_files(given: Mapping[str, object]) -> dict[str, bytes]:
 
 
 def _https_url(name: str, url: str) -> str:
-    """Plain http would expose tokens, so it is only allowed for this machine."""
+    """Plain http would expose tokens, so it is only allowed for loopback addresses."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -135,7 +135,7 @@ def _https_url(name: str, url: str) -> str:
 
 
 def _fetch(url: str) -> bytes:
-    """Retries, because the network of a new task may not be ready. Statuses below 500 aren't retried."""
+    """Retries, because a new task's network may not be ready. Statuses below 500 aren't retried."""
     pause = FIRST_PAUSE_SECONDS
     for tries_left in reversed(range(TRIES)):
         try:

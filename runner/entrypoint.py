@@ -14,7 +14,7 @@ from runner.handover import receive, restart, write_runner_files
 from runner.processes import STOP_SIGNALS, Child, Signals, become_init, descendants
 
 # Shares of the stop timeout: the job may run until the first, the runner may report it as cancelled until the second,
-# remaining processes are killed until the third, and the rest is for deregistration.
+# and remaining processes are killed until the third. The rest is for deregistration.
 INTERRUPT_SHARE, KILL_SHARE, KILLED_SHARE = 0.7, 0.9, 0.95
 
 # The runner's process for a job. It runs from the job's assignment until its result and logs are uploaded.

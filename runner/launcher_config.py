@@ -1,13 +1,14 @@
-"""A reference for launchers: writes `runner-config.json` to S3 and presigns it.
+"""A reference implementation for launchers: writes `runner-config.json` to S3 and presigns its URL.
 
 Copy it, or import it with boto3's S3 client:
 
     s3 = boto3.client("s3", config=Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
     url = write(s3, "acme-runners", machine=f"{role_id}:{instance_id}", config={...})
 
-In some regions boto3 presigns with version 2 of signatures by default, which S3 rejects for buckets created since June
-2020 and for objects that are encrypted with a KMS key. The style puts the bucket's region into the URL: without it, a
-new bucket redirects the request, and the signature is invalid there. A URL ends with the credentials that signed it.
+In some regions, boto3 presigns with signature version 2 by default, which S3 rejects for buckets created since June
+2020 and for objects that are encrypted with a KMS key. The addressing style puts the bucket's region into the URL:
+without it, a new bucket redirects the request, and the signature is invalid there. A URL expires with the credentials
+that signed it.
 
 `docs/runner-config.v1.schema.json` describes the config. Errors name the field and never its value.
 """
@@ -31,9 +32,9 @@ MACHINE = re.compile(r"[\w+=,.@-]+:[\w+=,.@-]+")
 def write(
     s3: Any, bucket: str, *, machine: str, config: Mapping[str, object], valid_seconds: int = VALID_SECONDS
 ) -> str:
-    """Returns the URL to read it. Raises BadConfig, and then nothing was written.
+    """Returns the URL for reading the config. If it raises BadConfig, nothing was written.
 
-    `machine` is its `aws:userid`: the unique id of its role, and its instance or task id.
+    `machine` is the machine's `aws:userid`: the unique id of its role, and its instance or task id.
     """
     check(config)
     if not MACHINE.fullmatch(machine):
@@ -48,7 +49,7 @@ def write(
 
 
 def check(config: Mapping[str, object]) -> None:
-    """As the entrypoint checks it, and the fields that only agents and Runledger read."""
+    """Checks what the entrypoint checks, and the fields that only agents and Runledger read."""
     parse(json.dumps(config))
     if config.get("remove_token") is not None:
         raise BadConfig("remove_token can remove every runner, and jobs on EC2 can read this config: use remove_url")
@@ -68,7 +69,7 @@ def check(config: Mapping[str, object]) -> None:
 
 
 def _check_url(url: str) -> None:
-    """The entrypoint follows no redirect, so the URL must name the bucket's own region."""
+    """The entrypoint follows no redirects, so the URL must contain the bucket's region."""
     parts = urlsplit(url)
     query = parse_qs(parts.query)
     if query.get("X-Amz-Algorithm") != ["AWS4-HMAC-SHA256"]:

@@ -92,7 +92,7 @@ def descendants() -> dict[int, str]:
     """The names of all descendants by pid. Groups and sessions don't identify them, because jobs create their own."""
     children: dict[int, dict[int, str]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
+        with suppress(FileNotFoundError, ProcessLookupError):  # ended in the meantime
             head, _, tail = stat.read_text(errors="replace").rpartition(")")
             pid, _, name = head.partition(" (")
             state, parent = tail.split()[:2]

@@ -1,1 +1,1 @@
-"""What is deployed: one file for each stack, and the settings."""
+"""The deployed resources: one file for each stack, and the settings."""

@@ -1,4 +1,4 @@
-"""The HTTP API. It receives GitHub's webhooks, with a queue for retries, and serves the query and admin API."""
+"""The HTTP API. It receives GitHub's webhooks, with a retry queue, and serves the query and admin API."""
 
 import json
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
 
 API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
-# These need no token. The last one matches every other path, for which the function returns 404.
+# These need no token. The last one matches all other paths, for which the function returns 404.
 PAGE_PATHS = ("/", "/docs", "/openapi.json", "/assets/{proxy+}", "/{proxy+}")
-# No headers and no query string: either may carry a secret.
+# Without headers and the query string, because either may contain a secret.
 ACCESS_LOG = {
     "requestId": "$context.requestId",
     "time": "$context.requestTimeEpoch",
@@ -125,7 +125,7 @@ class ApiStack(cdk.Stack):
             environment=copy_environment(self._settings),
         )
         allow_copies(retry, self._settings)
-        # Copies are put into S3, so they are taken one at a time.
+        # The function writes copies to S3, so it gets one message at a time.
         batch_size = 1 if self._settings.storage_phase.copies_webhooks else DEFAULT_BATCH
         retry.feed(self._retries, batch_size=batch_size)
 
@@ -143,9 +143,9 @@ class ApiStack(cdk.Stack):
             methods=[apigateway.HttpMethod.POST],
             integration=HttpLambdaIntegration("WebhookIntegration", intake.live),
         )
-        _accept(webhooks, "GitHub can't send a token: the function verifies the signature of every delivery.")
+        _accept(webhooks, "GitHub can't send a token, so the function verifies the signature of every delivery.")
         integration = HttpLambdaIntegration("ApiIntegration", queries.live)
-        # Every method, so that the API itself returns the 405.
+        # Every method, so that the function returns the 405.
         requests, pages = (
             [
                 route
@@ -154,7 +154,7 @@ class ApiStack(cdk.Stack):
             ]
             for paths in (API_PATHS, PAGE_PATHS)
         )
-        _accept([*requests, *pages], "The function requires a token or a JWT on every path with data of the ledger.")
+        _accept([*requests, *pages], "The function requires a token or a JWT on every path that returns ledger data.")
         settings = self._settings
         stage = self._stage(
             api,
@@ -183,14 +183,14 @@ class ApiStack(cdk.Stack):
     def _stage(
         self, api: apigateway.HttpApi, limits: Sequence[tuple[Sequence[apigateway.HttpRoute], int, int]]
     ) -> apigateway.HttpStage:
-        """Each route has its own limit, so that a flood of requests to one doesn't throttle the others."""
+        """Each route has a separate limit, so that a flood of requests to one route doesn't throttle the others."""
         stage = apigateway.HttpStage(
             self,
             "Stage",
             http_api=api,
             stage_name="$default",
             auto_deploy=True,
-            # For a route that is added without a limit of its own.
+            # The default, for a route without its own limit.
             throttle=apigateway.ThrottleSettings(
                 rate_limit=self._settings.page_rate_limit, burst_limit=self._settings.page_burst_limit
             ),
@@ -201,7 +201,7 @@ class ApiStack(cdk.Stack):
             for routes, rate, burst in limits
             for route in routes
         }
-        # API Gateway rejects settings of a route that doesn't exist yet.
+        # API Gateway rejects settings for a route that doesn't exist yet.
         for routes, _, _ in limits:
             for route in routes:
                 deployed.node.add_dependency(route)

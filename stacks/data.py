@@ -38,16 +38,16 @@ class DataStack(cdk.Stack):
         watch_tables(self, self.tables, settings=settings)
 
     def _table(self, table: schema.TableSchema, settings: Settings) -> dynamodb.Table:
-        """An optional table goes with its setting."""
+        """An optional table is deleted when its setting is turned off."""
         name, is_optional = camel_case(table.name), table in schema.OPTIONAL
         is_thrown_away = settings.throw_away or is_optional
-        # By default, CDK starts with 5 units, and auto-scaling raises them minutes later.
+        # By default, CDK starts with 5 units, and auto-scaling raises them only minutes later.
         reads = settings.provisioned.read_min if settings.provisioned else None
         writes = settings.provisioned.write_min if settings.provisioned else None
         deployed = dynamodb.Table(
             self,
             name,
-            # Other stacks refer to it often, and CloudFormation looks up each weak reference with a call of its own.
+            # Other stacks refer to it often, and CloudFormation resolves each weak reference with a separate call.
             table_name=fixed_table_name(table, settings) if table in WITH_FIXED_NAMES else None,
             partition_key=_text(schema.PARTITION),
             sort_key=_text(schema.SORT),
@@ -61,7 +61,7 @@ class DataStack(cdk.Stack):
             ),
             stream=_stream(table, settings),
             deletion_protection=not is_thrown_away,
-            # A protected table cannot be deleted, not even when the stack's first deployment fails.
+            # A protected table can't be deleted, not even if the stack's first deployment fails.
             removal_policy=cdk.RemovalPolicy.DESTROY if is_thrown_away else cdk.RemovalPolicy.RETAIN,
             read_capacity=reads,
             write_capacity=writes,
@@ -86,15 +86,15 @@ class DataStack(cdk.Stack):
             compliance.accept(
                 deployed,
                 "AwsSolutions-DDB3",
-                "The ledger can be rebuilt from GitHub and expires within 90 days; "
-                "point_in_time_recovery is a setting for those who want to pay for it.",
+                "The ledger can be rebuilt from GitHub and expires within 90 days. The setting "
+                "point_in_time_recovery turns on backups, which cost extra.",
             )
         cdk.CfnOutput(self, f"{name}Table", value=deployed.table_name)
         return deployed
 
 
 def _stream(table: schema.TableSchema, settings: Settings) -> dynamodb.StreamViewType | None:
-    """The view is the same for all readers of a table: it can't be changed while the stream is on."""
+    """All readers of a table get the same view, because it can't be changed while the stream is on."""
     is_streamed = table.name in _read_streams(settings) or (settings.streams and table in schema.TABLES)
     if not is_streamed:
         return None
@@ -103,7 +103,7 @@ def _stream(table: schema.TableSchema, settings: Settings) -> dynamodb.StreamVie
 
 
 def _read_streams(settings: Settings) -> list[str]:
-    """The tables whose streams functions read: the feed all but its own, notifications that one."""
+    """The tables whose streams are read: the feed reads all except its own, and notifications read the feed table."""
     read = {
         **dict.fromkeys(schema.TABLES, settings.feeds),
         schema.FEED: settings.notifications,

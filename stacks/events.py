@@ -1,4 +1,4 @@
-"""The event bus, the functions for events of launchers and AWS and for queued tasks, and the reconciler."""
+"""The event bus, the functions for launcher events, AWS events and queued tasks, and the reconciler."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,12 +40,12 @@ DESCRIBES_RUNNERS = (
     "ecs:DescribeTasks",
     "pricing:GetProducts",
 )
-# The most that one call to EC2, ECS or the price list takes, with its second attempt: see `runledger.platform.clients`.
+# The longest time that a call to EC2, ECS or the price list takes, with one retry: see `runledger.platform.clients`.
 LOOKUP_CALL_SECONDS = 15
 # The list price and the spot price.
 PRICE_CALLS = 2
 RECORDING_SECONDS = 15
-# Every event that matches a rule costs a message, an invocation and a read, even if its machine isn't a runner.
+# Every event that matches a rule costs a message, an invocation and a read, even if the machine isn't a runner.
 STATES = {"running", *ENDING}
 
 
@@ -68,8 +68,8 @@ class EventsStack(cdk.Stack):
             "GitHubApp",
             settings=settings,
             description='The GitHub App that asks: {"app_id": ..., "private_key": "PEM"}, or {} for none.',
-            # CloudFormation writes it again only if it changes, and that would overwrite the App's key. A test pins it,
-            # with the description, so that no update has a reason to touch the secret.
+            # If this text changed, CloudFormation would write it again, and overwrite the App's key. A test fixes this
+            # text and the description, so that no update touches the secret.
             secret_string_value=cdk.SecretValue.unsafe_plain_text("{}"),
         )
         self._domain, self._github = domain_layer(self, settings=settings), github_layer(self, settings=settings)
@@ -134,7 +134,7 @@ class EventsStack(cdk.Stack):
                 action="events:PutEvents",
                 principal=account,
             )
-            # The own account, which is known only when this is deployed, needs no policy.
+            # The deployment's own account, which is known only at deployment, needs no policy.
             policy.cfn_options.condition = cdk.CfnCondition(
                 self,
                 f"PublisherAccount{account}IsAnother",
@@ -170,8 +170,8 @@ class EventsStack(cdk.Stack):
             for rule, pattern in patterns.items():
                 self._route(queue, f"From{rule}", pattern)
                 if self._settings.runner_regions:
-                    # Other regions forward their events to our bus. On the default bus, rules of others would match.
-                    # EventBridge lets no publisher use a source that begins with `aws.`.
+                    # Other regions forward to this bus. On the default bus, their events would match others' rules.
+                    # EventBridge allows no publisher to use a source that begins with `aws.`.
                     self._route(queue, f"Forwarded{rule}", pattern, bus=self._bus)
             function = self.recorder.function(
                 self,
@@ -214,13 +214,13 @@ class EventsStack(cdk.Stack):
     def _route(
         self, queue: sqs.Queue, name: str, pattern: events.EventPattern, *, bus: events.IEventBus | None = None
     ) -> None:
-        """Without `bus`, the rule is on the default bus, where AWS publishes its events."""
+        """Without `bus`, the rule is on the default bus, to which AWS publishes its events."""
         target = targets.SqsQueue(queue, dead_letter_queue=self._undelivered)
         events.Rule(self, name, event_bus=bus, event_pattern=pattern, targets=[target])
 
 
 def lookup_timeout(settings: Settings) -> cdk.Duration:
-    """An instance is searched for in one region after another, so the time grows with the number of regions."""
+    """The function searches one region after another for an instance, so the time grows with the number of regions."""
     regions = len({cdk.Aws.REGION, *settings.runner_regions})
     return cdk.Duration.seconds(LOOKUP_CALL_SECONDS * (regions + PRICE_CALLS) + RECORDING_SECONDS)
 
@@ -242,7 +242,7 @@ def tasks(settings: Settings) -> events.EventPattern:
 
 
 def task_pattern(clusters: Sequence[str]) -> dict[str, Any]:
-    """Tasks that are running, have stopped or are interrupted; if clusters are named, only in these."""
+    """Tasks that are running, stopped or interrupted. If clusters are named, only tasks in these."""
     of_interest = [
         {"lastStatus": ["STOPPED"]},
         {"lastStatus": ["RUNNING"], "desiredStatus": ["RUNNING"]},

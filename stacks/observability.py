@@ -36,7 +36,7 @@ class ObservabilityStack(cdk.Stack):
         saved_queries.save(self, settings=settings, functions=watched.functions)
 
     def _by_name(self, *stacks: cdk.Stack) -> list[cloudwatch.IAlarm]:
-        """All alarms, without references to their stacks."""
+        """Shows all alarms, without references to their stacks."""
         named = Construct(self, "Shown")
         names = [_name(alarm) for alarm in find(cloudwatch.Alarm, *stacks)]
         return [cloudwatch.Alarm.from_alarm_name(named, name, name) for name in names]

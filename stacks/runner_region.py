@@ -1,7 +1,7 @@
-"""A region with runners beside the deployment's own: its EC2 and ECS events are forwarded to the deployment's bus.
+"""A further region with runners: forwards its EC2 and ECS events to the bus in the deployment's main region.
 
-EventBridge rules are regional. `account` and `region` of a forwarded event stay those of its origin. The dead-letter
-queue, its alarm and the alarm's topic are in the region too: none of them can serve another region.
+EventBridge rules are regional. A forwarded event keeps its original `account` and `region`. The dead-letter queue, its
+alarm and the alarm's topic are in this region too, because none of them works across regions.
 """
 
 import aws_cdk as cdk
@@ -19,7 +19,7 @@ from stacks.settings import Settings
 
 class RunnerRegionStack(cdk.Stack):
     def __init__(self, scope: Construct, *, settings: Settings, region: str, main_region: str) -> None:
-        # Also the prefix of other names: deployments of one stage in two regions may share this region.
+        # Also the prefix of other names, because deployments of one stage in two regions may share this region.
         name = settings.forwarder_stack(region, main_region)
         super().__init__(scope, name, env=cdk.Environment(region=region))
         bus = self.format_arn(
@@ -28,14 +28,14 @@ class RunnerRegionStack(cdk.Stack):
             resource="event-bus",
             resource_name=settings.prefix,
         )
-        # One role for the three rules. The target grants it to put events on this bus, and nothing else.
+        # One role for the three rules. The target allows it to put events on this bus, and nothing else.
         role = iam.Role(self, "Forwarder", assumed_by=iam.ServicePrincipal("events.amazonaws.com"))
         undelivered = dead_letters(
             self,
             "ForwardingDeadLetters",
             settings=settings,
             reason="It is itself the dead-letter queue of the rules' targets.",
-            # If the region is removed from runner_regions, its events have no use.
+            # If the region is removed from runner_regions, its events are no longer needed.
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         target = targets.EventBus(

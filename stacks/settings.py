@@ -1,4 +1,4 @@
-"""What a user may set in the context of cdk.json or with `cdk -c name=value`, checked before anything is deployed."""
+"""The settings in the context of cdk.json or `cdk -c name=value`, checked before anything is deployed."""
 
 import difflib
 import re
@@ -34,7 +34,7 @@ REPLACED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """The limits of auto-scaling with provisioned capacity. They apply to every table and index."""
+    """The auto-scaling limits with provisioned capacity. They apply to every table and index."""
 
     read_min: int
     read_max: int
@@ -107,22 +107,22 @@ class Settings:
 
     @property
     def prefix(self) -> str:
-        """What the names of stacks, and of resources with fixed names, begin with."""
+        """The beginning of the names of stacks and of resources with fixed names."""
         return f"runledger-{self.stage}"
 
     def regions_beside(self, main_region: str | None) -> tuple[str, ...]:
-        """Regions with runners whose events must be forwarded to the main one."""
+        """Regions with runners whose events are forwarded to the main region."""
         if self.runner_regions and not main_region:
             raise BadSetting("runner_regions is set, but the region to deploy to isn't set: set AWS_REGION")
         return tuple(each for each in self.runner_regions if each != main_region)
 
     def forwarder_stack(self, region: str, main_region: str) -> str:
-        """With both regions, because deployments of one stage in two regions may share a region with runners."""
+        """Contains both regions, because deployments of one stage in two regions may share a region with runners."""
         return f"{self.prefix}-{region}-to-{main_region}"
 
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
-        """`context` returns None for a name that isn't set; values from the command line are strings."""
+        """`context` returns None for a name that isn't set. Values from the command line are strings."""
         read = SettingsReader(context)
         for name, replacement in REPLACED.items():
             if context(name) is not None:
@@ -218,7 +218,7 @@ class Settings:
             log_retention_days=log_retention_days,
             log_level=read.choice("log_level", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
             alarm_email=read.matching("alarm_email", "", r"([^@\s]+@[^@\s]+)?", "an e-mail address, or empty"),
-            # Longer than a weekend, and shorter than the three days for which GitHub can be asked to send again.
+            # Longer than a weekend, and shorter than the three days in which GitHub can redeliver.
             no_webhook_alarm_minutes=read.whole("no_webhook_alarm_minutes", 66 * 60, at_least=0, at_most=7 * 24 * 60),
             queue_time_alarm_minutes=read.whole("queue_time_alarm_minutes", 30, at_least=0, at_most=24 * 60),
             **_storage(read),
@@ -232,7 +232,7 @@ class Settings:
 
 
 def _storage(read: SettingsReader) -> dict[str, Any]:
-    """The settings of docs/migration.md: each phase needs the buckets that it uses."""
+    """The settings in docs/migration.md. Each phase needs certain buckets."""
     phase = StoragePhase(read.choice("storage_phase", StoragePhase.DYNAMODB_ONLY, tuple(StoragePhase)))
     webhooks, configs = read.bucket("webhook_bucket"), read.bucket("runner_config_bucket", or_else=CREATE)
     role_ids, shared = read.role_ids("runner_role_ids"), read.boolean("webhook_keys_shared", default=False)
@@ -253,7 +253,7 @@ def _storage(read: SettingsReader) -> dict[str, Any]:
 
 
 def _notifications(read: SettingsReader, *, throw_away: bool) -> dict[str, Any]:
-    """The feed is their source. Topics and buses are named here: users of the API can choose no others."""
+    """Notifications need the feed. The settings name the topics and buses: API users can't choose others."""
     notifications = read.boolean("notifications", default=False)
     if notifications and not read.boolean("feeds", default=False):
         raise BadSetting("notifications is true, which needs feeds: set feeds to true as well")
@@ -273,7 +273,7 @@ def _notifications(read: SettingsReader, *, throw_away: bool) -> dict[str, Any]:
 
 
 def reject_unknown(names: Iterable[str]) -> None:
-    """Without this, a misspelled setting would have no effect. Names that contain `:` or `/` are CDK's own."""
+    """Rejects unknown settings, because a misspelled one would have no effect. CDK's own names contain `:` or `/`."""
     known: set[str] = set()
     Settings.read(known.add)  # `add` returns None, as for a setting that isn't given
     for name in names:

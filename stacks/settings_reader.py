@@ -10,16 +10,16 @@ from runledger.runners.publishers import Publisher
 
 # In bytes. A function's environment holds 4 KB.
 LARGEST_LIST_OF_PUBLISHERS = 2500
-# In bytes. An event pattern of EventBridge holds 2,048, and the rest of this one takes 350.
+# In bytes. An EventBridge event pattern holds 2,048, and the rest of this one takes 350.
 LARGEST_LIST_OF_CLUSTERS = 1600
-CLUSTERS_AT_MOST = 10  # each is in the role of the reconciler
+CLUSTERS_AT_MOST = 10  # the reconciler's role names each of them
 BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 FEED_TYPE = re.compile(r"\*|[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?")
 LARGEST_LIST_OF_FEED_TYPES = 1000  # in bytes
 TARGET_NAME = re.compile(r"[A-Za-z0-9_-]{1,50}")
-TARGETS_AT_MOST = 10  # each is in the environment of two functions
+TARGETS_AT_MOST = 10  # the environments of two functions contain all of them
 HOST_NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
-ROLES_AT_MOST = 5  # a lookup tries one after the other
+ROLES_AT_MOST = 5  # a lookup tries them one after the other
 
 
 class BadSetting(ValueError):
@@ -131,12 +131,12 @@ class SettingsReader:
         return ids
 
     def feed_types(self, name: str) -> tuple[str, ...]:
-        """Types of events, or patterns of them, and `*` for all."""
+        """Event types or patterns, and `*` for all."""
         given = self._given(name, "*")
         types = tuple(dict.fromkeys(_listed(given)))
         if not isinstance(given, str) or not types or not all(FEED_TYPE.fullmatch(each) for each in types):
             raise BadSetting(
-                f"{name} is {given!r}; it must be types of events separated by commas, such as job.failed or job.*, "
+                f"{name} is {given!r}; it must be event types separated by commas, such as job.failed or job.*, "
                 "or * for all"
             )
         if len(given) > LARGEST_LIST_OF_FEED_TYPES:
@@ -151,14 +151,14 @@ class SettingsReader:
             if not TARGET_NAME.fullmatch(target) or not arn.fullmatch(value):
                 raise BadSetting(f"{name} has {target}={value}; it must be name=ARN, separated by commas")
         if len(found) > TARGETS_AT_MOST:
-            raise BadSetting(f"{name} has {len(found)} targets; it must have {TARGETS_AT_MOST} at most")
+            raise BadSetting(f"{name} has {len(found)} targets; it must have at most {TARGETS_AT_MOST}")
         return found
 
     def hosts(self, name: str, default: str) -> tuple[str, ...]:
         given = self._given(name, default)
         hosts = tuple(dict.fromkeys(_listed(given)))
         if not isinstance(given, str) or not hosts or not all(HOST_NAME.fullmatch(each) for each in hosts):
-            raise BadSetting(f"{name} is {given!r}; it must be names of hosts in lower case, separated by commas")
+            raise BadSetting(f"{name} is {given!r}; it must be host names in lower case, separated by commas")
         return hosts
 
     def _given(self, name: str, default: object) -> object:

@@ -1,1 +1,1 @@
-"""What the stacks are made of: functions, layers, queues and secrets."""
+"""The parts of the stacks: functions, layers, queues and secrets."""

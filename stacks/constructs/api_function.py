@@ -1,4 +1,4 @@
-"""The function behind the query and admin API. It is public, so it can't read the App's key or change a job."""
+"""The function behind the query and admin API. It is public, so it can neither read the App's key nor change a job."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ from stacks.settings import Settings
 
 # API Gateway closes the connection after 30 seconds.
 TIMEOUT = cdk.Duration.seconds(29)
-# Lambda assigns CPU by memory: this is one full CPU, which statistics over 100,000 jobs need.
+# Lambda assigns CPU in proportion to memory. This is one full CPU, which statistics over 100,000 jobs need.
 MEMORY_MB = 1769
 READS = {
     "JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"),
@@ -97,7 +97,7 @@ class ApiFunction(LedgerFunction):
         self._allow_pass_requests(tables[TABLES["RUNNERS"]].table_arn)
 
     def _allow_pass_requests(self, runners_arn: str) -> None:
-        """In the table of runners, the API may write requests for passes, but no runners."""
+        """In the runners table, the API can write requests for passes, but no runners."""
         self.function.add_to_role_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:UpdateItem"],
@@ -108,7 +108,7 @@ class ApiFunction(LedgerFunction):
 
 
 def _addresses(queues: Mapping[str, sqs.IQueue]) -> dict[str, str]:
-    """The URL of the first queue, and the names of the others: all URLs begin alike, and the environment holds 4 KB."""
+    """The URL of the first queue, and the names of the others: URLs begin alike, and an environment holds 4 KB."""
     names = {name: queue.queue_name for name, queue in queues.items()}
     first = next(iter(queues))
     return names | {first: queues[first].queue_url}

@@ -1,4 +1,4 @@
-"""Findings of cdk-nag that are accepted, each where it arises and with its reason."""
+"""Accepts a cdk-nag finding on one construct, with a reason."""
 
 import aws_cdk as cdk
 from constructs import IConstruct

@@ -8,16 +8,16 @@ import aws_cdk as cdk
 from stacks.settings import Settings
 from stacks.settings_reader import BadSetting
 
-# Lambda accepts no more. CloudFormation finds out when it has deployed the other stacks.
+# Lambda's limit. CloudFormation reports it only after it has deployed the other stacks.
 LARGEST_ENVIRONMENT = 4096
-# On average. A name begins with that of its stack, and only few of the values are URLs or ARNs.
-BYTES_OF_A_NAME_BESIDE_ITS_STACK = 60
-# SQS accepts no more, so CloudFormation shortens the names that it generates.
+# On average. The name of a resource begins with the name of its stack, and few values are URLs or ARNs.
+AVERAGE_NAME_SUFFIX_BYTES = 60
+# SQS's limit. CloudFormation shortens the names that it generates.
 LONGEST_QUEUE_NAME = 80
 
 
 def stuck_thresholds(settings: Settings) -> dict[str, str]:
-    """When a job is stuck, for the reconciler and the API."""
+    """When a job counts as stuck, for the reconciler and the API."""
     return {
         "STUCK_QUEUED_MINUTES": str(settings.stuck_queued_minutes),
         "STUCK_SCHEDULED_MINUTES": str(settings.stuck_scheduled_minutes),
@@ -28,12 +28,12 @@ def stuck_thresholds(settings: Settings) -> dict[str, str]:
 
 
 def github_app(settings: Settings, secret_arn: str) -> dict[str, str]:
-    """For functions that call GitHub. They also need the permission to read the secret."""
+    """For functions that call GitHub. They also need permission to read the secret."""
     return {"GITHUB_APP": secret_arn, "GITHUB_API_URL": settings.github_api_url}
 
 
 def machine_scope(settings: Settings) -> dict[str, str]:
-    """The account and the regions in which EC2 and ECS show whether a machine is gone."""
+    """The account and the regions whose EC2 and ECS machines the deployment can describe."""
     return {"OWN_ACCOUNT": cdk.Aws.ACCOUNT_ID, "RUNNER_REGIONS": ",".join(settings.runner_regions)}
 
 
@@ -53,8 +53,10 @@ def tag_list(tags: Mapping[str, str]) -> str:
 
 
 def check_size(stack: cdk.Stack, function: str, environment: Mapping[str, str]) -> None:
-    """BadSetting if the environment is too large. What a reference stands for is known only after deployment."""
-    reference = len(stack.stack_name) + BYTES_OF_A_NAME_BESIDE_ITS_STACK
+    """Raises BadSetting if the environment is too large. The sizes of references are estimates, because their values
+    are known only after deployment.
+    """
+    reference = len(stack.stack_name) + AVERAGE_NAME_SUFFIX_BYTES
     size = sum(len(name) + _size(stack.resolve(value), reference) for name, value in environment.items())
     if size > LARGEST_ENVIRONMENT:
         raise BadSetting(
@@ -65,7 +67,7 @@ def check_size(stack: cdk.Stack, function: str, environment: Mapping[str, str]) 
 
 
 def _size(value: Any, reference: int) -> int:
-    """In bytes, of a value that may contain references, each of this size."""
+    """The size of a value in bytes. It may contain references, each of which counts as this size."""
     if isinstance(value, str):
         return len(value.encode())
     if "Fn::Join" in value:

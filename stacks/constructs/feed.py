@@ -1,7 +1,7 @@
-"""The event feed: its queue and its functions, and what it adds to others. See docs/feed.md.
+"""The event feed: its queue, its functions, and what it adds to other functions. See docs/feed.md.
 
-The feed comes and goes with a setting, so references to its parts in other stacks are weak: an export would block the
-update that removes it.
+A setting turns the feed on and off, so other stacks refer to its parts weakly: an export would block the update that
+removes it.
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from stacks.constructs.storage import IN_THIS_ACCOUNT
 from stacks.constructs.streams import CHANGED, StreamReader, data_stack, discarded_records, output_of_data
 from stacks.settings import Settings
 
-# A message that failed is hidden for six time-outs, and with it the later ones of its installation.
+# A failed message is hidden for six timeouts, and so are the later messages of its installation.
 WRITER_TIMEOUT = cdk.Duration.seconds(30)
 STREAM_TIMEOUT = cdk.Duration.seconds(30)
-# A message has up to 50 events. In a batch, one that fails would use up the receives of the messages after it.
+# A message has up to 50 events. In a batch, a message that fails would use up the receives of those after it.
 MESSAGES_IN_A_BATCH = 1
 RECORDS_IN_A_BATCH = 100
 BUCKET = "FeedBucketName"
 JOBS = "JOBS"
-# Jobs are most of the events. The others share batches, so that fewer functions run at the same time.
+# Most events are about jobs. The other tables use larger batches, so that fewer functions run at the same time.
 GATHER, GATHER_LONGER = cdk.Duration.seconds(1), cdk.Duration.seconds(5)
 # Lambda drops other records before it invokes the function.
 FILTERS: Mapping[str, Mapping[str, Any]] = {
@@ -56,7 +56,9 @@ READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
 
 
 class FeedSources(Construct):
-    """In the stack of the tables: a bucket for data that is too large for the table, as an output that can go."""
+    """In the data stack: a bucket for data that is too large for the table. Its name is a stack output, so that the
+    feed can be removed.
+    """
 
     def __init__(self, scope: Construct, *, settings: Settings) -> None:
         super().__init__(scope, "FeedSources")
@@ -64,7 +66,7 @@ class FeedSources(Construct):
 
 
 class FeedBucket(s3.Bucket):
-    """It expires with the events."""
+    """Its objects expire with the events."""
 
     def __init__(self, scope: Construct, *, settings: Settings) -> None:
         expiry = cdk.Duration.days(settings.retention_days[schema.FEED.name] + 1)
@@ -78,7 +80,7 @@ class FeedBucket(s3.Bucket):
             lifecycle_rules=[s3.LifecycleRule(expiration=expiry, abort_incomplete_multipart_upload_after=expiry)],
             removal_policy=removal_policy(settings),
         )
-        compliance.accept(self, "AwsSolutions-S1", "Only functions of the feed use it; CloudTrail can log their reads.")
+        compliance.accept(self, "AwsSolutions-S1", "Only the feed's functions use it; CloudTrail can log their reads.")
 
 
 class Feed(Construct):
@@ -110,7 +112,7 @@ class Feed(Construct):
         self._writer_function()
 
     def environment(self) -> dict[str, str]:
-        """Of functions that send events."""
+        """The environment of functions that send events."""
         return {"FEED_QUEUE": self.queue.queue_url, "FEED_TYPES": ",".join(self._settings.feed_types)}
 
     def allow_sending(self, function: LedgerFunction) -> None:
@@ -125,7 +127,9 @@ class Feed(Construct):
         }
 
     def allow_api(self, function: LedgerFunction) -> None:
-        """Reads, posted events and their number, and the positions of consumers: the API can't change an event."""
+        """The API reads the feed, posts and counts custom events, and stores consumers' positions. It can't change an
+        event.
+        """
         self.allow_sending(function)
         function.allow(self._table.table_arn, *READS)
         for index in schema.FEED.indexes:
@@ -187,7 +191,7 @@ class Feed(Construct):
         compliance.accept(
             function.role,
             f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::{bucket}/feed/*]",
-            "The keys of objects contain ids of events.",
+            "The keys of objects contain event ids.",
         )
 
 

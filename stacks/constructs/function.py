@@ -1,4 +1,4 @@
-"""A Lambda function with its own role, which allows exact actions, and its own log group."""
+"""A Lambda function with its own role, which allows only the actions that it needs, and its own log group."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ DEFAULT_BATCH = 10
 
 
 class LedgerFunction(Construct):
-    """`name` is the file in functions/ with the handler. No other file of that folder is deployed with it."""
+    """`name` is the file in functions/ that has the handler. No other file in that folder is deployed with it."""
 
     def __init__(
         self,
@@ -37,8 +37,8 @@ class LedgerFunction(Construct):
         reserved_concurrency: int | None = None,
         sends_to_itself: bool = False,
     ) -> None:
-        """`sends_to_itself` if it puts messages on its own queue. After 16 of them in a row, Lambda would take this for
-        an endless loop, and make the next one a dead letter.
+        """Set `sends_to_itself` if the function puts messages on its own queue. By default, Lambda treats 16 of them in
+        a row as an endless loop, and makes the next one a dead letter.
         """
         super().__init__(scope, camel_case(name))
         self._settings = settings
@@ -72,7 +72,7 @@ class LedgerFunction(Construct):
         )
         # With an export, the function couldn't be removed while a graph in another stack shows it.
         cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)
-        # The target of events and requests. SnapStart works for published versions only, not for $LATEST.
+        # The target of events and requests. SnapStart works only for published versions, not for $LATEST.
         self.live: lambda_.IFunction = (
             lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
             if snap_start
@@ -86,10 +86,11 @@ class LedgerFunction(Construct):
         cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
 
     def feed(self, queue: sqs.IQueue, *, batch_size: int = DEFAULT_BATCH) -> None:
-        """Limits the concurrency: one queue could use 1,000 instances, and leave none of the account's for webhooks.
+        """Invokes the function with the queue's messages.
 
-        A function that calls services other than DynamoDB takes one message at a time: a call that hangs would use up
-        the time and the receives of the messages after it.
+        Limits the concurrency, because one queue could use 1,000 instances, and leave none in the account for webhooks.
+        A function that calls services other than DynamoDB gets one message at a time, because a call that hangs would
+        use up the time and the receives of the messages after it.
         """
         self.function.add_event_source(
             event_sources.SqsEventSource(
@@ -107,12 +108,12 @@ class LedgerFunction(Construct):
 
 
 def log_group_name(settings: Settings, function: str) -> str:
-    """Fixed before deployment, so that saved queries in another stack need no reference to it."""
+    """A fixed name, so that saved queries in another stack need no reference to it."""
     return f"/runledger/{settings.stage}/{function}"
 
 
 def access_log_name(settings: Settings) -> str:
-    """API Gateway adds each log group to a policy of at most 5,120 characters, except below this prefix."""
+    """API Gateway adds each log group to a policy of at most 5,120 characters, except log groups with this prefix."""
     return f"/aws/vendedlogs/runledger/{settings.stage}/api"
 
 

@@ -15,8 +15,8 @@ from stacks.constructs.function import LedgerFunction
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.settings import Settings
 
-# The API waits for it, and has 29 seconds itself, of which it may have waited 12 for another reader's claim. It needs
-# some of the rest to connect, to check the token and to read the tables.
+# The API waits for this function. The API has 29 seconds, of which it may have spent 12 waiting for another reader's
+# claim, and it also needs time to connect, to check the token and to read the tables.
 TIMEOUT = cdk.Duration.seconds(12)
 SECONDS_FOR_THE_API_TO_WAIT = math.ceil(TIMEOUT.to_seconds()) + 1
 GITHUB_PATIENCE_SECONDS = 5
@@ -54,7 +54,7 @@ class GitHubRequestsFunction(LedgerFunction):
         self._allow_registry(tables[TABLES["JOBS"]].table_arn)
 
     def _allow_registry(self, jobs_arn: str) -> None:
-        """In the table of jobs, the function may read the accounts of installations, but no jobs."""
+        """In the jobs table, the function can read the accounts of installations, but no jobs."""
         self.function.add_to_role_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:GetItem"],

@@ -1,4 +1,4 @@
-"""Lambda layers built by pip on this machine: no Docker, and wheels for the platform that will run them."""
+"""Lambda layers, built by pip on this machine without Docker, with wheels for Lambda's platform."""
 
 import hashlib
 import platform
@@ -26,7 +26,7 @@ ON_LAMBDA = (
     *("--platform", "manylinux_2_28_aarch64", "--platform", "manylinux2014_aarch64"),
     *("--implementation", "cp", "--python-version", "3.13"),
 )
-# Only files whose hash is in the lock, and no source packages: building one would fetch and run code without a hash.
+# Only files whose hash is in the lock, and no source packages: building one would download and run unverified code.
 LOCKED = ("--require-hashes", "--only-binary", ":all:")
 
 
@@ -36,12 +36,12 @@ def domain_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersio
 
 
 def github_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
-    """The GitHub client, for the functions that call GitHub. Its cryptography is large, so intake doesn't load it."""
+    """The GitHub client, for functions that call GitHub. It is separate because its cryptography package is large."""
     return _layer(scope, "github", settings=settings)
 
 
 def api_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
-    """Routes and response models of the API, pydantic, and the dashboard: only the API's function needs them."""
+    """The API's routes and response models, pydantic, and the dashboard. Only the API's function needs them."""
     return _layer(scope, "api", settings=settings, dashboard=DASHBOARD)
 
 
@@ -72,7 +72,7 @@ def _layer(scope: Construct, name: str, *, settings: Settings, dashboard: str | 
 
 
 def architecture(settings: Settings) -> lambda_.Architecture:
-    """A local deployment runs its functions as processes of this machine."""
+    """A local deployment runs its functions as processes on this machine."""
     if settings.architecture == "host" and platform.machine() not in ("arm64", "aarch64"):
         return lambda_.Architecture.X86_64
     return lambda_.Architecture.ARM_64
@@ -103,17 +103,17 @@ class _PipBundling:
         return _python_of_lambda() if self._wheels else sys.executable
 
     def _compile(self, python: str, target: Path) -> None:
-        """A layer is read-only: what is not compiled here is compiled again at every cold start, for 60 ms and more.
+        """A layer is read-only, so files that aren't compiled here are compiled at every cold start, in 60 ms or more.
 
-        Without a check of the source's date, which the zip file does not keep, and under the names that the files have
-        on Lambda, so that a traceback finds them.
+        The bytecode isn't checked against the source's date, which the zip file doesn't keep. It contains the paths on
+        Lambda, so that tracebacks show the source.
         """
         compiling = (python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
         named = ("-s", str(target), "-p", ON_LAMBDA_AT)
         subprocess.run((*compiling, *named, str(target)), check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
     def fingerprint(self) -> str:
-        """Changes when the result would: then pip runs again, and only then."""
+        """Changes only if the result would change. Then pip runs again."""
         compiled = (sys.version_info[:2] if not self._wheels else RUNTIME.name) if self.compiler() else None
         digest = hashlib.sha256(repr((self._wheels, compiled)).encode())
         for file in sorted(self._source.rglob("*.py")):
@@ -125,7 +125,7 @@ class _PipBundling:
 
 @cache
 def _python_of_lambda() -> str | None:
-    """Bytecode is the same for all patch releases of a version, and for no other version."""
+    """Bytecode is valid for all patch releases of one Python version, and for no other version."""
     for python in filter(None, (sys.executable, shutil.which(RUNTIME.name))):
         asked = (python, "-c", "import sys; print('python%d.%d' % sys.version_info[:2])")
         found = subprocess.run(asked, check=False, capture_output=True, text=True)  # noqa: S603

@@ -1,6 +1,6 @@
 """Notifications: their queues and functions, and what they add to the API. See docs/notifications.md.
 
-They come and go with a setting, so references to their parts in other stacks are weak, as those of the feed.
+A setting turns them on and off, so other stacks refer to their parts weakly, as they do to the feed's.
 """
 
 import json
@@ -24,7 +24,7 @@ from stacks.constructs.streams import StreamReader
 from stacks.settings import Settings
 
 ROUTER_TIMEOUT = cdk.Duration.minutes(1)
-# An attempt takes 15 seconds at most, and the lease of a message two minutes: see `runledger.notifications.sender`.
+# An attempt takes at most 15 seconds, and a message's lease is two minutes: see `runledger.notifications.sender`.
 SENDER_TIMEOUT = cdk.Duration.minutes(1)
 SCHEDULES_TIMEOUT = cdk.Duration.minutes(4)
 TICK = cdk.Duration.minutes(5)
@@ -34,7 +34,7 @@ ROUTES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Up
 SENDS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
 SWEEPS = (*ROUTES, "dynamodb:BatchGetItem")
 API_READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
-# What a digest is made of: the same tables and indexes as the statistics of the API.
+# A digest reads the same tables and indexes as the API's statistics.
 DIGEST_READS = {"JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"), "DEPLOYMENTS": ("dynamodb:GetItem",)}
 DIGEST_INDEXES = (schema.BY_STATUS, schema.BY_COMPLETION)
 
@@ -58,8 +58,8 @@ class Notifications(Construct):
         self._schedules()
 
     def api_environment(self) -> dict[str, str]:
-        """As little as possible, because the environment of a function holds 4 KB: the names of targets without their
-        ARNs, and one queue, because the API sends no message to the slow one.
+        """As little as possible, because a function's environment holds 4 KB: the names of targets without their ARNs,
+        and only the fast queue, because the API sends no messages to the slow one.
         """
         fast, _ = self.queues
         settings = self._settings
@@ -75,7 +75,7 @@ class Notifications(Construct):
         }
 
     def allow_api(self, function: LedgerFunction) -> None:
-        """Subscriptions and messages. The API writes secrets, and can't read them."""
+        """Subscriptions and messages. The API can write secrets, but not read them."""
         function.allow(self._table_arn, *API_READS)
         for index in (schema.MESSAGES_BY_STATUS, schema.MESSAGES_BY_TYPE, schema.MESSAGES_BY_CREATION):
             function.allow(f"{self._table_arn}/index/{index.name}", "dynamodb:Query")
@@ -133,7 +133,7 @@ class Notifications(Construct):
                     topics=self._settings.notification_sns_topics, buses=self._settings.notification_event_buses
                 ),
             },
-            # Each retry, and each pause of its receiver, is another entry of the same message. They end after a day.
+            # Each retry, and each pause of its receiver, queues the same message again. This ends after a day.
             sends_to_itself=True,
         )
         function.allow(self._table_arn, *SENDS)
@@ -161,12 +161,12 @@ class Notifications(Construct):
             function.allow(self._tables[TABLES[table]].table_arn, *actions)
         for index in DIGEST_INDEXES:
             function.allow(f"{self._tables[TABLES['JOBS']].table_arn}/index/{index.name}", "dynamodb:Query")
-        # The next tick continues what one has left, and makes one superfluous that Lambda couldn't start until then.
+        # The next tick continues unfinished work, so a tick that Lambda couldn't start in time is dropped.
         function.function.configure_async_invoke(retry_attempts=0, max_event_age=TICK)
         self._tick(function.function.function_arn)
 
     def _tick(self, function_arn: str) -> None:
-        """CDK's own target would also allow all versions of the function."""
+        """CDK's built-in target would also allow all versions of the function."""
         # Without the condition, a schedule in another account could use the role.
         own_account = {"StringEquals": {"aws:SourceAccount": cdk.Aws.ACCOUNT_ID}}
         role = iam.Role(
@@ -176,7 +176,7 @@ class Notifications(Construct):
         scheduler.CfnSchedule(
             self,
             "Tick",
-            description="Runledger: messages that are due, digests and reminders",
+            description="Runledger: sends messages that are due, digests and reminders",
             schedule_expression=f"rate({TICK.to_minutes():.0f} minutes)",
             flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
             target=scheduler.CfnSchedule.TargetProperty(
@@ -232,7 +232,7 @@ class Notifications(Construct):
         return f"{self._settings.prefix}/notifications/"
 
     def _allow_secrets(self, function: LedgerFunction, *actions: str) -> None:
-        """Only those of this deployment's subscriptions."""
+        """Only the secrets of this deployment's subscriptions."""
         stack = cdk.Stack.of(function)
         name = f"{self._secret_prefix}*"
         arn = stack.format_arn(
@@ -246,10 +246,10 @@ class Notifications(Construct):
         compliance.accept(
             function.role,
             f"AwsSolutions-IAM5[Resource::{readable}]",
-            "The names of secrets contain ids of subscriptions, which operators create.",
+            "The names of secrets contain the ids of subscriptions, which operators create.",
         )
 
 
 def _leading(*patterns: str) -> dict[str, object]:
-    """Items under these keys, of every installation."""
+    """Items with these keys, for every installation."""
     return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(patterns)}}

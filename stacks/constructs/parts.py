@@ -15,14 +15,14 @@ from stacks.constructs.tree import resource_of
 from stacks.settings import Settings
 
 TRIES_BEFORE_DEAD_LETTER = 5
-# Of every function that reads from a queue, unless its queue is created with another one.
+# For every function that reads from a queue, unless the queue is created with another timeout.
 FUNCTION_TIMEOUT = cdk.Duration.minutes(1)
-# AWS recommends six, so that Lambda can repeat a throttled call before SQS hands the messages out again.
+# AWS recommends six, so that Lambda can retry a throttled call before SQS delivers the messages again.
 TIMEOUTS_UNTIL_VISIBLE = 6
 
 
 def queue(scope: Construct, name: str, *, settings: Settings, weak: bool = False, **options: Any) -> sqs.Queue:
-    """`weak` if it comes and goes with a setting: an export would block the update that removes it."""
+    """Set `weak` if a setting can remove the value: an export would block the update that removes it."""
     made = sqs.Queue(
         scope,
         name,
@@ -46,9 +46,9 @@ def queue_with_dead_letters(
     function_timeout: cdk.Duration = FUNCTION_TIMEOUT,
     **options: Any,
 ) -> sqs.Queue:
-    """A message that fails is retried after the visibility time-out, and becomes a dead letter after five attempts.
+    """A failed message is retried after the visibility timeout, and becomes a dead letter after five attempts.
 
-    The `options` apply to both queues.
+    The `options` apply to the queue and to its dead-letter queue.
     """
     visible_after = math.ceil(TIMEOUTS_UNTIL_VISIBLE * function_timeout.to_seconds() / 60)
     return queue(
@@ -65,14 +65,14 @@ def queue_with_dead_letters(
 
 
 def dead_letters(scope: Construct, name: str, *, settings: Settings, reason: str, **options: Any) -> sqs.Queue:
-    """For events that could not be delivered to a target. `reason` is why it has no dead-letter queue of its own."""
+    """For events that couldn't be delivered to a target. `reason` explains why it needs no dead-letter queue itself."""
     made = queue(scope, name, settings=settings, **options)
     compliance.accept(made, "AwsSolutions-SQS3", reason)
     return made
 
 
 def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -> str:
-    """Its ARN, as an attribute: the `Ref` that CDK would use is only the name on the emulated AWS."""
+    """Uses the attribute `Arn`, because on the emulated AWS, the `Ref` that CDK would use is only the name."""
     made = secretsmanager.Secret(scope, name, removal_policy=removal_policy(settings), **options)
     compliance.accept(
         made,
@@ -83,7 +83,7 @@ def secret(scope: Construct, name: str, *, settings: Settings, **options: Any) -
 
 
 def fixed_table_name(table: schema.TableSchema, settings: Settings) -> str:
-    """Known before deployment, so that other stacks need no reference to the table."""
+    """A fixed name, so that other stacks need no reference to the table."""
     return f"{settings.prefix}-{table.name}"
 
 
@@ -98,22 +98,22 @@ def camel_case(name: str) -> str:
 
 
 def removal_policy(settings: Settings) -> cdk.RemovalPolicy:
-    """Kept when the stack is deleted. Deleted if the stack's first deployment fails, so that it can be repeated."""
+    """Kept when the stack is deleted. Deleted if the stack's first deployment fails, so that you can repeat it."""
     return cdk.RemovalPolicy.DESTROY if settings.throw_away else cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 
 
 def export(owner: Construct, *values: str) -> None:
     """Exports values even if no other stack imports them.
 
-    CDK removes an export with its last use. That update would fail: the exporting stack is updated first, while the
-    deployed version of the other stack still imports the value.
+    By default, CDK removes an export together with its last use. That update would fail: the exporting stack is updated
+    first, while the deployed version of the other stack still imports the value.
     """
     for value in values:
         cdk.Stack.of(owner).export_value(value)
 
 
 def orphan_policy(stack: cdk.Stack, settings: Settings) -> None:
-    """Published in each region of the deployment: `make preflight` compares it with that of other deployments.
+    """Published in each region of the deployment: `make preflight` compares it with the policies of other deployments.
 
     Two deployments must not both stop the same machines.
     """

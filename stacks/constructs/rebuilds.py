@@ -1,4 +1,4 @@
-"""Publications and rebuilds of dependents: their queues and functions. Part of `stacks.constructs.releases`."""
+"""The queues and functions for publications and rebuilds. Part of `stacks.constructs.releases`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -47,14 +47,14 @@ class Rebuilds(Construct):
         self._dispatches(layers, github_app)
 
     def inputs_environment(self) -> dict[str, str]:
-        """Of functions that report publications."""
+        """The environment of functions that send publications."""
         return {"RELEASE_INPUTS_QUEUE": self.inputs.queue_url}
 
     def allow_inputs(self, function: LedgerFunction) -> None:
         function.allow(self.inputs.queue_arn, "sqs:SendMessage")
 
     def lines_environment(self) -> dict[str, str]:
-        """Of functions that continue release lines."""
+        """The environment of functions that send release lines."""
         return {"REBUILDS_QUEUE": self._rebuilds.queue_url}
 
     def allow_lines(self, function: LedgerFunction) -> None:

@@ -1,4 +1,4 @@
-"""The reconciler: a function, its two schedules, and the permission to stop machines with the tags of runners."""
+"""The reconciler: a function, its two schedules, and the permission to stop machines with runner tags."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from stacks.settings import Settings
 READS = ("dynamodb:Query", "dynamodb:BatchGetItem")
 RECONCILES = {
     "JOBS": READS,
-    "JOB_EVENTS": ("dynamodb:Query",),  # for events that an interrupted cleanup has left
+    "JOB_EVENTS": ("dynamodb:Query",),  # for leftover events of an interrupted cleanup
     "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
     "RUNNERS": (*READS, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 }
@@ -75,7 +75,7 @@ class ReconcilerFunction(Construct):
         ledger_function.allow(github_app, "secretsmanager:GetSecretValue")
         ledger_function.allow(bus.event_bus_arn, "events:PutEvents")
         self.function: lambda_.Function = ledger_function.function
-        # The next pass continues, so Lambda must neither repeat a failed pass nor start a late one.
+        # The next pass continues the work, so Lambda must neither retry a failed pass nor start a late one.
         self.function.configure_async_invoke(retry_attempts=0, max_event_age=cdk.Duration.seconds(LONGEST_WAIT_SECONDS))
         _allow_describing(ledger_function)
         if settings.runner_tags:
@@ -106,9 +106,9 @@ def _allow_describing(reconciler: LedgerFunction) -> None:
 
 
 def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
-    """AWS refuses to stop a machine that lacks one of the tags, has one that keeps it, or is in another region.
+    """AWS refuses to stop a machine without all runner tags, with a tag that protects it, or in another region.
 
-    It also refuses to stop a task of another cluster. The code checks the same.
+    It also refuses to stop a task in another cluster. The code checks the same.
     """
     machines = [
         cdk.Stack.of(reconciler).format_arn(service=service, region=region, resource=kind, resource_name=name)

@@ -13,7 +13,7 @@ from runledger.tables import schema
 from stacks.constructs.function import LedgerFunction
 from stacks.settings import Settings
 
-# By the prefix of their environment variables: see `TableSettings` in `runledger.wiring.settings`.
+# Keys are the prefixes of environment variables: see `TableSettings` in `runledger.wiring.settings`.
 TABLES = {
     "JOBS": schema.WORKFLOW_JOBS.name,
     "JOB_EVENTS": schema.WORKFLOW_JOB_EVENTS.name,
@@ -29,13 +29,13 @@ RECORDS = {
     "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
 }
 READS_RUNNERS = {"RUNNERS": ("dynamodb:GetItem", "dynamodb:UpdateItem")}
-# A retried message looks for events that its earlier attempt has put and no job has saved.
+# A retry looks for events that its earlier attempt has written and no job has saved.
 TRACKS_RUNNERS = {**READS_RUNNERS, "JOB_EVENTS": ("dynamodb:Query",)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorder:
-    """What all such functions share, in every stack."""
+    """The tables and queues that all functions that record share, in every stack."""
 
     settings: Settings
     tables: Mapping[str, dynamodb.Table]
@@ -54,7 +54,7 @@ class Recorder:
         snap_start: bool = False,
         reserved_concurrency: int | None = None,
     ) -> LedgerFunction:
-        """`more` are further tables, and the actions on them that this function may use beyond recording."""
+        """`more` has further tables, and the actions that this function needs on them."""
         function = LedgerFunction(
             scope,
             name,

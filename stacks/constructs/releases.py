@@ -1,6 +1,6 @@
-"""Heads and releases: their functions and queues, and what they add to others. See docs/releases.md.
+"""Heads and releases: their functions and queues, and what they add to other functions. See docs/releases.md.
 
-They come and go with a setting, so references to their parts in other stacks are weak, as those of the feed.
+A setting turns them on and off, so other stacks refer to their parts weakly, as they do to the feed's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ from stacks.settings import Settings
 
 STREAM_TIMEOUT = cdk.Duration.minutes(1)
 RECORDS_IN_A_BATCH = 100
-# The reports of a run follow each other within seconds, and those in one batch are one write.
+# The reports about a run follow each other within seconds, and those in one batch need only one write.
 GATHER = cdk.Duration.seconds(5)
-# Their runs don't concern a branch.
+# Runs of these events don't count for a branch.
 PULL_REQUESTS = ["pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"]
 OTHER_EVENTS = [*PULL_REQUESTS, *sorted(BY_ANYONE)]
-# Other changes concern runs and deployments that GitHub hasn't reported itself.
+# Other changes are about runs and deployments that GitHub hasn't reported.
 FILTERS: Mapping[str, Mapping[str, Any]] = {
     "RUNS": CHANGED | {"dynamodb": {"NewImage": {"event": {"S": [{"anything-but": OTHER_EVENTS}]}}}},
     "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"head_sha": {"S": [{"exists": True}]}}}},
@@ -42,7 +42,7 @@ API_READS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
 
 
 class Releases(Construct):
-    """`layers` are those of the domain and of GitHub."""
+    """`layers` are the domain layer and the GitHub layer."""
 
     def __init__(
         self,
@@ -79,7 +79,9 @@ class Releases(Construct):
         return self._environment() | self._rebuilds.inputs_environment()
 
     def allow_api(self, function: LedgerFunction) -> None:
-        """Reads; and what publishers report: builds, packages, and publications as messages. No heads, no lines."""
+        """The API reads everything, stores the builds and packages that publishers report, and queues publications. It
+        can't write heads or lines.
+        """
         function.allow(self._table_arn, *API_READS)
         function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of(*REPORTED))
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*REPORTED, *UPDATED))

@@ -15,7 +15,7 @@ DIRECTORY = "/opt/runledger"
 
 
 class RunnerTaskDefinition(Construct):
-    """`image` is built from runner/Dockerfile. The launcher passes RUNNER_CONFIG_URL as an override of `container`.
+    """`image` is built from runner/Dockerfile. The launcher sets RUNNER_CONFIG_URL as an override of `container`.
 
     The task role has no permissions: every job can use what you grant it.
     """

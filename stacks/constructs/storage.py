@@ -1,4 +1,4 @@
-"""What the storage phases add to functions, and the bucket of runner configs. See docs/migration.md."""
+"""What the storage phases add to functions, and the bucket for runner configs. See docs/migration.md."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,14 +19,14 @@ from stacks.settings import CREATE, Settings
 CONFIGS_EXPIRE_AFTER = cdk.Duration.days(1)
 ARCHIVE_TIMEOUT = cdk.Duration.minutes(1)
 RULE_TIMEOUT = cdk.Duration.minutes(5)  # without it, CloudFormation waits for an hour
-# The name of a bucket is all that an ARN contains: if the bucket was deleted, anyone may have created it again.
+# A bucket's ARN contains only its name: if the bucket was deleted, another account may have created it again.
 IN_THIS_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": cdk.Aws.ACCOUNT_ID}}
 SIGNATURE_VERSION_4 = "AWS4-HMAC-SHA256"
 URLS_EXPIRE_AFTER = cdk.Duration.minutes(15)
 
 
 def copy_environment(settings: Settings) -> dict[str, str]:
-    """For webhook intake and the retries of webhooks; empty unless the phase copies webhooks."""
+    """For webhook_intake and webhook_retry. Empty unless the phase copies webhooks."""
     if not settings.storage_phase.copies_webhooks:
         return {}
     return {
@@ -44,7 +44,7 @@ def allow_copies(function: LedgerFunction, settings: Settings) -> None:
 
 
 def config_environment(settings: Settings) -> dict[str, str]:
-    """For lookups of machines; empty unless the phase reads runner configs."""
+    """For the function that looks up machines. Empty unless the phase reads runner configs."""
     if not settings.storage_phase.reads_runner_configs:
         return {}
     return {
@@ -55,7 +55,7 @@ def config_environment(settings: Settings) -> dict[str, str]:
 
 def allow_configs(function: LedgerFunction, settings: Settings) -> None:
     if settings.storage_phase.reads_runner_configs:
-        # Without it, S3 reports a missing config as one to which access is denied.
+        # Without it, S3 reports that access is denied if a config is missing.
         bucket = f"arn:{cdk.Aws.PARTITION}:s3:::{_config_bucket(settings)}"
         function.allow(bucket, "s3:ListBucket", conditions=IN_THIS_ACCOUNT)
         for role_id in settings.runner_role_ids:
@@ -65,14 +65,14 @@ def allow_configs(function: LedgerFunction, settings: Settings) -> None:
 
 
 class RunnerConfigBucket(Construct):
-    """The bucket from which agents read their `runner-config.json`, new or existing, and a policy for each side."""
+    """The new or existing bucket from which agents read `runner-config.json`, and policies for launchers and agents."""
 
     def __init__(self, scope: Construct, *, settings: Settings) -> None:
         super().__init__(scope, "RunnerConfigBucket")
         self._name = _config_bucket(settings)
         if settings.runner_config_bucket == CREATE:
             self._create(settings)
-        # `aws:userid` of a machine's role is `{roleId}:{instanceId}`: each machine reads its own folder only.
+        # `aws:userid` of a machine's role is `{roleId}:{instanceId}`, so each machine can read only its own folder.
         agent = self._policy("AgentPolicy", [f"{RUNNER_CONFIGS}${{aws:userid}}/*"], "s3:GetObject")
         machines = [f"{RUNNER_CONFIGS}{role_id}:*" for role_id in settings.runner_role_ids] or [f"{RUNNER_CONFIGS}*"]
         launcher = self._policy("LauncherPolicy", machines, "s3:GetObject", "s3:PutObject")
@@ -84,7 +84,7 @@ class RunnerConfigBucket(Construct):
             cdk.CfnOutput(cdk.Stack.of(self), name, value=value)
 
     def _create(self, settings: Settings) -> None:
-        """Without versions: what is deleted, with its tokens, must be gone."""
+        """Not versioned, because a deleted config contains tokens and must be gone."""
         bucket = s3.Bucket(
             self,
             "Bucket",
@@ -100,18 +100,18 @@ class RunnerConfigBucket(Construct):
             ],
             removal_policy=removal_policy(settings),
         )
-        # A presigned URL is a secret. Version 2 of signatures has no limit of its time.
+        # A presigned URL is a secret. With signature version 2, its lifetime would be unlimited.
         self._deny(bucket, {"StringNotEquals": {"s3:signatureversion": SIGNATURE_VERSION_4}})
         query = {"s3:authType": "REST-QUERY-STRING"}
         longest = {"s3:signatureAge": URLS_EXPIRE_AFTER.to_milliseconds()}
         self._deny(bucket, {"StringEquals": query, "NumericGreaterThan": longest})
         if bucket.policy:
-            # A bucket that is kept stays one that allows TLS only.
+            # If the bucket is kept, its TLS-only policy is kept too.
             bucket.policy.apply_removal_policy(removal_policy(settings))
         compliance.accept(
             bucket,
             "AwsSolutions-S1",
-            "Objects live for a day, and their machine reads them once; data events of CloudTrail show other reads.",
+            "Objects live for a day, and their machine reads them once. CloudTrail data events show other reads.",
         )
 
     def _deny(self, bucket: s3.Bucket, conditions: Mapping[str, Mapping[str, object]]) -> None:
@@ -144,7 +144,7 @@ class RunnerConfigBucket(Construct):
 
 
 class WebhookArchive(Construct):
-    """The phase `cleanup`: a lifecycle rule in a bucket that isn't ours, added and removed beside its other rules."""
+    """The phase `cleanup`: adds a lifecycle rule to a bucket outside of the stack, and removes it again."""
 
     def __init__(self, scope: Construct, *, settings: Settings, layer: lambda_.ILayerVersion) -> None:
         super().__init__(scope, "Archive")
@@ -166,12 +166,12 @@ class WebhookArchive(Construct):
                 "Prefix": settings.webhook_key_pattern.prefix,
             },
         )
-        # The function depends on its policy, but another bucket changes only the policy and the rule.
+        # The function depends on its policy, but a change of the bucket changes only the policy and the rule.
         rule.node.add_dependency(function.role)
 
 
 def _config_bucket(settings: Settings) -> str:
-    """A fixed name, so that stacks need no reference to a bucket that may come and go with a setting."""
+    """A fixed name, so that stacks need no reference to a bucket that a setting may remove."""
     if settings.runner_config_bucket != CREATE:
         return settings.runner_config_bucket
     return f"{settings.prefix}-configs-{cdk.Aws.ACCOUNT_ID}-{cdk.Aws.REGION}"
@@ -182,11 +182,11 @@ def _objects(bucket: str, keys: str) -> str:
 
 
 def _accept_keys(construct: Construct, bucket: str, keys: str) -> None:
-    """cdk-nag names variables of CloudFormation and of IAM in angle brackets."""
+    """cdk-nag writes CloudFormation and IAM variables in angle brackets."""
     named = {cdk.Aws.ACCOUNT_ID: "<AWS::AccountId>", cdk.Aws.REGION: "<AWS::Region>", "${aws:userid}": "<aws:userid>"}
     resource = f"arn:<AWS::Partition>:s3:::{bucket}/{keys}"
     for variable, name in named.items():
         resource = resource.replace(variable, name)
     compliance.accept(
-        construct, f"AwsSolutions-IAM5[Resource::{resource}]", "The keys of objects contain ids of jobs or machines."
+        construct, f"AwsSolutions-IAM5[Resource::{resource}]", "Object keys contain the ids of jobs or machines."
     )

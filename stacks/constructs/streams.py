@@ -1,6 +1,7 @@
-"""Streams of the tables: outputs of their ARNs, and the mappings from which functions read them.
+"""Table streams: outputs with their ARNs, and the mappings that invoke functions with their records.
 
-Streams come and go with settings, so other stacks look up outputs: an export would block the update that removes one.
+Settings turn streams on and off, so other stacks look up outputs: an export would block the update that removes a
+stream.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from stacks.settings import Settings
 
 READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 CHANGED = {"eventName": ["INSERT", "MODIFY"]}
-# Only unavailable services are a reason to repeat a batch. DynamoDB keeps records for a day, which is the limit then.
+# A batch is retried only if a service is unavailable. DynamoDB keeps records for a day, which is the limit.
 UNTIL_EXPIRED = -1
 
 
@@ -36,7 +37,7 @@ def output_of_data(settings: Settings, name: str) -> str:
 
 
 def output_streams(stack: cdk.Stack, tables: Mapping[str, dynamodb.Table], names: Iterable[str]) -> None:
-    """In the stack of the tables."""
+    """In the data stack."""
     for name in names:
         cdk.CfnOutput(stack, stream_output(name), value=str(tables[name].table_stream_arn))
 
@@ -67,7 +68,7 @@ class StreamReader:
         self._function.function.add_event_source_mapping(
             f"{camel_case(table)}Stream",
             event_source_arn=stream,
-            # With LATEST, changes are missed while the mapping is created. Repeated ones do no harm.
+            # With LATEST, changes would be missed while the mapping is created. Repeated changes are harmless.
             starting_position=lambda_.StartingPosition.TRIM_HORIZON,
             batch_size=batch_size,
             max_batching_window=gather,

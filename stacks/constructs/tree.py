@@ -1,4 +1,4 @@
-"""Finds constructs in the tree of stacks, so that none is left out, and the resource of a construct."""
+"""Finds constructs in a stack's tree, so that none is left out, and the CloudFormation resource of a construct."""
 
 from collections.abc import Iterator
 from typing import TypeVar
@@ -18,18 +18,18 @@ def find(kind: type[Found], *stacks: cdk.Stack) -> Iterator[Found]:
 
 
 def resource_of(construct: Construct, kind: type[Found]) -> Found:
-    """The CloudFormation resource of a construct, for properties that CDK's own class doesn't have."""
+    """The CloudFormation resource of a construct, for properties that CDK's class doesn't have."""
     resource = construct.node.default_child
     assert isinstance(resource, kind)
     return resource
 
 
 def work_queues(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
-    """The queues that feed functions, by their names in docs/operating.md."""
+    """The queues that functions consume, by their names in docs/operating.md."""
     return {each.node.id.removesuffix("Queue"): each for each in find(sqs.Queue, *stacks) if each.dead_letter_queue}
 
 
 def dead_letter_queues(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
-    """By their names in docs/operating.md."""
+    """The dead-letter queues, by their names in docs/operating.md."""
     queues = find(sqs.Queue, *stacks)
     return {each.node.id.removesuffix("DeadLetters"): each for each in queues if not each.dead_letter_queue}

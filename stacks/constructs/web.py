@@ -1,4 +1,4 @@
-"""Builds the dashboard and the API reference. Files are compressed once, and not for each request."""
+"""Builds the dashboard and the API reference. Files are compressed at build time, not for each request."""
 
 import gzip
 import hashlib
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
 ESBUILD = Path("node_modules") / ".bin" / "esbuild"
-# Only what a deployment needs, and only files whose hash is in package-lock.json.
+# Only packages that a deployment needs, and only files whose hash is in package-lock.json.
 INSTALL = ("npm", "ci", "--omit=dev", "--ignore-scripts")
 ENTRIES = (WEB / "src" / "app.js", WEB / "styles" / "app.css", WEB / "src" / "docs.js")
 OPTIONS = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--charset=utf8", "--log-level=warning")
@@ -22,7 +22,7 @@ HASH_DIGITS = 8
 
 
 def build(target: Path) -> None:
-    """Writes the pages and their assets, whose names contain a hash of the content. Every file is a .gz."""
+    """Writes the pages and their assets. The names of assets contain a hash of the content. Every file is a .gz."""
     assets = target / "assets"
     names = ("--entry-names=[name]-[hash]", f"--outdir={assets}")
     subprocess.run((bundler(ROOT), *ENTRIES, *OPTIONS, *names), check=True)  # noqa: S603
@@ -72,6 +72,6 @@ def _with_assets(page: str, built: dict[str, str]) -> str:
 
 
 def _compress(file: Path) -> None:
-    """Without the time, so that the same sources give the same bytes."""
+    """Without the time, so that the same sources always give the same bytes."""
     file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), 9, mtime=0))
     file.unlink()

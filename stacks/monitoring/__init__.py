@@ -1,1 +1,1 @@
-"""Alarms, graphs and saved queries over what the stacks deploy."""
+"""Alarms, graphs and saved queries for the deployed resources."""

@@ -1,9 +1,9 @@
 """Creates alarms. docs/monitoring.md describes what to do about each of them.
 
 An alarm is in the stack of the resource that it watches, so that it needs no reference to another stack: CloudFormation
-resolves each reference with a call of its own, and two hundred of them exceed its rate limit.
+resolves each reference with a separate call, and two hundred of them exceed its rate limit.
 
-Each alarm looks at one metric and at no expression over several: CloudWatch charges for every metric either way, and
+Each alarm watches one metric, not an expression over several: CloudWatch charges for every metric either way, and
 separate alarms name the queue or table. (CDK treats a metric with a label as an expression.)
 """
 
@@ -20,12 +20,12 @@ MINUTES_PER_HOUR = 60
 
 
 def topic_name(prefix: str) -> str:
-    """Fixed before deployment, so that alarms in every stack can send to it."""
+    """A fixed name, so that the alarms in every stack can send to the topic."""
     return f"{prefix}-alarms"
 
 
 class Alarms(Construct):
-    """The alarms of one stack. Their topic must be in the same region: CloudWatch rejects any other."""
+    """The alarms of one stack. Their topic must be in the same region, because CloudWatch rejects any other."""
 
     def __init__(self, scope: Construct, *, settings: Settings, prefix: str | None = None) -> None:
         super().__init__(scope, "Alarms")
@@ -46,7 +46,7 @@ class Alarms(Construct):
         at_least: int | None = None,
         missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
-        """Sends no message when the alarm ends: every alarm would send one during the first deployment."""
+        """Sends no message when the alarm ends, because every alarm would send one during the first deployment."""
         alarm = cloudwatch.Alarm(
             self,
             name,

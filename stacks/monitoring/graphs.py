@@ -1,7 +1,7 @@
 """One CloudWatch dashboard, in the order of a delivery: intake, functions, queues, jobs, runners, reconciler, tables.
 
-Its body names each function, queue and table of other stacks many times. Each of them is one variable of `Fn::Sub`, so
-that there is one reference for each resource, however many graphs show it.
+Its body names each function, queue and table of the other stacks many times. Each of them is a variable of `Fn::Sub`,
+so that there is only one reference to each resource.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,7 +28,7 @@ PERCENTILES = ("p50", "p90", "p99")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Variables for names that exist only after other stacks are deployed, and the references that replace them."""
+    """Variables for names that are known only after the other stacks are deployed, and the references that set them."""
 
     references: dict[str, str] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ def dashboard(
     made = cloudwatch.Dashboard(
         scope,
         "Dashboard",
-        # The names of dashboards are shared by all regions of an account.
+        # All regions of an account share one set of dashboard names.
         dashboard_name=f"{settings.prefix}-{cdk.Aws.REGION}",
         default_interval=cdk.Duration.hours(12),
         widgets=[
@@ -101,11 +101,11 @@ def _intake(own: OwnMetrics, api: str, intake: str) -> Row:
             ],
         ),
         (
-            "Latency of requests (ms)",
+            "Request latency (ms)",
             [aws_metric("ApiGateway", "Latency", at, label=at, ApiId=api) for at in PERCENTILES],
         ),
         (
-            "Duration of intake (ms)",
+            "Intake duration (ms)",
             [aws_metric("Lambda", "Duration", at, label=at, FunctionName=intake) for at in PERCENTILES],
         ),
         (
@@ -126,9 +126,9 @@ def _functions(functions: Mapping[str, str]) -> Row:
         ]
 
     return row(
-        ("Errors of functions", each("Errors", "Sum")),
-        ("Functions throttled", each("Throttles", "Sum")),
-        ("Duration of functions, p90 (ms)", each("Duration", "p90")),
+        ("Function errors", each("Errors", "Sum")),
+        ("Throttled invocations", each("Throttles", "Sum")),
+        ("Function duration, p90 (ms)", each("Duration", "p90")),
     )
 
 
@@ -142,7 +142,7 @@ def _queues(own: OwnMetrics, queues: Mapping[str, str], dead_letters: Mapping[st
     return row(
         ("Messages waiting", each("ApproximateNumberOfMessagesVisible", queues)),
         ("Oldest message (s)", each("ApproximateAgeOfOldestMessage", queues)),
-        ("Messages that failed", failed),
+        ("Failed messages", failed),
         ("Dead letters", each("ApproximateNumberOfMessagesVisible", dead_letters)),
     )
 
@@ -154,12 +154,12 @@ def _jobs(own: OwnMetrics) -> Row:
             "Queue time (ms)",
             [
                 own.metric(name, at).with_(label=f"{label} {at}")
-                for name, label in (("QueueTime", "until start"), ("InternalQueueTime", "until a runner is launched"))
+                for name, label in (("QueueTime", "until start"), ("InternalQueueTime", "until runner launch"))
                 for at in ("p50", "p90")
             ],
         ),
-        ("Duration of jobs (s)", [own.metric("JobDuration", at).with_(label=at) for at in ("p50", "p90")]),
-        ("Cost of jobs by the hour ($)", own.sums("Spend", "SpotSavings", minutes=60)),
+        ("Job duration (s)", [own.metric("JobDuration", at).with_(label=at) for at in ("p50", "p90")]),
+        ("Job cost per hour ($)", own.sums("Spend", "SpotSavings", minutes=60)),
     )
 
 
@@ -167,7 +167,7 @@ def _runners(own: OwnMetrics) -> Row:
     return row(
         ("Runners", own.sums("RunnersScheduled", "RunnersRescheduled", "RunnersAttached", "RunnersTerminated")),
         (
-            "Trouble with runners",
+            "Runner problems",
             own.sums(
                 *("RunnersInterrupted", "RebalanceRecommendations", "RunnersTaken", "RunnersRequested"),
                 "LookupsPostponed",
@@ -194,7 +194,7 @@ def _orphans(own: OwnMetrics) -> Row:
                 own.metric("ContestedRunners", "Maximum"),
             ],
         ),
-        ("Runners that become orphans (%)", [own.metric("OrphanedRunnerRate", "Average", minutes=60)]),
+        ("Orphan rate (%)", [own.metric("OrphanedRunnerRate", "Average", minutes=60)]),
         (
             "Cleanup latency (s)",
             [own.metric("CleanupLatency", at, minutes=60).with_(label=at) for at in ("p50", "Maximum")],
@@ -204,9 +204,9 @@ def _orphans(own: OwnMetrics) -> Row:
 
 
 def _orphans_by_repository(log_groups: Sequence[str]) -> cloudwatch.IWidget:
-    """From the log: as a dimension, each repository would be billed as a metric."""
+    """From the logs: with the repository as a dimension, each repository would be billed as a metric."""
     return cloudwatch.LogQueryWidget(
-        title="Repositories by orphans",
+        title="Orphans by repository",
         log_group_names=list(log_groups),
         query_string=text_of(OVER_FUNCTIONS["orphans by repository"]),
         view=cloudwatch.LogQueryVisualizationType.TABLE,
@@ -224,15 +224,15 @@ def _passes(own: OwnMetrics) -> Row:
     )
     return row(
         (
-            "Jobs healed, and long-running",
+            "Healed and long-running jobs",
             [*own.sums("JobsHealed", "JobsReconciled"), own.metric("LongRunningJobs", "Maximum")],
         ),
         (
-            "Duration of a pass (ms)",
+            "Pass duration (ms)",
             [own.metric("ReconciliationDuration", at).with_(label=at) for at in ("Average", "Maximum")],
         ),
-        ("Passes, and the share that succeeds (%)", own.sums(*outcomes, minutes=60), [succeeded]),
-        ("Errors of the reconciler", own.sums("ReconciliationErrors")),
+        ("Passes and success rate (%)", own.sums(*outcomes, minutes=60), [succeeded]),
+        ("Reconciler errors", own.sums("ReconciliationErrors")),
     )
 
 
@@ -243,10 +243,10 @@ def _tables(tables: Mapping[str, str]) -> Row:
         ]
 
     return row(
-        ("Write units consumed", consumed("ConsumedWriteCapacityUnits")),
-        ("Read units consumed", consumed("ConsumedReadCapacityUnits")),
+        ("Consumed write units", consumed("ConsumedWriteCapacityUnits")),
+        ("Consumed read units", consumed("ConsumedReadCapacityUnits")),
         (
-            "Requests throttled",
+            "Throttled requests",
             [
                 throttled(tables[table], operation).with_(label=f"{table} {operation}")
                 for table, operation in recording_operations(tables)

@@ -1,4 +1,4 @@
-"""Alarms on the metrics that the functions count themselves: deliveries, jobs, approvals and orphans."""
+"""Alarms on the metrics that the functions emit: deliveries, jobs, approvals and orphans."""
 
 from runledger.model.inputs import Status
 from runledger.model.stuck import OPEN
@@ -9,9 +9,9 @@ from stacks.settings import Settings
 ORPHAN_RATE_PERCENT = 0.1
 RECONCILIATION_ERRORS_AN_HOUR = 5
 MS_PER_MINUTE = 60_000
-# Waiting jobs have an alarm of their own, on forgotten approvals.
+# Waiting jobs have a separate alarm, on forgotten approvals.
 STUCK = tuple(status.value for status in OPEN if status is not Status.WAITING)
-# At least two passes are in each.
+# Each period has at least two passes.
 PASSES_MINUTES = 15
 
 
@@ -25,12 +25,12 @@ def _deliveries(alarms: Alarms) -> None:
     alarms.add(
         "InvalidWebhookSecrets",
         alarms.own.metric("InvalidWebhookSecrets", "Sum"),
-        "An entry of the webhook secrets is malformed and not active: deliveries signed with it get 401.",
+        "An entry in the webhook secrets is malformed, so it is ignored: deliveries signed with it get 401.",
     )
     alarms.add(
         "DeliveriesOutOfScope",
         alarms.own.metric("DeliveriesOutOfScope", "Sum"),
-        "A delivery was signed with a secret that is not valid for its installation or repository.",
+        "A delivery was signed with a secret that isn't valid for its installation or repository.",
     )
 
 
@@ -39,7 +39,7 @@ def _jobs(alarms: Alarms, settings: Settings) -> None:
         alarms.add(
             f"StuckJobs-{kind}",
             alarms.own.metric("StuckJobs", "Maximum", minutes=PASSES_MINUTES, kind=kind),
-            f"Jobs have been stuck in {kind} for half an hour, and the reconciler could not correct them.",
+            f"Jobs have been stuck in {kind} for half an hour, and the reconciler couldn't correct them.",
             periods=2,
         )
     alarms.add(
@@ -51,18 +51,18 @@ def _jobs(alarms: Alarms, settings: Settings) -> None:
         alarms.add(
             "QueueTime",
             alarms.own.metric("QueueTime", "p90", minutes=MINUTES_PER_HOUR),
-            f"One in ten jobs that finished within an hour had waited over {minutes} minutes for its start.",
+            f"One in ten jobs that finished within an hour had waited over {minutes} minutes before it started.",
             threshold=minutes * MS_PER_MINUTE,
         )
 
 
 def _reconciler(alarms: Alarms) -> None:
-    # A lookup that fails is tried again: two periods in a row mean that it keeps failing.
+    # A failed lookup is retried: two consecutive periods mean that it keeps failing.
     alarms.add(
         "LookupsPostponed",
         alarms.own.metric("LookupsPostponed", "Sum", minutes=PASSES_MINUTES),
-        "EC2, ECS or the price list didn't respond to lookups for half an hour: jobs lack their machine or its "
-        "price, and orphans aren't cleaned up.",
+        "EC2, ECS or the price list hasn't responded to lookups for half an hour: jobs have no machine or price, and "
+        "orphans aren't cleaned up.",
         periods=2,
     )
     alarms.add(
@@ -74,11 +74,11 @@ def _reconciler(alarms: Alarms) -> None:
     alarms.add(
         "OrphanRate",
         alarms.own.metric("OrphanedRunnerRate", "Average", minutes=MINUTES_PER_HOUR),
-        f"Over an hour, more than {ORPHAN_RATE_PERCENT} % of the runners became orphans.",
+        f"More than {ORPHAN_RATE_PERCENT} % of the runners became orphans within an hour.",
         threshold=ORPHAN_RATE_PERCENT,
     )
     alarms.add(
         "OrphansOverdue",
         alarms.own.metric("OrphanedRunnersOverdue", "Maximum"),
-        "An orphaned runner is still not cleaned up ten minutes after it could have been. It costs money.",
+        "An orphaned runner still hasn't been cleaned up ten minutes after its cleanup was due. It costs money.",
     )

@@ -1,4 +1,4 @@
-"""Graphs of what exists with a setting only."""
+"""Graphs of features that a setting turns on."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,7 +9,7 @@ from stacks.monitoring.rows import Row, aws_metric, row
 
 def storage(own: OwnMetrics) -> Row:
     return row(
-        ("Copies of webhooks for S3", own.sums("WebhookCopiesDeferred", "WebhookCopiesLost")),
+        ("Webhook copies to S3", own.sums("WebhookCopiesDeferred", "WebhookCopiesLost")),
         (
             "Scheduling attributes",
             own.sums("SchedulingHits", "SchedulingFallbacks", "SchedulingMisses", "RunnerConfigsRejected"),
@@ -19,9 +19,9 @@ def storage(own: OwnMetrics) -> Row:
 
 def feed(own: OwnMetrics, stream: str) -> Row:
     return row(
-        ("Events of the feed", own.sums("FeedEventsWritten", "FeedEventsRepeated")),
+        ("Feed events", own.sums("FeedEventsWritten", "FeedEventsRepeated")),
         (
-            "Age of changes that the feed reads (ms)",
+            "Feed stream age (ms)",
             [aws_metric("Lambda", "IteratorAge", "Maximum", label="oldest", FunctionName=stream)],
         ),
     )
@@ -37,13 +37,13 @@ def notifications(own: OwnMetrics) -> Row:
     )
     return row(
         (
-            "Messages, and the share that succeeds (%)",
+            "Messages and success rate (%)",
             own.sums("NotificationsCreated", *ended, "NotificationsRetried", "NotificationsSuppressed", minutes=60),
             [succeeded],
         ),
         (
-            "Time from a message to its completion (ms)",
+            "Message latency (ms)",
             [own.metric("NotificationLatency", at).with_(label=at) for at in ("p50", "p90")],
         ),
-        ("Longest overdue message (s)", [own.metric("OldestNotification", "Maximum")]),
+        ("Most overdue message (s)", [own.metric("OldestNotification", "Maximum")]),
     )

@@ -9,7 +9,7 @@ from runledger.platform.emf import NAMESPACE, SERVICE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnMetrics:
-    """Of one stage: another stage of the same account and region has metrics of its own."""
+    """The metrics of one stage. Another stage in the same account and region has separate metrics."""
 
     stage: str
 

@@ -1,4 +1,4 @@
-"""Alarms on queues, functions, tables and the API, found in the tree of a stack so that none is left out."""
+"""Alarms on queues, functions, tables and the API. They are found in a stack's construct tree, so none is left out."""
 
 import math
 from collections.abc import Mapping
@@ -16,27 +16,27 @@ from stacks.monitoring.notification_alarms import watch_notifications
 from stacks.monitoring.watched import Watched, throttled_requests
 from stacks.settings import Settings
 
-# SQS leaves a message out of the age after three receives, that is after two visibility time-outs of six minutes.
+# SQS ignores a message in the age metric after three receives, that is after two visibility timeouts of six minutes.
 OLDEST_MESSAGE = cdk.Duration.minutes(10)
-# A message is received five times, one visibility time-out apart. Periods of five time-outs split these receives into
-# at most two groups, so one period has at least three.
+# A message is received five times, one visibility timeout apart. A period is five timeouts long, so these receives fall
+# into at most two periods, and one period has at least three.
 FAILURES = 3
-# Requests are not repeated.
+# Requests aren't retried.
 FAILED_REQUESTS, REQUESTS_WITHIN = 3, cdk.Duration.minutes(15)
 # A full pass starts twice an hour.
 FAILED_PASSES, PASSES_WITHIN = 2, cdk.Duration.minutes(60)
-# CloudWatch looks back a day at most, or a week in periods of an hour.
+# CloudWatch evaluates at most the last day, or the last week in periods of an hour.
 LONGEST_IN_SHORT_PERIODS = 24 * MINUTES_PER_HOUR
 # A quick pass starts every five minutes.
 WITHOUT_A_PASS, WITHOUT_PASS_PERIODS = cdk.Duration.minutes(15), 2
 INTAKE, RECONCILER = "webhook_intake", "reconciler"
 FEED_STREAM, RELEASE_STREAM = "feed_stream", "release_stream"
 ROUTER, SENDER = "notification_router", "notification_sender"
-# Its messages wait for up to 15 minutes on purpose: `NotificationsWaiting` watches what is overdue.
+# Its messages wait for up to 15 minutes on purpose: the alarm `NotificationsWaiting` watches overdue messages.
 DELAYED_QUEUES = {"NotificationsSlow"}
 OLDEST_CHANGE = cdk.Duration.minutes(10)
 FEED_QUEUE = "FeedEvents"
-# SQS looks for installations among the first 120,000 messages of a FIFO queue.
+# SQS looks for message groups, which are installations, in the first 120,000 messages of a FIFO queue.
 FEED_BACKLOG = 20_000
 
 
@@ -46,8 +46,8 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
         alarms.add(
             "ServerErrors",
             api.metric_server_error(),
-            "The API returned 5xx. A delivery with this response is neither recorded nor queued, and GitHub sends it "
-            "again only on request.",
+            "The API returned 5xx. A delivery with this response is neither recorded nor queued, and GitHub redelivers "
+            "it only on request.",
         )
     if settings.no_webhook_alarm_minutes and INTAKE in watched.functions:
         _silence(alarms, watched.functions[INTAKE], settings.no_webhook_alarm_minutes)
@@ -64,20 +64,20 @@ def watch(stack: cdk.Stack, *, settings: Settings) -> None:
 
 
 def watch_tables(stack: cdk.Stack, tables: Mapping[str, dynamodb.Table], *, settings: Settings) -> None:
-    """Retries cover a short peak."""
+    """Needs two periods of three, because retries cover a short peak."""
     alarms = Alarms(stack, settings=settings)
     for (table, operation), metric in throttled_requests(tables).items():
         alarms.add(
             f"Throttled-{table}-{operation}",
             metric,
-            f"DynamoDB keeps throttling {operation} on {table}; recording is late.",
+            f"DynamoDB keeps throttling {operation} on {table}, which delays recording.",
             periods=3,
             at_least=2,
         )
 
 
 def _silence(alarms: Alarms, intake: lambda_.Function, minutes: int) -> None:
-    """Lambda writes no zero: a function that is not called has no data, so missing data must alarm."""
+    """A function that isn't invoked has no data, not zero, so missing data must trigger the alarm."""
     period = 5 if minutes <= LONGEST_IN_SHORT_PERIODS else MINUTES_PER_HOUR
     alarms.add(
         "NoWebhook",
@@ -94,8 +94,7 @@ def _delay(alarms: Alarms, name: str, stream: lambda_.Function, *, reader: str) 
     alarms.add(
         name,
         stream.metric("IteratorAge", statistic="Maximum"),
-        f"Changes of the tables have waited for {reader} for over {OLDEST_CHANGE.to_human_string()}; after a day they "
-        "are lost.",
+        f"Table changes have waited for {reader} for over {OLDEST_CHANGE.to_human_string()}. They expire after a day.",
         threshold=OLDEST_CHANGE.to_milliseconds(),
     )
 
@@ -104,7 +103,8 @@ def _backlog(alarms: Alarms, queue: sqs.Queue) -> None:
     alarms.add(
         "FeedBacklog",
         queue.metric_approximate_number_of_messages_visible(),
-        f"Over {FEED_BACKLOG:,} messages wait for the feed. Behind 120,000 of one installation, all others wait.",
+        f"Over {FEED_BACKLOG:,} messages are waiting for the feed writer. If one installation has 120,000, all others "
+        "are blocked.",
         threshold=FEED_BACKLOG,
     )
 
@@ -116,36 +116,36 @@ def _queues(alarms: Alarms, watched: Watched) -> None:
         alarms.add(
             f"QueueAge-{name}",
             queue.metric_approximate_age_of_oldest_message(),
-            f"A message has waited in {name} for over {OLDEST_MESSAGE.to_human_string()}: its tries fail, or the "
-            "queue is not processed fast enough.",
+            f"A message has waited in {name} for over {OLDEST_MESSAGE.to_human_string()}: every attempt fails, or the "
+            "queue isn't processed fast enough.",
             threshold=OLDEST_MESSAGE.to_seconds(),
         )
     for name, queue in watched.dead_letters.items():
         alarms.add(
             f"DeadLetters-{name}",
             queue.metric_approximate_number_of_messages_visible(),
-            f"{name} has dead letters: every try failed. They are kept for 14 days; find out why, then redrive.",
+            f"{name} has dead letters: every attempt failed. They are kept for 14 days: fix the cause, then redrive.",
         )
 
 
 def _functions(alarms: Alarms, watched: Watched) -> None:
-    """Lambda counts no error when a function reports failed messages, so these have a metric of their own."""
+    """Lambda counts no error when a function reports failed messages, so these have a separate metric."""
     for name, function in watched.functions.items():
         if name in watched.fed_by_queues:
-            most, within, remark = FAILURES, _time_of_tries(watched), "Its messages are tried again."
+            most, within, remark = FAILURES, _time_of_tries(watched), "Its messages are retried."
             minutes = round(within.to_minutes())
             alarms.add_count(
                 f"MessageFailures-{name}",
                 alarms.own.metric("MessagesFailed", "Sum", minutes=minutes, function=name),
-                f"{name} failed to process {most} messages in {minutes} minutes. They are tried again: five times from "
-                "a queue, for a day from a stream.",
+                f"{name} failed to process {most} messages in {minutes} minutes. They are retried: five times from a "
+                "queue, for a day from a stream.",
                 at_least=most,
             )
         elif name == RECONCILER:
             most, within, remark = FAILED_PASSES, PASSES_WITHIN, "The next pass starts on schedule."
             _no_pass(alarms, function)
         else:
-            most, within, remark = FAILED_REQUESTS, REQUESTS_WITHIN, "Its requests are not repeated."
+            most, within, remark = FAILED_REQUESTS, REQUESTS_WITHIN, "Its requests aren't retried."
         alarms.add_count(
             f"FunctionErrors-{name}",
             function.metric_errors(period=within),
@@ -155,11 +155,11 @@ def _functions(alarms: Alarms, watched: Watched) -> None:
 
 
 def _no_pass(alarms: Alarms, reconciler: lambda_.Function) -> None:
-    """Lambda drops a pass that it throttles for minutes. It counts no error then, and no invocation."""
+    """If Lambda throttles a pass for minutes, it drops the pass, and counts neither an error nor an invocation."""
     alarms.add(
         "NoPass",
         reconciler.metric_invocations(period=WITHOUT_A_PASS),
-        "The reconciler has not run for half an hour: Lambda has no concurrency left for it, or its schedules are off.",
+        "The reconciler hasn't run for half an hour: Lambda has no free concurrency, or its schedules are disabled.",
         comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
         threshold=1,
         periods=WITHOUT_PASS_PERIODS,
@@ -168,6 +168,6 @@ def _no_pass(alarms: Alarms, reconciler: lambda_.Function) -> None:
 
 
 def _time_of_tries(watched: Watched) -> cdk.Duration:
-    """How long the message that waits longest between its tries takes to become a dead letter."""
+    """How long a message takes to become a dead letter, in the queue with the longest visibility timeout."""
     longest = max(resource_of(each, sqs.CfnQueue).visibility_timeout or 0 for each in watched.queues.values())
     return cdk.Duration.seconds(TRIES_BEFORE_DEAD_LETTER * longest)

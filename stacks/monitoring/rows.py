@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 FULL_WIDTH = 24
 
 Lines = Sequence[cloudwatch.IMetric]
-# The title, and what is drawn against the left axis, and against the right one in percent.
+# The title, the metrics on the left axis, and those on the right axis, in percent.
 Graph = tuple[str, Lines] | tuple[str, Lines, Lines]
 Row = list[cloudwatch.IWidget]
 

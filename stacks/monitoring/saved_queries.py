@@ -1,4 +1,4 @@
-"""Queries over the logs that operators need often, saved in CloudWatch Logs Insights."""
+"""Log queries that operators need often, saved in CloudWatch Logs Insights."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,13 @@ from constructs import Construct
 from stacks.constructs.function import access_log_name, log_group_name
 from stacks.settings import Settings
 
-# Lambda reports what kills a function in plain text and not in JSON: time-outs, exceptions while a handler is imported,
-# processes that exit or exceed their memory, and initialisations that fail.
+# Lambda reports in plain text, not in JSON, what ends a function: timeouts, exceptions while a handler is imported,
+# processes that exit or exceed their memory, and failed initialisations.
 PLAIN_TEXT_ERRORS = (
     r"Task timed out after|^\[ERROR\]|Runtime exited|Runtime\.\w+Error|Status: (error|timeout)|Extension\.Crash"
 )
 
-# By the names that docs/monitoring.md explains.
+# docs/monitoring.md explains each query under its name.
 OVER_FUNCTIONS = {
     "follow one delivery": """
         fields @timestamp, function, level, message, event_type, status, outcome, reason, job_id

@@ -11,7 +11,7 @@ from stacks.settings import Settings
 
 
 def alarm_topic(scope: Construct, *, settings: Settings, prefix: str) -> sns.Topic:
-    """Not encrypted: CloudWatch cannot use AWS's own key of SNS, and one of ours costs a dollar a month."""
+    """Not encrypted: CloudWatch can't use SNS's AWS managed key, and a customer managed key costs a dollar a month."""
     topic = sns.Topic(
         scope,
         "AlarmTopic",
@@ -19,7 +19,7 @@ def alarm_topic(scope: Construct, *, settings: Settings, prefix: str) -> sns.Top
         display_name=f"Runledger {settings.stage}",
         enforce_ssl=True,
     )
-    # This policy replaces the default one, which let CloudWatch publish.
+    # This policy replaces the default one, which allowed CloudWatch to publish.
     topic.add_to_resource_policy(
         iam.PolicyStatement(
             principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],

@@ -25,7 +25,7 @@ OPTIONAL = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """Functions by their file, queues by the name that docs/operating.md gives them."""
+    """Functions by their file name, queues by their name in docs/operating.md."""
 
     apis: tuple[apigateway.HttpApi, ...]
     functions: Mapping[str, lambda_.Function]
@@ -43,12 +43,12 @@ class Watched:
 
     @property
     def fed_by_queues(self) -> set[str]:
-        """Functions whose failed messages SQS keeps for another try."""
+        """Functions whose failed messages stay in SQS for another attempt."""
         return {name for name, function in self.functions.items() if _is_fed(function)}
 
 
 def throttled_requests(tables: Mapping[str, dynamodb.Table]) -> Mapping[tuple[str, str], cloudwatch.Metric]:
-    """For each table and operation that recording needs. Throttling of an index is included."""
+    """For each table and operation that recording needs. Includes throttling of indexes."""
     return {
         (table, operation): throttled(tables[table].table_name, operation)
         for table, operation in recording_operations(tables)
@@ -65,7 +65,7 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
 
 
 def recording_operations(tables: Collection[str]) -> Iterator[tuple[str, str]]:
-    """On those of `tables`."""
+    """The tables and operations that recording needs, for `tables`."""
     for table, actions in {**RECORDS, **READS_RUNNERS, **OPTIONAL}.items():
         for action in actions:
             if (name := TABLES.get(table, table)) in tables:

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench import bed as beds
-from bench.bed import Bed
+from bench import harness as harnesses
+from bench.harness import Harness
 from tests.support.synthesis import Templates
 
 _numbers = itertools.count()
 
 
 @pytest.fixture
-def bed(dynamodb_local_url: str, templates: Templates) -> Iterator[Bed]:
-    with beds.made(dynamodb_local_url, f"bench{next(_numbers)}", templates["data"]) as made:
-        yield made
+def harness(dynamodb_local_url: str, templates: Templates) -> Iterator[Harness]:
+    with harnesses.create(dynamodb_local_url, f"bench{next(_numbers)}", templates["data"]) as created:
+        yield created

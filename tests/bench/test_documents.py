@@ -5,15 +5,15 @@ import re
 import pytest
 
 from bench import documents, prices
-from bench.bed import Bed
 from bench.counts import count
-from bench.report import Entry, lines
+from bench.harness import Harness
+from bench.report import Figure, lines
 from tests.support.documents import rows, section
 
 
 @pytest.mark.server
-def test_cost_and_scaling_contain_what_is_counted(bed: Bed) -> None:
-    counts = count(bed)
+def test_cost_and_scaling_contain_what_is_counted(harness: Harness) -> None:
+    counts = count(harness)
     for document in documents.DOCUMENTS:
         text = document.read_text()
         assert "<!-- counted: " in text
@@ -50,7 +50,7 @@ def test_the_savings_really_reached_stand_beside_those_that_were_estimated() -> 
 
 
 def test_an_entry_contains_its_ratio_and_how_it_was_measured() -> None:
-    entry = Entry(key="capacity.life.units", value=20, baseline=32, unit="write units", how="by counting")
+    entry = Figure(key="capacity.life.units", value=20, baseline=32, unit="write units", how="by counting")
     assert entry.as_json() == {
         "value": 20,
         "baseline": 32,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.bed import Bed
+from bench.harness import Harness
 from bench.round_trips import paths
 
 pytestmark = pytest.mark.server
@@ -25,11 +25,11 @@ MOST_CALLS = {
 }
 
 
-def test_no_path_calls_aws_more_often_than_before(bed: Bed) -> None:
-    found = {path: usage.round_trips for path, usage in paths(bed).items()}
+def test_no_path_calls_aws_more_often_than_before(harness: Harness) -> None:
+    found = {path: usage.round_trips for path, usage in paths(harness).items()}
     assert found.keys() == MOST_CALLS.keys()
     assert {path: calls for path, calls in found.items() if calls > MOST_CALLS[path]} == {}
 
 
-def test_a_new_job_needs_no_read(bed: Bed) -> None:
-    assert paths(bed)["new_job"].calls["dynamodb.GetItem"] == 0
+def test_a_new_job_needs_no_read(harness: Harness) -> None:
+    assert paths(harness)["new_job"].calls["dynamodb.GetItem"] == 0

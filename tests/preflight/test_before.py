@@ -67,10 +67,10 @@ def test_an_empty_account_lacks_only_the_bootstrap(variables: dict[str, str]) ->
     assert code == 1
     assert {name for name, (state, _) in checks.items() if state == State.PROBLEM} == {"bootstrap"}
     assert checks["bootstrap"][1].endswith("run `node_modules/.bin/cdk bootstrap`")
-    assert checks["stacks"][1] == "no stack of the stage empty exists: this is its first deployment"
+    assert checks["stacks"][1] == "the stage empty has no stacks yet: this is its first deployment"
     assert checks["credentials"][1].startswith("account 000000000000 as arn:aws")
     after = ("webhook", "app key", "alarms", "operator")
-    assert [checks[name] for name in after] == [(State.SKIPPED, "it is not deployed yet")] * 4
+    assert [checks[name] for name in after] == [(State.SKIPPED, "not deployed yet")] * 4
 
 
 @server
@@ -89,7 +89,7 @@ def test_a_foreign_stack_of_our_name_is_a_problem(variables: dict[str, str], cli
     _, checks = run_preflight("-c", "stage=foreign", **variables)
     assert checks["stacks"] == (
         State.PROBLEM,
-        "runledger-foreign-api is not a stack of Runledger: choose another `stage`",
+        "runledger-foreign-api isn't a Runledger stack: choose another `stage`",
     )
 
 
@@ -124,7 +124,7 @@ def test_alarms_and_the_bus_of_a_deployment_that_stopped_halfway_are_its_own(
     assert checks["names"] == (State.OK, "free, or in use by this deployment")
     client("cloudwatch").put_metric_alarm(**alarm("runledger-halfway-QueueTime"))
     _, checks = run_preflight("-c", "stage=halfway", **variables)
-    assert checks["names"][1].startswith("taken by something else: alarm runledger-halfway-QueueTime: ")
+    assert checks["names"][1].startswith("already used by something else: alarm runledger-halfway-QueueTime: ")
 
 
 @server
@@ -162,17 +162,17 @@ def test_each_other_region_with_runners_is_checked(variables: dict[str, str], cl
     _, checks = run_preflight(*regions, **variables)
     assert checks["eu-west-1"] == (
         State.PROBLEM,
-        "CDK is not bootstrapped in this account and region: "
+        "CDK isn't bootstrapped in this account and region: "
         "run `node_modules/.bin/cdk bootstrap aws://000000000000/eu-west-1`",
     )
     client("ssm", "eu-west-1").put_parameter(Name=account.BOOTSTRAP_VERSION, Value="30", Type="String")
     forwarder = "runledger-spread-eu-west-1-to-us-east-1"
     _, checks = run_preflight(*regions, **variables)
-    assert checks["eu-west-1"] == (State.OK, f"bootstrap version 30; {forwarder} does not exist yet")
+    assert checks["eu-west-1"] == (State.OK, f"bootstrap version 30; {forwarder} doesn't exist yet")
     stack = client("cloudformation", "eu-west-1")
     stack.create_stack(StackName=forwarder, TemplateBody=TEMPLATE)
     _, checks = run_preflight(*regions, **variables)
-    assert checks["eu-west-1"] == (State.PROBLEM, f"{forwarder} is not a stack of Runledger: choose another `stage`")
+    assert checks["eu-west-1"] == (State.PROBLEM, f"{forwarder} isn't a Runledger stack: choose another `stage`")
     stack.delete_stack(StackName=forwarder)
     stack.create_stack(StackName=forwarder, TemplateBody=TEMPLATE, Tags=OURS)
     _, checks = run_preflight(*regions, **variables)

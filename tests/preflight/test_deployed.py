@@ -42,8 +42,8 @@ def test_a_confirmed_subscriber_in_each_region_is_ok() -> None:
 @pytest.mark.parametrize(
     ("there", "detail", "step"),
     [
-        ([], "no one is subscribed to the alarms in eu-west-1", "--region eu-west-1"),
-        ([PENDING], "oncall@example.com has not confirmed in eu-west-1", "follow the link"),
+        ([], "the alarms in eu-west-1 have no subscriber", "--region eu-west-1"),
+        ([PENDING], "oncall@example.com hasn't confirmed its subscription in eu-west-1", "follow the link"),
     ],
 )
 def test_a_region_without_a_confirmed_subscriber_is_a_problem(there: list[str], detail: str, step: str) -> None:
@@ -88,10 +88,10 @@ def test_a_deployment_that_no_webhook_has_reached_is_a_problem(installations: in
     ("secret", "installations", "state", "detail"),
     [
         ("{}", [], Skipped, "there is no GitHub App"),
-        ("not a key", [], Problem, "GitHub does not accept it"),
-        ("a key", NotFound("/app"), Problem, "GitHub does not accept it"),
+        ("not a key", [], Problem, "GitHub doesn't accept it"),
+        ("a key", NotFound("/app"), Problem, "GitHub doesn't accept it"),
         ("a key", UnavailableError("GitHub"), Problem, "GitHub didn't respond"),
-        ("a key", [], Problem, "installed nowhere"),
+        ("a key", [], Problem, "isn't installed"),
         ("a key", [1, 2], Ok, "2 installation(s)"),
     ],
 )

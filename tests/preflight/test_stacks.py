@@ -39,7 +39,7 @@ def test_a_stopped_rollback_is_continued_and_the_stack_never_deleted() -> None:
 def test_a_stack_that_may_hold_resources_is_inspected_before_it_is_deleted(status: str) -> None:
     found = advice(status)
     assert found
-    assert found.detail == f"{NAME} is in {status}: it may still hold resources"
+    assert found.detail == f"{NAME} is in {status}: it may still have resources"
     steps = [found.next_step.index(step) for step in ("list-stack-resources", "delete-stack", "deploy again")]
     assert steps == sorted(steps)
 
@@ -63,4 +63,4 @@ def test_termination_protection_is_turned_off_before_a_stack_is_deleted(status: 
 def test_another_deployment_is_waited_for(status: str) -> None:
     found = advice(status)
     assert found
-    assert found.next_step == "wait until the other deployment is over"
+    assert found.next_step == "wait until the other deployment has finished"

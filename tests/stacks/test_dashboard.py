@@ -50,9 +50,9 @@ def widget(templates: Templates, title: str) -> dict[str, Any]:
 
 
 def test_the_dashboard_has_a_graph_of_each_service_level(templates: Templates) -> None:
-    rate = widget(templates, "Runners that become orphans (%)")
+    rate = widget(templates, "Orphan rate (%)")
     latency = widget(templates, "Cleanup latency (s)")
-    passes = widget(templates, "Passes, and the share that succeeds (%)")
+    passes = widget(templates, "Passes and success rate (%)")
     assert [line[1] for line in rate["metrics"]] == ["OrphanedRunnerRate"]
     assert {line[1] for line in latency["metrics"]} == {"CleanupLatency"}
     (expression,) = [line[0]["expression"] for line in passes["metrics"] if "expression" in line[0]]
@@ -67,7 +67,7 @@ def test_the_dashboard_lists_the_repositories_with_most_orphans(templates: Templ
         for each in of_type(templates["observability"], "AWS::Logs::QueryDefinition").values()
         if each["Name"].endswith("/orphans by repository")
     ]
-    shown = widget(templates, "Repositories by orphans")
+    shown = widget(templates, "Orphans by repository")
     sources, query = shown["query"].split("\n", 1)[0], shown["query"]
     assert query.endswith(saved)
     assert "reconciler" in sources

@@ -1,4 +1,4 @@
-"""The real functions, in this process, on Amazon DynamoDB Local; every call to AWS is counted."""
+"""Runs the real functions in this process, on Amazon DynamoDB Local, and counts every AWS call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FUNCTIONS = sorted(file.stem for file in (Path(__file__).parent.parent / "functi
 
 
 @dataclass(slots=True, kw_only=True)
-class Bed:
+class Harness:
     dynamodb: DynamoDBClient
     meter: Meter
     throttling: bool = False
@@ -49,8 +49,8 @@ class Bed:
             usage.log_bytes += len(log.getvalue().encode())
         return usage
 
-    def cold(self) -> None:
-        """Clears what a function caches between calls."""
+    def clear_caches(self) -> None:
+        """Clears everything that a function caches between calls."""
         if clients.client.cache_info().currsize:
             clients.client("dynamodb").close()
         clients.client.cache_clear()
@@ -75,26 +75,26 @@ def invoke(function: str, event: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def made(url: str, name: str, template: Template | None = None) -> Iterator[Bed]:
-    """Creates separate tables: the engine separates them by access key, which is `name`."""
+def create(url: str, name: str, template: Template | None = None) -> Iterator[Harness]:
+    """Creates separate tables: DynamoDB Local separates them by access key, which is `name`."""
     with patch.dict(os.environ, SETTINGS | {"AWS_ACCESS_KEY_ID": name, "AWS_ENDPOINT_URL_DYNAMODB": url}):
         unmetered = boto3.Session().client("dynamodb")
         create_tables(unmetered, template or synthesise()["data"])
         clients.session.cache_clear()
-        bed = Bed(dynamodb=unmetered, meter=Meter(unmetered))
-        bed.meter.attach(clients.session())
+        harness = Harness(dynamodb=unmetered, meter=Meter(unmetered))
+        harness.meter.attach(clients.session())
 
         def respond(event_name: str, request: Any, **_: Any) -> AWSResponse | None:
             operation = event_name.removeprefix("before-send.")
             if operation.startswith("dynamodb."):
-                return canned_responses.throttled() if bed.throttling else None
+                return canned_responses.throttled() if harness.throttling else None
             return canned_responses.respond_to(operation, request.body)
 
         clients.session().register("before-send", respond)  # type: ignore[arg-type]
-        bed.cold()
+        harness.clear_caches()
         try:
-            yield bed
+            yield harness
         finally:
-            bed.cold()
+            harness.clear_caches()
             unmetered.close()
             clients.session.cache_clear()

@@ -1,8 +1,8 @@
-"""The original schema as first estimated: its tables, whose indexes project all attributes, and its list of calls.
+"""The schema of the original estimate: its tables, whose indexes project all attributes, and its calls.
 
-It receives the same webhooks and scheduling events, and stores the attributes that the schema lists. The keys of its
-indexes are separate attributes, so its item exceeds 1 KB one step earlier: with `created_at` as the sort key of its
-indexes, a typical life would take 27 write units instead of 32.
+It gets the same webhooks and launcher events, and stores the attributes that the schema lists. The keys of its indexes
+are separate attributes, so its item exceeds 1 KB one step earlier: with `created_at` as the sort key of its indexes, a
+typical life would take 27 write units instead of 32.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def create_tables(client: DynamoDBClient) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class OriginalSchema:
     client: Any
 
-    def live(self, life: Life) -> None:
+    def play(self, life: Life) -> None:
         """Queued, scheduled, in progress, completed: three reads and eight writes."""
         self._get(life)
         job = _queued(life)
