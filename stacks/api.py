@@ -127,7 +127,7 @@ class ApiStack(cdk.Stack):
         allow_copies(retry, self._settings)
         # The function writes copies to S3, so it gets one message at a time.
         batch_size = 1 if self._settings.storage_phase.copies_webhooks else DEFAULT_BATCH
-        retry.feed(self._retries, batch_size=batch_size)
+        retry.consume(self._retries, batch_size=batch_size)
 
     def _http_api(self, intake: LedgerFunction, queries: LedgerFunction) -> None:
         api = apigateway.HttpApi(

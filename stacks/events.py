@@ -159,7 +159,7 @@ class EventsStack(cdk.Stack):
             },
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
-        function.feed(queue, batch_size=1)
+        function.consume(queue, batch_size=1)
 
     def _instance_events(self) -> None:
         for name, queue_name, patterns in (
@@ -181,7 +181,7 @@ class EventsStack(cdk.Stack):
                 more=TRACKS_RUNNERS,
                 environment=machine_scope(self._settings),
             )
-            function.feed(queue)
+            function.consume(queue)
 
     def _runner_lookup(self) -> None:
         function = self.recorder.function(
@@ -194,7 +194,7 @@ class EventsStack(cdk.Stack):
         )
         _allow_everywhere(function, *DESCRIBES_RUNNERS)
         allow_configs(function, self._settings)
-        function.feed(self.recorder.runner_lookups, batch_size=1)
+        function.consume(self.recorder.runner_lookups, batch_size=1)
 
     def _run_retry(self) -> None:
         function = self.recorder.function(
@@ -209,7 +209,7 @@ class EventsStack(cdk.Stack):
             },
         )
         function.allow(self.github_app, "secretsmanager:GetSecretValue")
-        function.feed(self.recorder.rerun_checks, batch_size=1)
+        function.consume(self.recorder.rerun_checks, batch_size=1)
 
     def _route(
         self, queue: sqs.Queue, name: str, pattern: events.EventPattern, *, bus: events.IEventBus | None = None

@@ -182,7 +182,7 @@ class Feed(Construct):
         )
         function.allow(self._table.table_arn, *WRITES)
         self._allow_objects(function, "s3:PutObject")
-        function.feed(self.queue, batch_size=MESSAGES_IN_A_BATCH)
+        function.consume(self.queue, batch_size=MESSAGES_IN_A_BATCH)
 
     def _allow_objects(self, function: LedgerFunction, action: str) -> None:
         objects = f"arn:{cdk.Aws.PARTITION}:s3:::{self._bucket}/feed/*"

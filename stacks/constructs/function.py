@@ -85,7 +85,7 @@ class LedgerFunction(Construct):
         )
         cdk.CfnOutput(cdk.Stack.of(self), f"{self.node.id}Function", value=self.function.function_name)
 
-    def feed(self, queue: sqs.IQueue, *, batch_size: int = DEFAULT_BATCH) -> None:
+    def consume(self, queue: sqs.IQueue, *, batch_size: int = DEFAULT_BATCH) -> None:
         """Invokes the function with the queue's messages.
 
         Limits the concurrency, because one queue could use 1,000 instances, and leave none in the account for webhooks.

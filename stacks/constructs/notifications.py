@@ -140,7 +140,7 @@ class Notifications(Construct):
         function.allow(self._tables[schema.FEED.name].table_arn, "dynamodb:UpdateItem")
         for queue in self.queues:
             function.allow(queue.queue_arn, "sqs:SendMessage")
-            function.feed(queue, batch_size=1)
+            function.consume(queue, batch_size=1)
         self._allow_secrets(function, "secretsmanager:GetSecretValue")
         for arn in self._settings.notification_sns_topics.values():
             function.allow(arn, "sns:Publish")

@@ -89,7 +89,7 @@ class Rebuilds(Construct):
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*PUBLISHED))
         function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=items_of("dependents", "repository"))
         self.allow_lines(function)
-        function.feed(self.inputs, batch_size=1)
+        function.consume(self.inputs, batch_size=1)
 
     def _dispatches(self, layers: Sequence[lambda_.ILayerVersion], app: str) -> None:
         function = LedgerFunction(
@@ -111,7 +111,7 @@ class Rebuilds(Construct):
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*CLAIMED))
         function.allow(app, "secretsmanager:GetSecretValue")
         self.allow_lines(function)
-        function.feed(self._rebuilds, batch_size=1)
+        function.consume(self._rebuilds, batch_size=1)
 
 
 def items_of(*kinds: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from runledger.feeds import findings, queue, stream
-from runledger.feeds.events import FeedType, is_kept, own_type_problem
+from runledger.feeds.events import FeedType, custom_type_problem, is_kept
 from runledger.model.errors import UnavailableError
 
 from tests.feeds.streams import TABLES, Pipeline
@@ -118,5 +118,5 @@ def test_types_are_kept_by_name_or_by_pattern() -> None:
 
 @pytest.mark.parametrize("name", ["job.done", "runledger.x", "Release.x", "release", "a..b", ".a.b", "a." + "b" * 99])
 def test_a_type_that_is_reserved_or_malformed_is_not_a_teams_own(name: str) -> None:
-    assert own_type_problem(name)
-    assert own_type_problem("audit.finished") is None
+    assert custom_type_problem(name)
+    assert custom_type_problem("audit.finished") is None

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from runledger.model import times
-from runledger.notifications.occurrences import Content, Every, Schedule
+from runledger.notifications.schedules import Content, Every, Schedule
 from runledger.platform.clock import SystemClock
 
 from tests.functions.conftest import World

@@ -53,20 +53,6 @@ def test_for_reading_a_star_is_any_text_without_a_slash() -> None:
     assert pattern.prefix == "archive/"
 
 
-@pytest.mark.parametrize(
-    ("text", "groups"),
-    [
-        (DEFAULT, True),
-        ("{repo}/{job_id}/{status}", True),
-        ("{status}/{job_id}", False),
-        ("*/{job_id}/{status}", False),
-        ("{delivery_id}", False),
-    ],
-)
-def test_a_pattern_shows_whether_webhooks_of_a_job_are_listed_together(text: str, groups: bool) -> None:
-    assert KeyPattern.parse(text).groups_by_job is groups
-
-
 @pytest.mark.parametrize("text", ["", "/x/{job_id}", "{job}", "{job_id", "{job_id}{job_id}", "a\nb", "x" * 301])
 def test_an_invalid_pattern_is_refused(text: str) -> None:
     with pytest.raises(BadPattern):

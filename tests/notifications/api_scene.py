@@ -5,7 +5,7 @@ from typing import Any
 
 import boto3
 import pytest
-from runledger.notifications.queue import Entry, read
+from runledger.notifications.queue import QueuedMessage, read
 
 from tests.api.client import NOON, Client, Response
 from tests.api.conftest import api, ledger
@@ -61,7 +61,7 @@ def patch(client: Client, subscription: dict[str, Any], **changes: Any) -> Respo
     return client.request("PATCH", path(subscription), body=json.dumps(changes))
 
 
-def queued(world: World) -> list[Entry]:
+def queued(world: World) -> list[QueuedMessage]:
     return [read(each["body"]) for each in world.waiting("fast")]
 
 

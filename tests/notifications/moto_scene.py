@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from runledger.notifications.channels.delivery import ChannelKind
+from runledger.notifications.channels.interface import ChannelKind
 
 from tests.functions.conftest import World
 from tests.notifications.scenes import Clock, Scene, event, record

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runledger.model import times
-from runledger.notifications.channels.delivery import ChannelKind, Outgoing, Receipt
+from runledger.notifications.channels.interface import ChannelKind, Outgoing, SendResult
 from runledger.notifications.event_status import EventStatus
 from runledger.notifications.filters import EventFilter
 from runledger.notifications.outbox import Outbox
-from runledger.notifications.queue import Entry, Lane, NotificationQueue, read
+from runledger.notifications.queue import Lane, NotificationQueue, QueuedMessage, read
 from runledger.notifications.receivers import Receivers
 from runledger.notifications.routing import Router, SubscriptionCache
 from runledger.notifications.sender import Sender, Sent
@@ -64,7 +64,7 @@ class Queues:
         self.entries.append((times.earlier(self.clock(), seconds=-DelaySeconds), QueueUrl, MessageBody))
         return {}
 
-    def take(self, url: str | None = None) -> Entry | None:
+    def take(self, url: str | None = None) -> QueuedMessage | None:
         """The first entry that is visible now, of one queue or of any."""
         visible = [each for each in sorted(self.entries) if each[0] <= self.clock() and url in (None, each[1])]
         if not visible:
@@ -78,7 +78,7 @@ class Channel:
     """What each receiver does, and what it has received."""
 
     clock: Clock
-    behaviour: dict[str, Callable[[Outgoing], Receipt]] = field(default_factory=dict)
+    behaviour: dict[str, Callable[[Outgoing], SendResult]] = field(default_factory=dict)
     takes_seconds: dict[str, float] = field(default_factory=dict)
     received: list[tuple[str, Outgoing]] = field(default_factory=list)
 
@@ -94,12 +94,12 @@ class Opened:
     channel: Channel
     subscription_id: str
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         channel, own_id = self.channel, self.subscription_id
         channel.received.append((own_id, outgoing))
         channel.clock.advance(channel.takes_seconds.get(own_id, 0.1))
         behave = channel.behaviour.get(own_id)
-        return behave(outgoing) if behave else Receipt.accepted(f"n{len(channel.received)}")
+        return behave(outgoing) if behave else SendResult.accepted(f"n{len(channel.received)}")
 
 
 @dataclass

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from runledger.model.errors import UnavailableError
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.queue import Lane, read
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables.attributes import from_attributes
@@ -58,13 +58,13 @@ class BusChannel:
     def open(self, _: Subscription) -> "BusChannel":
         return self
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         """Like a channel, it never raises for what a receiver does."""
         try:
             self.events.put_events(Entries=[{"message_id": outgoing.message_id}])
         except (ClientError, BotoCoreError):
-            return Receipt.try_later("The receiver didn't respond")
-        return Receipt.accepted("n") if self.accepts else Receipt.try_later("The receiver returned 500")
+            return SendResult.try_later("The receiver didn't respond")
+        return SendResult.accepted("n") if self.accepts else SendResult.try_later("The receiver returned 500")
 
 
 def scene_of(process: Process, *, accepts: bool = True) -> Scene:

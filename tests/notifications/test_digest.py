@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator, FormatChecker
 from moto import mock_aws
 from runledger.model import times
 from runledger.model.completed_job import CompletedJob
-from runledger.notifications.digest import LISTED, Failures, Period, Schedule
+from runledger.notifications.digest import LISTED, Failures, Period
 from runledger.notifications.digest_reader import DigestReader
+from runledger.notifications.schedules import Every
 from runledger.notifications.texts import text_of
 from runledger.tables import schema
 from runledger.tables.attributes import to_attributes
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 UNTIL = "2026-11-17T08:00:00.000Z"
-DAY = Period.ending(UNTIL, Schedule.DAILY)
+DAY = Period.ending(UNTIL, Every.DAY)
 SCHEMA = json.loads((ROOT / "docs" / "notifications" / "digest.v1.schema.json").read_text())
 REPO = "acme/storefront"
 
@@ -170,7 +171,7 @@ def test_more_forgotten_approvals_than_are_listed_are_counted(reader: DigestRead
 
 
 def test_a_week_has_seven_days() -> None:
-    week = Period.ending(UNTIL, Schedule.WEEKLY)
+    week = Period.ending(UNTIL, Every.WEEK)
     assert (week.since, week.until) == ("2026-11-10T08:00:00.000Z", UNTIL)
 
 

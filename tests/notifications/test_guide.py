@@ -13,7 +13,7 @@ from runledger.notifications import attempts, payloads, requests, scheduling
 from runledger.notifications.administration import MESSAGES_OF_A_CREATION
 from runledger.notifications.channels.configs import new_secret
 from runledger.notifications.channels.connection import TOTAL_SECONDS
-from runledger.notifications.channels.delivery import ChannelKind, Outcome
+from runledger.notifications.channels.interface import ChannelKind, SendOutcome
 from runledger.notifications.subscriptions import FILTER_FIELDS, MOST_PER_HOUR, MOST_SUBSCRIPTIONS
 from runledger_cli import main
 
@@ -53,9 +53,9 @@ def test_the_receiver_of_the_guide_accepts_a_message_once_and_rejects_others(
         thread.start()
         config = {"url": f"http://127.0.0.1:{server.server_address[1]}/"}
         for secrets, expected in (
-            ([SECRET], Outcome.ACCEPTED),
-            ([new_secret(), SECRET], Outcome.ACCEPTED),  # during a rotation, and the same message again
-            ([new_secret()], Outcome.TRY_LATER),
+            ([SECRET], SendOutcome.ACCEPTED),
+            ([new_secret(), SECRET], SendOutcome.ACCEPTED),  # during a rotation, and the same message again
+            ([new_secret()], SendOutcome.TRY_LATER),
         ):
             assert opened(ChannelKind.WEBHOOK, config, secrets).send(outgoing()).outcome is expected
         server.shutdown()

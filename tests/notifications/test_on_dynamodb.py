@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from runledger.model.messages import MessageStatus
-from runledger.notifications.channels.delivery import Receipt
+from runledger.notifications.channels.interface import SendResult
 from runledger.tables import schema
 from runledger.tables.messages import MessageFilter
 from runledger.tables.pages import Span
@@ -72,7 +72,7 @@ def test_a_message_and_a_retry_take_the_write_units_of_the_document(tables: "Dyn
     assert round(meter.written) == stated(r"takes about (\d+) write units: five")
     scene.publish(2)
     scene.router.route(event(2))
-    scene.channel.behaviour[f"{1:032x}"] = lambda _: Receipt.try_later("down")
+    scene.channel.behaviour[f"{1:032x}"] = lambda _: SendResult.try_later("down")
     scene.drain()
     scene.clock.advance(20)
     meter.written = 0
@@ -88,7 +88,7 @@ def test_the_real_engine_agrees_on_limits_retries_pauses_sweeps_and_lists(tables
         scene.publish(number)
         scene.router.route(event(number))
     assert len(scene.all()) == 3
-    scene.channel.behaviour[limited.subscription_id] = lambda _: Receipt.try_later("down", retry_after_seconds=1000)
+    scene.channel.behaviour[limited.subscription_id] = lambda _: SendResult.try_later("down", retry_after_seconds=1000)
     scene.drain()
     assert len(scene.channel.received) == 1
     assert [each["parked"] for each in scene.all()] == [True] * 3

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from runledger.notifications.channels.delivery import Outgoing, Receipt
-from runledger.notifications.queue import Entry
+from runledger.notifications.channels.interface import Outgoing, SendResult
+from runledger.notifications.queue import QueuedMessage
 from runledger.notifications.subscriptions import Subscription
 
 from tests.notifications.test_crashes import BusChannel, NotificationWorld, event_status, routing, scene_of, send_all
@@ -26,8 +26,8 @@ class Refusing(BusChannel):
 
 
 class Refuses:
-    def send(self, _: Outgoing) -> Receipt:
-        return Receipt.refused("410")
+    def send(self, _: Outgoing) -> SendResult:
+        return SendResult.refused("410")
 
 
 def routed(subscriptions: int) -> NotificationWorld:
@@ -39,7 +39,7 @@ def routed(subscriptions: int) -> NotificationWorld:
 def send(world: NotificationWorld, number: int, *, refusing: str = "") -> Flow:
     """Sends the message of one subscription, as one entry of the queue."""
     (message,) = [each for each in world.messages() if each["subscription_id"] == f"{number:032x}"]
-    entry = Entry.of(message)
+    entry = QueuedMessage.of(message)
 
     def flow(process: Process) -> None:
         scene = scene_of(process)
@@ -62,7 +62,7 @@ def test_two_senders_with_the_same_entry_send_it_once() -> None:
 def test_two_senders_with_the_same_entry_make_one_attempt_at_a_receiver_that_fails() -> None:
     """The slower one has read the message before the attempt, and must not repeat it at once."""
     world, number = routed(1), 0
-    entry = Entry.of(world.messages()[0])
+    entry = QueuedMessage.of(world.messages()[0])
 
     def attempt(process: Process) -> None:
         scene_of(process, accepts=False).sender.process(entry)

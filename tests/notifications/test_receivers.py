@@ -1,21 +1,22 @@
 """Receivers that fail are left alone for a while, and those that are slow delay only each other."""
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from runledger.model import times
 from runledger.notifications import attempts
-from runledger.notifications.channels.delivery import Receipt
-from runledger.notifications.messages import own_message
+from runledger.notifications.channels.interface import SendResult
+from runledger.notifications.messages import Author, runledger_message
 from runledger.notifications.queue import Lane
 from runledger.notifications.sender import Sent
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 
 from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
 from tests.notifications.test_sender import DOWN, behave, recover
 from tests.simulation.engine import Engine
+
+OLGA = Author(id="token:olga", at=NOON, correlation_id="c")
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_the_pause_that_a_receiver_requests_is_kept(scene: Scene) -> None:
     scene.subscribe()
     for number in (1, 2):
         scene.route(number)
-    behave(scene, Receipt.try_later("The receiver returned 429", retry_after_seconds=600))
+    behave(scene, SendResult.try_later("The receiver returned 429", retry_after_seconds=600))
     assert sorted(scene.drain()) == [Sent.MOVED, Sent.POSTPONED, Sent.RETRIED]
     assert {each["next_attempt_at"] >= times.earlier(NOON, seconds=-600) for each in scene.all()} == {True}
     assert len(scene.channel.received) == 1
@@ -37,7 +38,7 @@ def test_after_three_failures_a_receiver_gets_one_probe_at_a_time(scene: Scene) 
     scene.subscribe()
     for number in range(1, 21):
         scene.route(number)
-    behave(scene, Receipt.try_later(DOWN))
+    behave(scene, SendResult.try_later(DOWN))
     scene.drain()
     assert len(scene.channel.received) == attempts.FAILURES_UNTIL_PAUSE
     for failures in range(3, 8):
@@ -60,19 +61,18 @@ def test_a_test_is_sent_during_a_pause_and_ends_it(scene: Scene) -> None:
     for _ in range(3):
         scene.receivers.failed(subscription, at=NOON, error=DOWN, retry_after=None)
     data = {"text": "Does it work again?"}
-    about: Any = {"identity": "1", "at": NOON, "created_by": "token:olga", "correlation_id": "c"}
-    scene.outbox.post(own_message(OwnType.TEST, data, subscription, **about))
-    scene.outbox.post(own_message(OwnType.MESSAGE, data, subscription, **about))
+    scene.outbox.post(runledger_message(RunledgerType.TEST, data, subscription, OLGA, identity="1"))
+    scene.outbox.post(runledger_message(RunledgerType.MESSAGE, data, subscription, OLGA, identity="1"))
     assert sorted(scene.drain()) == [Sent.COMPLETED, *[Sent.MOVED] * 2, Sent.POSTPONED]
     assert "paused_until" not in scene.receivers.health(subscription)
 
 
 def test_tests_that_fail_dont_lengthen_a_pause(scene: Scene) -> None:
     subscription = scene.subscribe()
-    behave(scene, Receipt.try_later(DOWN))
-    about: Any = {"at": NOON, "created_by": "token:olga", "correlation_id": "c"}
+    behave(scene, SendResult.try_later(DOWN))
     for number in range(6):
-        scene.outbox.post(own_message(OwnType.TEST, {"text": "?"}, subscription, identity=str(number), **about))
+        message = runledger_message(RunledgerType.TEST, {"text": "?"}, subscription, OLGA, identity=str(number))
+        scene.outbox.post(message)
         scene.drain()
     health = scene.receivers.health(subscription)
     assert len(scene.channel.received) == 6
@@ -98,7 +98,7 @@ def test_a_receiver_that_hangs_takes_one_attempt_from_the_fast_lane_and_no_more(
         scene.route(number, repo_full_name="acme/r1")
     for number in range(31, 41):
         scene.route(number, repo_full_name="acme/r2")
-    behave(scene, Receipt.try_later(DOWN), 1)
+    behave(scene, SendResult.try_later(DOWN), 1)
     scene.channel.takes_seconds[f"{1:032x}"] = 15
     while scene.step(Lane.FAST):
         pass

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from runledger.notifications.administration import Administration, Author
+from runledger.notifications.administration import Administration
 from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.digest import Period
-from runledger.notifications.occurrences import Content, Every, Schedule, Weekday
+from runledger.notifications.messages import Author
+from runledger.notifications.schedules import Content, Every, Schedule, Weekday
 from runledger.notifications.scheduling import LATEST_SECONDS, Schedules, SchedulesFailed
 from runledger.notifications.secrets import SecretStore
 
@@ -91,7 +92,7 @@ def subscribe(
     ],
 )
 def test_an_occurrence_is_at_the_full_hour_of_the_time_zone(schedule: Schedule, now: str, occurrence: str) -> None:
-    assert schedule.last_occurrence(now) == occurrence
+    assert schedule.last_due(now) == occurrence
 
 
 def test_each_hour_of_a_year_has_the_same_occurrence_until_the_next() -> None:
@@ -100,7 +101,7 @@ def test_each_hour_of_a_year_has_the_same_occurrence_until_the_next() -> None:
     found = list[str]()
     for _ in range(24 * 366):
         scene.clock.advance(3600)
-        found.append(schedule.last_occurrence(scene.clock()))
+        found.append(schedule.last_due(scene.clock()))
     assert found == sorted(found)
     assert 366 <= len(set(found)) <= 368
 
@@ -169,7 +170,7 @@ def test_what_was_due_while_the_subscription_was_disabled_is_not_sent_later(scen
     def set_enabled(enabled: bool, at: str) -> None:
         (found,) = administration.all(SCOPE)
         author = Author(id="token:olga", at=at, correlation_id="r1")
-        administration.change(found, {"enabled": enabled}, author, own_urls=())
+        administration.change(found, {"enabled": enabled}, author)
 
     set_enabled(False, "2025-01-15T10:00:00.000Z")
     assert schedules(scene).run() == 0

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from runledger.model import times
-from runledger.notifications.channels.delivery import Receipt
-from runledger.notifications.messages import sent_again
-from runledger.notifications.queue import Entry
+from runledger.notifications.channels.interface import SendResult
+from runledger.notifications.messages import Author, sent_again
+from runledger.notifications.queue import QueuedMessage
 from runledger.notifications.sender import Sent
 from runledger.tables.messages import Next
 
@@ -22,7 +22,7 @@ def scene() -> Scene:
     return Scene(Engine(ALL_TABLES))
 
 
-def behave(scene: Scene, receipt: Receipt, number: int = 1) -> None:
+def behave(scene: Scene, receipt: SendResult, number: int = 1) -> None:
     scene.channel.behaviour[f"{number:032x}"] = lambda _: receipt
 
 
@@ -58,7 +58,7 @@ def test_an_accepted_message_is_completed_and_its_event_delivered(scene: Scene) 
 def test_a_completed_message_is_not_sent_again_however_often_its_entry_comes(scene: Scene) -> None:
     scene.subscribe()
     scene.route()
-    entry = Entry.of(one(scene))
+    entry = QueuedMessage.of(one(scene))
     scene.drain()
     for _ in range(3):
         scene.queue.send(entry)
@@ -69,7 +69,7 @@ def test_a_completed_message_is_not_sent_again_however_often_its_entry_comes(sce
 def test_a_failed_attempt_is_repeated_with_growing_waits_under_the_same_id(scene: Scene) -> None:
     scene.subscribe()
     scene.route()
-    behave(scene, Receipt.try_later(DOWN))
+    behave(scene, SendResult.try_later(DOWN))
     assert scene.drain() == [Sent.RETRIED]
     found = one(scene)
     assert (found["status"], found["retry_count"], found["error_message"]) == ("processing", 1, DOWN)
@@ -88,8 +88,8 @@ def test_an_entry_of_an_earlier_attempt_does_nothing(scene: Scene) -> None:
     """SQS hands it out again if its sender died before it was deleted."""
     scene.subscribe()
     scene.route()
-    earlier = Entry.of(one(scene))
-    behave(scene, Receipt.try_later(DOWN))
+    earlier = QueuedMessage.of(one(scene))
+    behave(scene, SendResult.try_later(DOWN))
     scene.drain()
     following = list(scene.sqs.entries)
     scene.queue.send(earlier)
@@ -100,7 +100,7 @@ def test_an_entry_of_an_earlier_attempt_does_nothing(scene: Scene) -> None:
 def test_after_a_day_without_success_the_message_is_a_dead_letter(scene: Scene) -> None:
     scene.subscribe()
     scene.route()
-    behave(scene, Receipt.try_later(DOWN))
+    behave(scene, SendResult.try_later(DOWN))
     scene.live(hours=25)
     found = one(scene)
     assert (found["status"], found["error_message"]) == ("failed", DOWN)
@@ -140,7 +140,7 @@ def test_the_last_attempt_of_a_message_may_be_late(scene: Scene) -> None:
 def test_a_refusal_is_final(scene: Scene) -> None:
     scene.subscribe()
     scene.route()
-    behave(scene, Receipt.refused("The receiver returned 410 Gone"))
+    behave(scene, SendResult.refused("The receiver returned 410 Gone"))
     assert scene.drain() == [Sent.FAILED]
     assert (one(scene)["status"], one(scene)["retry_count"]) == ("failed", 0)
     assert status_of_event(scene) == ("failed", 0)
@@ -150,7 +150,7 @@ def test_an_event_is_delivered_when_all_its_messages_are(scene: Scene) -> None:
     for number in (1, 2):
         scene.subscribe(number)
     scene.route()
-    behave(scene, Receipt.try_later(DOWN), 2)
+    behave(scene, SendResult.try_later(DOWN), 2)
     scene.drain()
     assert status_of_event(scene) == ("retrying", 1)
     recover(scene, 2)
@@ -163,8 +163,8 @@ def test_an_event_is_failed_when_one_message_is_even_if_another_completes_later(
     for number in (1, 2):
         scene.subscribe(number)
     scene.route()
-    behave(scene, Receipt.refused("gone"), 1)
-    behave(scene, Receipt.try_later(DOWN), 2)
+    behave(scene, SendResult.refused("gone"), 1)
+    behave(scene, SendResult.try_later(DOWN), 2)
     scene.drain()
     assert status_of_event(scene)[0] == "failed"
     recover(scene, 2)
@@ -239,7 +239,7 @@ def test_a_message_that_is_being_sent_is_not_abandoned(scene: Scene) -> None:
 def test_a_message_is_sent_again_once_however_late_the_request_is_repeated() -> None:
     failed = {"installation_id": SCOPE, "message_id": "m1", "subscription_id": "s1", "message_type": "job.failed"}
     again = [
-        sent_again(failed, {}, at=at, created_by="token:olga", correlation_id=at)
+        sent_again(failed, {}, Author(id="token:olga", at=at, correlation_id=at))
         for at in (NOON, "2025-01-15T12:00:01.000Z")
     ]
     assert again[0].message_id == again[1].message_id != failed["message_id"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from runledger.model import times
-from runledger.notifications.channels.delivery import Receipt
+from runledger.notifications.channels.interface import SendResult
 from runledger.notifications.queue import Lane
 from runledger.notifications.sender import Sent
 from runledger.notifications.sweep import OVERDUE_SECONDS, SWEEP_AGAIN_SECONDS
@@ -60,7 +60,7 @@ def test_a_message_that_is_being_sent_is_left_alone(scene: Scene) -> None:
 
 def test_a_wait_that_sqs_can_not_hold_is_the_sweeps_and_ends_when_it_is_due(scene: Scene) -> None:
     scene.route()
-    scene.channel.behaviour[f"{1:032x}"] = lambda _: Receipt.try_later("429", retry_after_seconds=1800)
+    scene.channel.behaviour[f"{1:032x}"] = lambda _: SendResult.try_later("429", retry_after_seconds=1800)
     scene.drain()
     assert scene.sqs.entries == []
     (message,) = scene.all()
@@ -81,7 +81,7 @@ def test_the_longest_overdue_message_is_measured_and_one_that_waits_on_purpose_i
     scene.clock.advance(100)
     scene.sweep.run()
     assert oldest(capsys) == [0, 100]
-    scene.channel.behaviour[f"{1:032x}"] = lambda _: Receipt.try_later("429", retry_after_seconds=3600)
+    scene.channel.behaviour[f"{1:032x}"] = lambda _: SendResult.try_later("429", retry_after_seconds=3600)
     scene.drain()
     scene.clock.advance(100)
     scene.sweep.run()

@@ -13,7 +13,7 @@ from runledger.notifications.texts import (
     LONGEST_TITLE,
     MOST_LINES,
     STYLES,
-    OwnType,
+    RunledgerType,
     Text,
     Urgency,
     text_of,
@@ -235,7 +235,7 @@ FIELDS = st.sampled_from(
 
 @settings(max_examples=50, deadline=None, database=None)
 @given(
-    kind=st.sampled_from([*FeedType, *OwnType, "audit.finished", ""]),
+    kind=st.sampled_from([*FeedType, *RunledgerType, "audit.finished", ""]),
     data=VALUES | st.dictionaries(FIELDS, VALUES, max_size=6),
 )
 def test_no_data_breaks_a_text_or_a_message(kind: str, data: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runledger.feeds.events import FeedType
 from runledger.model.inputs import EventType
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,4 +46,4 @@ def test_every_event_type_is_shown_by_the_command_line() -> None:
 def test_every_type_of_the_feed_can_be_chosen_for_a_subscription() -> None:
     source = (ROOT / "web" / "src" / "parts" / "message_status.js").read_text()
     offered = re.findall(r'"([a-z]+\.[a-z_]+)"', source)
-    assert sorted(offered) == sorted([*FeedType, *OwnType])
+    assert sorted(offered) == sorted([*FeedType, *RunledgerType])

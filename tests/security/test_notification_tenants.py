@@ -4,10 +4,11 @@ import json
 
 import pytest
 from runledger.notifications import stream
-from runledger.notifications.administration import Administration, Author, TooManyMessages
+from runledger.notifications.administration import Administration, TooManyMessages
 from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.filters import LONGEST_VALUE, EventFilter
-from runledger.notifications.queue import Entry, Lane, NotificationQueue
+from runledger.notifications.messages import Author
+from runledger.notifications.queue import Lane, NotificationQueue, QueuedMessage
 from runledger.notifications.routing import Routed
 from runledger.notifications.secrets import SecretStore
 from runledger.tables.receivers import ReceiversTable
@@ -57,7 +58,7 @@ def test_each_lane_is_shared_fairly_among_installations(world: World, lane: Lane
     url = world.sqs.create_queue(QueueName=lane)["QueueUrl"]
     queue = NotificationQueue(sqs=world.sqs, urls={lane: url})
     for scope in (SCOPE, SCOPE + 1):
-        queue.send(Entry(installation_id=scope, message_id=f"m{scope}", dispatch=1, lane=lane), delay_seconds=0)
+        queue.send(QueuedMessage(installation_id=scope, message_id=f"m{scope}", dispatch=1, lane=lane), delay_seconds=0)
     received = world.sqs.receive_message(
         QueueUrl=url, MaxNumberOfMessages=10, MessageSystemAttributeNames=["MessageGroupId"]
     )["Messages"]
@@ -69,7 +70,7 @@ def test_no_caller_can_use_up_the_own_id_of_anothers_text(scene: Scene) -> None:
     scene.subscribe()
     sent = [
         administration(scene).post(
-            SCOPE, {"text": text}, Author(id=caller, at=NOON, correlation_id="r"), to=None, own_id=own
+            SCOPE, {"text": text}, Author(id=caller, at=NOON, correlation_id="r"), to=None, client_id=own
         )
         for caller, own, text in (("token:ci", "x#deploy", "decoy"), ("token:ci#x", "deploy", "genuine"))
     ]
@@ -107,7 +108,7 @@ def test_texts_tests_and_messages_that_are_sent_again_have_the_same_limit(scene:
     first, author = scene.subscribe(1), Author(id="token:olga", at=NOON, correlation_id="r")
     scene.subscribe(2)
     operator = administration(scene)
-    (failed, _) = operator.post(SCOPE, {"text": "hello"}, author, to=None, own_id=None)
+    (failed, _) = operator.post(SCOPE, {"text": "hello"}, author, to=None, client_id=None)
     stored = scene.messages.get(SCOPE, failed.message_id)
     assert stored
     assert scene.messages.abandon(stored, at=NOON, error="The receiver returned 500")
@@ -115,7 +116,7 @@ def test_texts_tests_and_messages_that_are_sent_again_have_the_same_limit(scene:
     assert stored
     for attempt in (
         lambda: operator.test(first, author),
-        lambda: operator.post(SCOPE, {"text": "again"}, author, to=None, own_id="x"),
+        lambda: operator.post(SCOPE, {"text": "again"}, author, to=None, client_id="x"),
         lambda: operator.send_again(stored, author),
     ):
         with pytest.raises(TooManyMessages):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from runledger.notifications.digest import Period
-from runledger.notifications.occurrences import Every, Schedule
+from runledger.notifications.schedules import Every, Schedule
 from runledger.notifications.scheduling import DIGEST_SECONDS, Schedules, SchedulesFailed
 
 from tests.feeds.streams import ALL_TABLES

@@ -6,8 +6,9 @@ from typing import Any
 import boto3
 import pytest
 from runledger.model.errors import UnavailableError
-from runledger.notifications.administration import MESSAGES_OF_A_CREATION, Administration, Author
+from runledger.notifications.administration import MESSAGES_OF_A_CREATION, Administration
 from runledger.notifications.channels.configs import ChannelSettings
+from runledger.notifications.messages import Author
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.queue import NotificationQueue
 from runledger.notifications.secrets import SecretStore
@@ -100,7 +101,7 @@ def test_a_subscription_that_cannot_be_stored_leaves_no_secret(client: Client) -
     )
     author = Author(id="token:olga", at=NOON, correlation_id="r1")
     with pytest.raises(UnavailableError):
-        administration.create(INSTALLATION, WEBHOOK, author, own_urls=())
+        administration.create(INSTALLATION, WEBHOOK, author)
     assert own_secrets() == []
 
 

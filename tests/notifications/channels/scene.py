@@ -9,7 +9,7 @@ from runledger.feeds.queue import to_json
 from runledger.model import times
 from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import Channel, ChannelKind, Outgoing
+from runledger.notifications.channels.interface import Channel, ChannelKind, Outgoing
 from runledger.notifications.channels.opening import Channels
 
 INSTALLATION = 41000001

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from moto import mock_aws
 from runledger.notifications.channels.configs import ChannelSettings
-from runledger.notifications.channels.delivery import Channel, ChannelKind, Outcome, Receipt
+from runledger.notifications.channels.interface import Channel, ChannelKind, SendOutcome, SendResult
 from runledger.notifications.channels.opening import Channels
 
 from tests.feeds import cloud_events
@@ -99,9 +99,9 @@ def client_error(code: str) -> ClientError:
 
 def test_subscribers_of_a_topic_get_the_cloudevent(cloud: Cloud) -> None:
     cloud.received()
-    receipt = cloud.open(ChannelKind.SNS, "alerts").send(outgoing())
+    result = cloud.open(ChannelKind.SNS, "alerts").send(outgoing())
     (message,) = cloud.received()
-    assert receipt == Receipt.accepted(message["MessageId"])
+    assert result == SendResult.accepted(message["MessageId"])
     assert message["Subject"] == "Job failed: build in acme/storefront"
     assert cloud_events.read(json.loads(message["Message"])).get_data() == JOB
     assert message["MessageAttributes"]["type"]["Value"] == "job.failed"
@@ -120,8 +120,8 @@ def test_email_gets_text_instead(cloud: Cloud) -> None:
 @pytest.mark.parametrize("name", ["\u00e4\U0001f4a9", "a\nb", "x" * 500])
 def test_a_subject_is_accepted_whatever_the_name_is(cloud: Cloud, name: str) -> None:
     cloud.received()
-    receipt = cloud.open(ChannelKind.SNS, "alerts").send(outgoing(data=JOB | {"job_name": name}))
-    assert receipt.outcome is Outcome.ACCEPTED
+    result = cloud.open(ChannelKind.SNS, "alerts").send(outgoing(data=JOB | {"job_name": name}))
+    assert result.outcome is SendOutcome.ACCEPTED
     (message,) = cloud.received()
     assert message["Subject"].isascii()
     assert len(message["Subject"]) < 100
@@ -129,15 +129,15 @@ def test_a_subject_is_accepted_whatever_the_name_is(cloud: Cloud, name: str) -> 
 
 def test_a_fifo_topic_recognises_a_repeated_message(cloud: Cloud) -> None:
     channel = cloud.open(ChannelKind.SNS, "ordered")
-    assert channel.send(outgoing()).outcome is Outcome.ACCEPTED
-    assert channel.send(outgoing()).outcome is Outcome.ACCEPTED
+    assert channel.send(outgoing()).outcome is SendOutcome.ACCEPTED
+    assert channel.send(outgoing()).outcome is SendOutcome.ACCEPTED
 
 
 def test_rules_of_a_bus_get_the_cloudevent_and_the_id_of_the_message(cloud: Cloud) -> None:
     events = Recording(cloud.events)
-    receipt = cloud.open(ChannelKind.EVENTBRIDGE, "main", events=events).send(outgoing())
-    assert receipt.outcome is Outcome.ACCEPTED
-    assert receipt.notification_id
+    result = cloud.open(ChannelKind.EVENTBRIDGE, "main", events=events).send(outgoing())
+    assert result.outcome is SendOutcome.ACCEPTED
+    assert result.notification_id
     (entry,) = events.requests[0]["Entries"]
     assert (entry["Source"], entry["DetailType"]) == ("runledger.notifications", "job.failed")
     assert entry["EventBusName"] == cloud.buses["main"]
@@ -152,7 +152,7 @@ def test_data_that_is_too_large_is_replaced_by_its_address(cloud: Cloud, kind: C
     envelope = event("audit.finished", {"notes": "n" * 210_000})
     sns, events = Recording(cloud.sns), Recording(cloud.events)
     channel = cloud.open(kind, target, sns=sns, events=events)
-    assert channel.send(outgoing(envelope=envelope)).outcome is Outcome.ACCEPTED
+    assert channel.send(outgoing(envelope=envelope)).outcome is SendOutcome.ACCEPTED
     if kind is ChannelKind.SNS:
         found = json.loads(json.loads(sns.requests[0]["Message"])["default"])
     else:
@@ -163,31 +163,31 @@ def test_data_that_is_too_large_is_replaced_by_its_address(cloud: Cloud, kind: C
 
 @pytest.mark.parametrize("kind", [ChannelKind.SNS, ChannelKind.EVENTBRIDGE])
 def test_a_target_that_the_deployment_does_not_name_any_more_is_refused(cloud: Cloud, kind: ChannelKind) -> None:
-    receipt = cloud.open(kind, "removed").send(outgoing())
-    assert receipt.outcome is Outcome.REFUSED
-    assert "removed" not in str(receipt.error)
+    result = cloud.open(kind, "removed").send(outgoing())
+    assert result.outcome is SendOutcome.REFUSED
+    assert "removed" not in str(result.error)
 
 
 @pytest.mark.parametrize("kind", [ChannelKind.SNS, ChannelKind.EVENTBRIDGE])
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        (client_error("NotFound"), Outcome.TRY_LATER),
-        (client_error("AuthorizationError"), Outcome.TRY_LATER),
-        (client_error("Throttling"), Outcome.TRY_LATER),
-        (client_error("InvalidParameter"), Outcome.REFUSED),
-        (client_error("<evil>"), Outcome.TRY_LATER),
-        (EndpointConnectionError(endpoint_url=f"https://sns/{ACCOUNT}"), Outcome.TRY_LATER),
+        (client_error("NotFound"), SendOutcome.TRY_LATER),
+        (client_error("AuthorizationError"), SendOutcome.TRY_LATER),
+        (client_error("Throttling"), SendOutcome.TRY_LATER),
+        (client_error("InvalidParameter"), SendOutcome.REFUSED),
+        (client_error("<evil>"), SendOutcome.TRY_LATER),
+        (EndpointConnectionError(endpoint_url=f"https://sns/{ACCOUNT}"), SendOutcome.TRY_LATER),
     ],
 )
 def test_an_error_of_aws_leads_to_a_receipt_with_its_code_only(
-    cloud: Cloud, kind: ChannelKind, error: Exception, outcome: Outcome
+    cloud: Cloud, kind: ChannelKind, error: Exception, outcome: SendOutcome
 ) -> None:
     target = {ChannelKind.SNS: "alerts", ChannelKind.EVENTBRIDGE: "main"}[kind]
-    receipt = cloud.open(kind, target, sns=Failing(error), events=Failing(error)).send(outgoing())
-    assert receipt.outcome is outcome
-    assert ACCOUNT not in str(receipt.error)
-    assert "<evil>" not in str(receipt.error)
+    result = cloud.open(kind, target, sns=Failing(error), events=Failing(error)).send(outgoing())
+    assert result.outcome is outcome
+    assert ACCOUNT not in str(result.error)
+    assert "<evil>" not in str(result.error)
 
 
 @pytest.mark.parametrize(
@@ -206,5 +206,5 @@ def test_an_entry_that_the_bus_rejects_is_tried_later(cloud: Cloud) -> None:
         def put_events(self, **_: Any) -> Any:
             return {"FailedEntryCount": 1, "Entries": [{"ErrorCode": "InternalFailure", "ErrorMessage": ACCOUNT}]}
 
-    receipt = cloud.open(ChannelKind.EVENTBRIDGE, "main", events=Rejecting()).send(outgoing())
-    assert receipt == Receipt.try_later("EventBridge rejected the message: InternalFailure")
+    result = cloud.open(ChannelKind.EVENTBRIDGE, "main", events=Rejecting()).send(outgoing())
+    assert result == SendResult.try_later("EventBridge rejected the message: InternalFailure")

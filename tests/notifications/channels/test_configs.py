@@ -8,7 +8,7 @@ import pytest
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ChannelSettings
-from runledger.notifications.channels.delivery import ChannelKind
+from runledger.notifications.channels.interface import ChannelKind
 
 from tests.notifications.channels.scene import SECRET
 
@@ -16,7 +16,7 @@ URL = "https://hooks.example/x"
 SETTINGS = ChannelSettings(
     sns_topics={"alerts": "arn:aws:sns:eu-west-1:123456789012:alerts"},
     event_buses={"main": "arn:aws:events:eu-west-1:123456789012:event-bus/main"},
-    own_urls=("https://ledger.example/v1",),
+    deployment_urls=("https://ledger.example/v1",),
 )
 SLACK_URL = "https://hooks.slack.com/services/T0/B0/hunter2"
 
@@ -147,7 +147,7 @@ def test_products_that_accept_messages_of_slack_are_allowed_by_a_setting() -> No
 
 @pytest.mark.parametrize("own", ["https://10.0.0.7/v1", "http://localhost:4566/x", "https://[fd00::1]/"])
 def test_a_deployment_with_a_private_address_has_subscriptions_too(own: str) -> None:
-    settings = ChannelSettings(own_urls=(own,))
+    settings = ChannelSettings(deployment_urls=(own,))
     assert configs.check(ChannelKind.WEBHOOK, {"url": URL}, settings) == {"url": URL}
 
 

@@ -18,7 +18,7 @@ def loaded_by(module: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        *("runledger.notifications.channels.delivery", "runledger.notifications.channels.configs"),
+        *("runledger.notifications.channels.interface", "runledger.notifications.channels.configs"),
         *("runledger.notifications.texts", "runledger.notifications.digest"),
     ],
 )

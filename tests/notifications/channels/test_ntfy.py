@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from runledger.notifications.channels.delivery import ChannelKind, Outcome, Receipt
+from runledger.notifications.channels.interface import ChannelKind, SendOutcome, SendResult
 from runledger.notifications.channels.ntfy import LONGEST_MESSAGE_BYTES
 
 from tests.notifications.channels.receivers import Behaviour, receiving, responds
@@ -23,8 +23,8 @@ def sent(config: dict[str, Any], kind: str = "job.failed", data: Any = None) -> 
 
 def test_a_message_is_published_as_json_to_the_server_of_the_topic() -> None:
     with receiving(PUBLISHED) as receiver:
-        receipt = opened(NTFY, {"url": receiver.url}).send(outgoing())
-    assert receipt == Receipt.accepted("hwQ2YpKdmg")
+        result = opened(NTFY, {"url": receiver.url}).send(outgoing())
+    assert result == SendResult.accepted("hwQ2YpKdmg")
     (request,) = receiver.requests
     assert request.line == "POST / HTTP/1.1"
     assert "authorization" not in request.headers
@@ -46,8 +46,8 @@ def test_the_token_is_sent_to_the_server_of_the_topic() -> None:
 
 def test_the_topic_of_a_public_server_may_be_the_secret() -> None:
     with receiving(PUBLISHED) as receiver:
-        receipt = opened(NTFY, {}, [receiver.url]).send(outgoing())
-    assert receipt.outcome is Outcome.ACCEPTED
+        result = opened(NTFY, {}, [receiver.url]).send(outgoing())
+    assert result.outcome is SendOutcome.ACCEPTED
     assert json.loads(receiver.requests[0].body)["topic"] == "hook"
     assert "authorization" not in receiver.requests[0].headers
 
@@ -84,20 +84,20 @@ def test_a_header_cannot_be_injected_by_a_name() -> None:
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"[" * 50_000, b'{"id": 7}', b'{"id": "<script>"}'])
 def test_a_2xx_with_nonsense_is_accepted_without_an_id(body: bytes) -> None:
     with receiving(responds(200, body=body)) as receiver:
-        assert opened(NTFY, {"url": receiver.url}).send(outgoing()) == Receipt.accepted()
+        assert opened(NTFY, {"url": receiver.url}).send(outgoing()) == SendResult.accepted()
 
 
 @pytest.mark.parametrize(
     ("behaviour", "outcome"),
     [
-        (responds(400), Outcome.REFUSED),
-        (responds(413), Outcome.REFUSED),
-        (responds(401), Outcome.TRY_LATER),
-        (responds(403), Outcome.TRY_LATER),
-        (responds(429), Outcome.TRY_LATER),
-        (responds(507), Outcome.TRY_LATER),
+        (responds(400), SendOutcome.REFUSED),
+        (responds(413), SendOutcome.REFUSED),
+        (responds(401), SendOutcome.TRY_LATER),
+        (responds(403), SendOutcome.TRY_LATER),
+        (responds(429), SendOutcome.TRY_LATER),
+        (responds(507), SendOutcome.TRY_LATER),
     ],
 )
-def test_only_what_never_works_is_final(behaviour: Behaviour, outcome: Outcome) -> None:
+def test_only_what_never_works_is_final(behaviour: Behaviour, outcome: SendOutcome) -> None:
     with receiving(behaviour) as receiver:
         assert opened(NTFY, {"url": receiver.url}).send(outgoing()).outcome is outcome

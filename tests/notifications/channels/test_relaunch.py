@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft7Validator, FormatChecker
 from runledger.model import times
 from runledger.notifications.channels.configs import ChannelSettings
-from runledger.notifications.channels.delivery import ChannelKind, Outcome, Receipt
 from runledger.notifications.channels.github_payloads import queued
+from runledger.notifications.channels.interface import ChannelKind, SendOutcome, SendResult
 
 from local import ROOT
 from tests.notifications.channels.receivers import Request, receiving, responds
@@ -35,8 +35,8 @@ def problems(payload: dict[str, Any]) -> list[str]:
 def relaunched(job: dict[str, Any] | None = None, **config: Any) -> Request:
     with receiving(responds(201)) as receiver:
         channel = opened(RELAUNCH, {"url": receiver.url, **config}, [SECRET])
-        receipt = channel.send(outgoing("runner.requested", job or REQUESTED))
-    assert receipt == Receipt.accepted()
+        result = channel.send(outgoing("runner.requested", job or REQUESTED))
+    assert result == SendResult.accepted()
     (request,) = receiver.requests
     return request
 
@@ -45,9 +45,9 @@ def refused(job: dict[str, Any], kind: str = "runner.requested", **replaced: Any
     """The reason. Nothing was sent."""
     with receiving(responds(201)) as receiver:
         channel = opened(RELAUNCH, {"url": receiver.url}, [SECRET])
-        receipt = channel.send(outgoing(kind, job, **replaced))
-    assert (receipt.outcome, receiver.connections) == (Outcome.REFUSED, 0)
-    return str(receipt.error)
+        result = channel.send(outgoing(kind, job, **replaced))
+    assert (result.outcome, receiver.connections) == (SendOutcome.REFUSED, 0)
+    return str(result.error)
 
 
 def test_the_payload_is_a_workflow_job_queued_of_github() -> None:
@@ -132,8 +132,8 @@ def test_the_launchers_own_installation_is_sent_if_the_subscription_names_it() -
 def test_our_installation_is_refused_as_the_launchers() -> None:
     with receiving(responds(201)) as receiver:
         channel = opened(RELAUNCH, {"url": receiver.url, "installation_id": INSTALLATION}, [SECRET])
-        receipt = channel.send(outgoing("runner.requested", REQUESTED))
-    assert (receipt.outcome, receiver.connections) == (Outcome.REFUSED, 0)
+        result = channel.send(outgoing("runner.requested", REQUESTED))
+    assert (result.outcome, receiver.connections) == (SendOutcome.REFUSED, 0)
 
 
 def test_a_repository_of_a_person_is_marked_as_such() -> None:
@@ -171,8 +171,8 @@ def test_only_requests_for_runners_are_sent() -> None:
 
 def test_the_test_of_a_subscription_is_a_signed_ping_that_launches_nothing() -> None:
     with receiving(responds(202)) as receiver:
-        receipt = opened(RELAUNCH, {"url": receiver.url}, [SECRET]).send(outgoing("runledger.test", {}))
-    assert receipt == Receipt.accepted()
+        result = opened(RELAUNCH, {"url": receiver.url}, [SECRET]).send(outgoing("runledger.test", {}))
+    assert result == SendResult.accepted()
     (request,) = receiver.requests
     assert request.headers["x-github-event"] == "ping"
     assert "workflow_job" not in json.loads(request.body)
@@ -182,8 +182,8 @@ def test_the_test_of_a_subscription_is_a_signed_ping_that_launches_nothing() -> 
 
 def test_a_launcher_with_another_secret_rejects_it_and_it_is_tried_later() -> None:
     with receiving(responds(401)) as receiver:
-        receipt = opened(RELAUNCH, {"url": receiver.url}, [SECRET]).send(outgoing("runner.requested", REQUESTED))
-    assert receipt == Receipt.try_later("HTTP 401 Unauthorized")
+        result = opened(RELAUNCH, {"url": receiver.url}, [SECRET]).send(outgoing("runner.requested", REQUESTED))
+    assert result == SendResult.try_later("HTTP 401 Unauthorized")
 
 
 @pytest.mark.parametrize("status", ["waiting", "in_progress", "completed", None])
@@ -217,6 +217,12 @@ def test_a_repository_with_an_invalid_name_is_refused(name: str) -> None:
     assert "repository" in refused(REQUESTED | {"repo_full_name": name})
 
 
+def test_a_repository_of_a_managed_user_is_relaunched() -> None:
+    """Names of managed users have an underscore."""
+    sent = relaunched(REQUESTED | {"repo_full_name": "octocat_acme/api"})
+    assert json.loads(sent.body)["repository"]["full_name"] == "octocat_acme/api"
+
+
 def test_data_of_another_form_is_refused() -> None:
     envelope = event("runner.requested", []) | {"data": "text"}
     assert "the job has no job_id" in refused({}, envelope=envelope)
@@ -224,8 +230,8 @@ def test_data_of_another_form_is_refused() -> None:
 
 def test_our_own_webhook_is_refused() -> None:
     with receiving(responds(201)) as receiver:
-        settings = ChannelSettings(allow_loopback=True, own_urls=(receiver.url,))
-        receipt = opened(RELAUNCH, {"url": receiver.url}, [SECRET], settings=settings).send(
+        settings = ChannelSettings(allow_loopback=True, deployment_urls=(receiver.url,))
+        result = opened(RELAUNCH, {"url": receiver.url}, [SECRET], settings=settings).send(
             outgoing("runner.requested", REQUESTED)
         )
-    assert (receipt.outcome, receiver.connections) == (Outcome.REFUSED, 0)
+    assert (result.outcome, receiver.connections) == (SendOutcome.REFUSED, 0)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from runledger.notifications.channels.delivery import ChannelKind, Outcome, Receipt
+from runledger.notifications.channels.interface import ChannelKind, SendOutcome, SendResult
 from runledger.notifications.channels.slack import LONGEST_SECTION, message
 from runledger.notifications.texts import text_of
 
@@ -18,8 +18,8 @@ def sections(found: dict[str, Any]) -> list[str]:
 
 def test_a_failed_job_is_one_message_with_a_link() -> None:
     with receiving(responds(200, body=b"ok")) as receiver:
-        receipt = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
-    assert receipt == Receipt.accepted()
+        result = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
+    assert result == SendResult.accepted()
     (request,) = receiver.requests
     assert request.headers["content-type"] == "application/json"
     found = json.loads(request.body)
@@ -71,18 +71,18 @@ def test_the_longest_texts_fit_into_sections() -> None:
 @pytest.mark.parametrize("status", [400, 403, 404, 410])
 def test_a_webhook_that_was_removed_is_final(status: int) -> None:
     with receiving(responds(status, body=b"no_service")) as receiver:
-        receipt = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
-    assert receipt.outcome is Outcome.REFUSED
+        result = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
+    assert result.outcome is SendOutcome.REFUSED
 
 
 def test_too_many_messages_are_sent_after_the_pause_that_slack_requests() -> None:
     with receiving(responds(429, Retry_After="30")) as receiver:
-        receipt = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
-    assert receipt == Receipt.try_later("HTTP 429 Too Many Requests", retry_after_seconds=30)
+        result = opened(ChannelKind.SLACK, {}, [receiver.url]).send(outgoing())
+    assert result == SendResult.try_later("HTTP 429 Too Many Requests", retry_after_seconds=30)
 
 
 @pytest.mark.parametrize("secrets", [[], ["https://evil.example/hunter2"], ["hunter2"]])
 def test_nothing_is_sent_elsewhere_and_the_error_has_no_secret(secrets: list[str]) -> None:
-    receipt = opened(ChannelKind.SLACK, {}, secrets).send(outgoing())
-    assert receipt.outcome is Outcome.REFUSED
-    assert "hunter2" not in str(receipt.error)
+    result = opened(ChannelKind.SLACK, {}, secrets).send(outgoing())
+    assert result.outcome is SendOutcome.REFUSED
+    assert "hunter2" not in str(result.error)

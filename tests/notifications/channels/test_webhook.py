@@ -1,4 +1,4 @@
-"""Signed webhooks: Standard Webhooks headers, a CloudEvent in the body, and a receipt for whatever comes back."""
+"""Signed webhooks: Standard Webhooks headers, a CloudEvent in the body, and a result for whatever comes back."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from cloudevents.core.formats.json import JSONFormat
 from cloudevents.core.v1.event import CloudEvent
 from runledger.notifications.channels.configs import ChannelSettings, new_secret
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import ChannelKind, Outcome, Receipt
+from runledger.notifications.channels.interface import ChannelKind, SendOutcome, SendResult
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.notifications.channels.authority import Authority
@@ -21,15 +21,15 @@ from tests.notifications.channels.scene import JOB, LOCAL, MESSAGE_ID, SECRET, e
 WEBHOOK = ChannelKind.WEBHOOK
 
 
-def delivered(behaviour: Behaviour, **replaced: str) -> Receipt:
+def delivered(behaviour: Behaviour, **replaced: str) -> SendResult:
     with receiving(behaviour) as receiver:
         return opened(WEBHOOK, {"url": receiver.url}, [SECRET]).send(outgoing(**replaced))
 
 
 def test_the_library_of_standard_webhooks_verifies_the_signature() -> None:
     with receiving(responds(204)) as receiver:
-        receipt = opened(WEBHOOK, {"url": receiver.url}, [SECRET]).send(outgoing())
-    assert receipt == Receipt.accepted()
+        result = opened(WEBHOOK, {"url": receiver.url}, [SECRET]).send(outgoing())
+    assert result == SendResult.accepted()
     (request,) = receiver.requests
     assert request.headers["webhook-id"] == MESSAGE_ID
     assert Webhook(SECRET).verify(request.body, request.headers)["data"] == JOB
@@ -84,29 +84,29 @@ def test_special_characters_arrive_unchanged_and_signed(text: str) -> None:
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 299])
 def test_each_2xx_is_accepted(status: int) -> None:
-    assert delivered(responds(status, body=b"\xff nonsense")) == Receipt.accepted()
+    assert delivered(responds(status, body=b"\xff nonsense")) == SendResult.accepted()
 
 
 def test_410_is_final() -> None:
-    assert delivered(responds(410)) == Receipt.refused("HTTP 410 Gone")
+    assert delivered(responds(410)) == SendResult.refused("HTTP 410 Gone")
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 418, 422, 429, 500, 502, 503, 504, 599, 999])
 def test_other_statuses_are_tried_later(status: int) -> None:
-    receipt = delivered(responds(status, body=b"password=hunter2"))
-    assert receipt.outcome is Outcome.TRY_LATER
-    assert receipt.error is not None
-    assert str(status) in receipt.error
-    assert "hunter2" not in receipt.error
-    assert "Whatever" not in receipt.error
+    result = delivered(responds(status, body=b"password=hunter2"))
+    assert result.outcome is SendOutcome.TRY_LATER
+    assert result.error is not None
+    assert str(status) in result.error
+    assert "hunter2" not in result.error
+    assert "Whatever" not in result.error
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_tried_later_and_not_followed(status: int) -> None:
     with receiving(responds(200)) as other:
-        receipt = delivered(responds(status, Location=other.url))
-    assert receipt.outcome is Outcome.TRY_LATER
-    assert "redirects aren't followed" in str(receipt.error)
+        result = delivered(responds(status, Location=other.url))
+    assert result.outcome is SendOutcome.TRY_LATER
+    assert "redirects aren't followed" in str(result.error)
     assert other.connections == 0
 
 
@@ -120,29 +120,29 @@ def test_the_receiver_may_request_a_pause_of_at_most_a_day(value: str, seconds: 
 
 def test_the_pause_may_be_a_date() -> None:
     later = datetime.now(UTC) + timedelta(seconds=300)
-    receipt = delivered(responds(503, Retry_After=format_datetime(later, usegmt=True)), sent_at=now())
-    assert receipt.retry_after_seconds is not None
-    assert 295 <= receipt.retry_after_seconds <= 300
+    result = delivered(responds(503, Retry_After=format_datetime(later, usegmt=True)), sent_at=now())
+    assert result.retry_after_seconds is not None
+    assert 295 <= result.retry_after_seconds <= 300
     past = datetime.now(UTC) - timedelta(days=300)
     assert delivered(responds(503, Retry_After=format_datetime(past, usegmt=True))).retry_after_seconds == 0
 
 
 @pytest.mark.parametrize("behaviour", [hangs_up, sends(b"nonsense\r\n\r\n")])
 def test_a_receiver_that_speaks_no_http_is_tried_later(behaviour: Behaviour) -> None:
-    assert delivered(behaviour).outcome is Outcome.TRY_LATER
+    assert delivered(behaviour).outcome is SendOutcome.TRY_LATER
 
 
 def test_a_receiver_that_is_down_is_tried_later() -> None:
     with refusing() as port:
-        receipt = opened(WEBHOOK, {"url": f"http://127.0.0.1:{port}/hook"}, [SECRET]).send(outgoing())
-    assert receipt == Receipt.try_later("the connection was refused")
+        result = opened(WEBHOOK, {"url": f"http://127.0.0.1:{port}/hook"}, [SECRET]).send(outgoing())
+    assert result == SendResult.try_later("the connection was refused")
 
 
 def test_a_receiver_with_https_is_reached_by_its_name(http: Callable[..., Http], authority: Authority) -> None:
     with receiving(responds(200), tls=authority.server("hooks.example")) as receiver:
         client = http(resolve=resolving(hooks_example=["127.0.0.1"]))
         config = {"url": f"https://hooks.example:{receiver.port}/x"}
-        assert opened(WEBHOOK, config, [SECRET], http=client).send(outgoing()) == Receipt.accepted()
+        assert opened(WEBHOOK, config, [SECRET], http=client).send(outgoing()) == SendResult.accepted()
     assert receiver.requests[0].line == "POST /x HTTP/1.1"
 
 
@@ -150,24 +150,24 @@ def test_a_receiver_with_https_is_reached_by_its_name(http: Callable[..., Http],
 def test_a_name_with_a_private_address_is_refused_for_good(address: str) -> None:
     client = Http(resolve=resolving(hooks_example=[address]))
     channel = opened(WEBHOOK, {"url": "https://hooks.example/"}, [SECRET], http=client, settings=ChannelSettings())
-    receipt = channel.send(outgoing())
-    assert receipt.outcome is Outcome.REFUSED
-    assert address not in str(receipt.error)
+    result = channel.send(outgoing())
+    assert result.outcome is SendOutcome.REFUSED
+    assert address not in str(result.error)
 
 
 @pytest.mark.parametrize("secrets", [[], ["whsec_"], ["whsec_!!!"], ["plain"], ["whsec_\u00e4"]])
 def test_nothing_is_sent_without_a_valid_secret(secrets: list[str]) -> None:
     with receiving(responds(200)) as receiver:
-        receipt = opened(WEBHOOK, {"url": receiver.url}, secrets).send(outgoing())
-    assert (receipt.outcome, receiver.connections) == (Outcome.REFUSED, 0)
+        result = opened(WEBHOOK, {"url": receiver.url}, secrets).send(outgoing())
+    assert (result.outcome, receiver.connections) == (SendOutcome.REFUSED, 0)
 
 
 def test_nothing_is_sent_to_the_deployment_itself() -> None:
     with receiving(responds(200)) as receiver:
-        settings = ChannelSettings(allow_loopback=True, own_urls=(f"http://127.0.0.1:{receiver.port}",))
-        receipt = opened(WEBHOOK, {"url": receiver.url}, [SECRET], settings=settings).send(outgoing())
-    assert (receipt.outcome, receiver.connections) == (Outcome.REFUSED, 0)
-    assert LOCAL.own_urls == ()
+        settings = ChannelSettings(allow_loopback=True, deployment_urls=(f"http://127.0.0.1:{receiver.port}",))
+        result = opened(WEBHOOK, {"url": receiver.url}, [SECRET], settings=settings).send(outgoing())
+    assert (result.outcome, receiver.connections) == (SendOutcome.REFUSED, 0)
+    assert LOCAL.deployment_urls == ()
 
 
 def test_an_event_with_bytes_instead_of_data_is_sent_as_it_is() -> None:

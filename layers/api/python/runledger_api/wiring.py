@@ -19,7 +19,7 @@ from runledger.queries.caches import Cache
 from runledger.queries.dead_letters import DeadLetterQueues
 from runledger.queries.pass_requests import PassRequests
 from runledger.queries.workflows import Workflows
-from runledger.releases.queue import ReleaseInputs
+from runledger.releases.queue import PublicationQueue
 from runledger.tables.builds import BuildsTable
 from runledger.tables.event_pages import EventPages
 from runledger.tables.feed import FeedTable
@@ -159,7 +159,7 @@ class Releases:
     packages: PackagesTable
     builds: BuildsTable
     lines: LinesTable
-    inputs: ReleaseInputs
+    inputs: PublicationQueue
     reports: PostCounts
     retention_days: int
 
@@ -177,7 +177,7 @@ def releases() -> Releases | None:
         packages=PackagesTable(dynamodb, table.table),
         builds=BuildsTable(dynamodb, table.table, **kept),
         lines=LinesTable(dynamodb, table.table, **kept),
-        inputs=ReleaseInputs(sqs=lazy_client("sqs"), url=inputs),
+        inputs=PublicationQueue(sqs=lazy_client("sqs"), url=inputs),
         reports=PostCounts(dynamodb, table.table, most_per_minute=REPORTS_PER_MINUTE),
         retention_days=table.retention_days,
     )

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.feeds import own_events
+from runledger.feeds import custom_events
+from runledger.feeds.custom_events import Posted
 from runledger.feeds.envelope import envelope
 from runledger.feeds.events import is_kept
-from runledger.feeds.own_events import Posted
 from runledger.model.errors import Malformed, NotYours, TooLarge
 from runledger.platform import logs
 from runledger.tables.feed import Filter, written_at
@@ -180,14 +180,14 @@ def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Bo
     queue, request = _feed().queue, current_request(router)
     if body is None:
         raise _MISSING_BODY
-    _check_text("id", body.get("id"), own_events.LONGEST_ID)
-    _check_text("subject", body.get("subject"), own_events.LONGEST_SUBJECT)
+    _check_text("id", body.get("id"), custom_events.LONGEST_ID)
+    _check_text("subject", body.get("subject"), custom_events.LONGEST_SUBJECT)
     try:
-        posted = own_events.own_event(
+        posted = custom_events.custom_event(
             Posted(
                 event_type=body["type"],
                 data=body.get("data", {}),
-                own_id=body.get("id"),
+                client_id=body.get("id"),
                 occurred_at=body.get("time"),
                 subject=body.get("subject"),
             ),

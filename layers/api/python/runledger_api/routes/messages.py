@@ -10,8 +10,9 @@ from runledger.model import times
 from runledger.model.errors import Malformed
 from runledger.model.messages import UNENDED
 from runledger.model.messages import MessageStatus as Status
-from runledger.notifications.administration import Author, Contended, NotSendable, TooManyMessages
-from runledger.notifications.channels.delivery import ChannelKind
+from runledger.notifications.administration import Contended, NotPossible, TooManyMessages
+from runledger.notifications.channels.interface import ChannelKind
+from runledger.notifications.messages import Author
 from runledger.tables.messages import MessageFilter
 from runledger.tables.pages import Span
 
@@ -127,11 +128,11 @@ def post(installation_id: InstallationId, body: Annotated[PostedMessage | None, 
     if body is None:
         raise InvalidParameter("body", "is missing")
     values: dict[str, Any] = dict(body)
-    to, own_id = values.pop("subscription_id", None), values.pop("id", None)
-    if own_id is not None and not (0 < len(own_id) <= LONGEST_ID and own_id.isprintable()):
+    to, client_id = values.pop("subscription_id", None), values.pop("id", None)
+    if client_id is not None and not (0 < len(client_id) <= LONGEST_ID and client_id.isprintable()):
         raise InvalidParameter("id", f"should be printable text of 1 to {LONGEST_ID} characters")
     with explained():
-        sent = administration.post(installation_id, values, author(request), to=to, own_id=own_id)
+        sent = administration.post(installation_id, values, author(request), to=to, client_id=client_id)
     return {"items": [message_body(installation_id, each.message_id) for each in sent]}
 
 
@@ -158,7 +159,8 @@ def notifications() -> Notifications:
 
 
 def author(request: Request) -> Author:
-    return Author(id=request.caller.id, at=request.now, correlation_id=request.id)
+    urls = (f"https://{request.host}",) if request.host else ()
+    return Author(id=request.caller.id, at=request.now, correlation_id=request.id, deployment_urls=urls)
 
 
 @contextmanager
@@ -168,7 +170,7 @@ def explained() -> Iterator[None]:
         yield
     except Malformed as malformed:
         raise InvalidParameter(malformed.field, malformed.problem) from None
-    except NotSendable as problem:
+    except NotPossible as problem:
         raise Conflict(str(problem)) from None
     except TooManyMessages as problem:
         raise TooManyRequests(str(problem)) from None

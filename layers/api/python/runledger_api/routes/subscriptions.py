@@ -17,7 +17,7 @@ from runledger_api.models.notifications import (
     Subscriptions,
 )
 from runledger_api.parameters import InstallationId
-from runledger_api.request import Request, current_request
+from runledger_api.request import current_request
 from runledger_api.routes.messages import author, explained, message_body, notifications
 
 router = APIGatewayHttpRouter()
@@ -49,9 +49,7 @@ def subscriptions(installation_id: InstallationId) -> Subscriptions:
 def create(installation_id: InstallationId, body: Annotated[NewSubscription | None, Body()] = None) -> Subscription:
     request = current_request(router)
     with explained():
-        made, secret = notifications().administration.create(
-            installation_id, required(body), author(request), own_urls=_own_urls(request)
-        )
+        made, secret = notifications().administration.create(installation_id, required(body), author(request))
     return _body(made, {}, now=request.now, secret=secret)
 
 
@@ -76,9 +74,7 @@ def change(
 ) -> Subscription:
     found, request = _found(installation_id, subscription_id), current_request(router)
     with explained():
-        changed = notifications().administration.change(
-            found, required(body), author(request), own_urls=_own_urls(request)
-        )
+        changed = notifications().administration.change(found, required(body), author(request))
     return _body(changed, notifications().administration.receivers.get(installation_id, subscription_id), request.now)
 
 
@@ -125,9 +121,7 @@ def rotate(
 ) -> Subscription:
     found, request = _found(installation_id, subscription_id), current_request(router)
     with explained():
-        changed, secret = notifications().administration.rotate(
-            found, (body or {}).get("secret"), author(request), own_urls=_own_urls(request)
-        )
+        changed, secret = notifications().administration.rotate(found, (body or {}).get("secret"), author(request))
     return _body(changed, {}, now=request.now, secret=secret)
 
 
@@ -136,10 +130,6 @@ def required(body: Any) -> dict[str, Any]:
     if body is None:
         raise InvalidParameter("body", "is missing")
     return dict(body)
-
-
-def _own_urls(request: Request) -> tuple[str, ...]:
-    return (f"https://{request.host}",) if request.host else ()
 
 
 def _found(installation_id: int, subscription_id: str) -> StoredSubscription:

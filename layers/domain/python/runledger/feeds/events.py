@@ -10,7 +10,7 @@ from typing import Any
 
 ID_LENGTH = 32
 LONGEST_TYPE = 100
-OWN_TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
+CUSTOM_TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 API_VERSION = "v1"
 ALL_TYPES = ("*",)
 
@@ -45,18 +45,9 @@ class FeedType(StrEnum):
     RELEASE_FAILED = "release.failed"
 
 
-_OWN_WORDS = {each.partition(".")[0] for each in FeedType}
+_BUILT_IN_WORDS = {each.partition(".")[0] for each in FeedType}
 # The plurals too, because they look like built-in types.
-RESERVED = {*_OWN_WORDS, *(f"{word}s" for word in _OWN_WORDS), "runledger"}
-
-
-class FeedStatus(StrEnum):
-    """Whether the notification messages of an event were delivered."""
-
-    RECEIVED = "received"
-    RETRYING = "retrying"
-    DELIVERED = "delivered"
-    FAILED = "failed"
+RESERVED = {*_BUILT_IN_WORDS, *(f"{word}s" for word in _BUILT_IN_WORDS), "runledger"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +77,9 @@ def is_kept(event_type: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(event_type, pattern) for pattern in patterns)
 
 
-def own_type_problem(event_type: str) -> str | None:
+def custom_type_problem(event_type: str) -> str | None:
     """Why a custom event can't have this type; None if it can."""
-    if len(event_type) > LONGEST_TYPE or not OWN_TYPE.fullmatch(event_type):
+    if len(event_type) > LONGEST_TYPE or not CUSTOM_TYPE.fullmatch(event_type):
         return (
             "must consist of at least two words of lower-case letters, digits and underscores, separated by dots, "
             f"and have at most {LONGEST_TYPE} characters"

@@ -18,7 +18,7 @@ from runledger.platform.availability import translate_errors
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-# An SQS message has at most 1 MiB, and an event has up to 200 KB of data: see `own_events`.
+# An SQS message has at most 1 MiB, and an event has up to 200 KB of data: see `custom_events`.
 MOST_BYTES = 250_000
 MOST_EVENTS = 50
 FIELDS = {each.name for each in fields(FeedEvent)}

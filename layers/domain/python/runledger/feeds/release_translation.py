@@ -6,10 +6,11 @@ from typing import Any
 from runledger.feeds.events import FeedEvent, FeedType, event_id, present
 from runledger.model.packages import LineStatus
 from runledger.model.releases import HeadState
+from runledger.tables import schema
 
 Item = Mapping[str, Any]
 
-RELEASES = "releases"
+RELEASES = schema.RELEASES.name
 HEAD_FIELDS = (
     *("installation_id", "repo_full_name", "is_default_branch", "workflow_id", "workflow_name", "state", "since"),
 )

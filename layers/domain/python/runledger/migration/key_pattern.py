@@ -92,14 +92,6 @@ class KeyPattern:
         """The fixed part at the start, for listing and for permissions."""
         return re.split(r"[{*]", self.text, maxsplit=1)[0]
 
-    @property
-    def groups_by_job(self) -> bool:
-        """Whether all webhooks of a job follow each other in a sorted list of keys."""
-        if "job_id" not in self.fields:
-            return False
-        before = self.text.partition("{job_id}")[0]
-        return ANY_TEXT not in before and not {"status", "delivery_id"} & set(FIELD.findall(before))
-
     def key(self, receipt: Receipt) -> str:
         facts = receipt.facts
         values = {

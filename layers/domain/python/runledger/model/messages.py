@@ -18,6 +18,15 @@ class MessageStatus(StrEnum):
     FAILED = "failed"
 
 
+class FeedStatus(StrEnum):
+    """Whether the messages of a feed event were delivered."""
+
+    RECEIVED = "received"
+    RETRYING = "retrying"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
 ENDED = frozenset({MessageStatus.COMPLETED, MessageStatus.FAILED})
 UNENDED = tuple(status for status in MessageStatus if status not in ENDED)
 

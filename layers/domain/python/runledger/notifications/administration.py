@@ -11,12 +11,12 @@ from runledger.model.messages import MessageStatus
 from runledger.notifications import messages, payloads, requests
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
-from runledger.notifications.channels.delivery import ChannelKind
-from runledger.notifications.messages import NewMessage
+from runledger.notifications.channels.interface import ChannelKind
+from runledger.notifications.messages import Author, NewMessage
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.secrets import SecretStore
 from runledger.notifications.subscriptions import MOST_SUBSCRIPTIONS, Subscription
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
@@ -37,17 +37,8 @@ class TooManyMessages(Exception):
     """The installation has reached its limit for this hour."""
 
 
-class NotSendable(Exception):
+class NotPossible(Exception):
     """The request can't be fulfilled now. The exception's message is the reason, and is shown to the caller."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Author:
-    """The caller of the API, and the time and correlation id of the request."""
-
-    id: str
-    at: str
-    correlation_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +59,12 @@ class Administration:
         return Subscription.from_item(item) if item else None
 
     def create(
-        self, installation_id: int, values: Mapping[str, Any], author: Author, *, own_urls: tuple[str, ...]
+        self, installation_id: int, values: Mapping[str, Any], author: Author
     ) -> tuple[Subscription, str | None]:
         """The subscription, and its secret if it was generated here. Raises Malformed if it isn't valid."""
         if len(self.subscriptions.all(installation_id)) >= MOST_SUBSCRIPTIONS:
-            raise NotSendable(f"This installation has {MOST_SUBSCRIPTIONS} subscriptions already: remove one first")
-        kind, settings = requests.kind_of(values.get("kind")), replace(self.channels, own_urls=own_urls)
+            raise NotPossible(f"This installation has {MOST_SUBSCRIPTIONS} subscriptions already: remove one first")
+        kind, settings = requests.kind_of(values.get("kind")), self._channels_for(author)
         given = {name: value for name, value in values.items() if name not in ("kind", "secret")}
         if "name" not in given:
             raise Malformed("name", "is missing")
@@ -89,7 +80,7 @@ class Administration:
         )
         if kind in ONLY_TYPES:
             given.setdefault("types", list(ONLY_TYPES[kind]))
-        found = requests.described(new, given, settings)
+        found = requests.with_changes(new, given, settings)
         secret = configs.check_secret(kind, found.config, values.get("secret"), settings)
         self._count(installation_id, MESSAGES_OF_A_CREATION, author)
         if secret is not None:
@@ -106,25 +97,20 @@ class Administration:
             raise
         return found, None if "secret" in values else secret
 
-    def change(
-        self, subscription: Subscription, values: Mapping[str, Any], author: Author, *, own_urls: tuple[str, ...]
-    ) -> Subscription:
-        found = requests.described(subscription, values, replace(self.channels, own_urls=own_urls))
+    def change(self, subscription: Subscription, values: Mapping[str, Any], author: Author) -> Subscription:
+        found = requests.with_changes(subscription, values, self._channels_for(author))
         if _needs_another_secret(subscription, found):
             raise Malformed("config", "must keep the server of its url: create another subscription instead")
         return self._replace(subscription, found, author)
 
-    def rotate(
-        self, subscription: Subscription, secret: str | None, author: Author, *, own_urls: tuple[str, ...]
-    ) -> tuple[Subscription, str | None]:
+    def rotate(self, subscription: Subscription, secret: str | None, author: Author) -> tuple[Subscription, str | None]:
         """The subscription, and its secret if it was generated here.
 
         Changes the subscription first: from then on, messages are signed with the previous secret too, if there is one.
         """
         if subscription.secret_name is None:
-            raise NotSendable("This subscription has no secret")
-        settings = replace(self.channels, own_urls=own_urls)
-        checked = configs.check_secret(subscription.kind, subscription.config, secret, settings)
+            raise NotPossible("This subscription has no secret")
+        checked = configs.check_secret(subscription.kind, subscription.config, secret, self._channels_for(author))
         if checked is None:
             raise Malformed("secret", "is missing")
         until = times.earlier(author.at, seconds=-ROTATION_SECONDS)
@@ -141,40 +127,41 @@ class Administration:
 
     def test(self, subscription: Subscription, author: Author) -> NewMessage:
         if not subscription.enabled:
-            raise NotSendable("This subscription is disabled: enable it, then test it")
+            raise NotPossible("This subscription is disabled: enable it, then test it")
         self._count(subscription.installation_id, 1, author)
         data = {"title": "Test from Runledger", "text": TEST_TEXT.format(name=subscription.name)}
-        return self._post(OwnType.TEST, data, subscription, author, identity=author.correlation_id)
+        return self._post(RunledgerType.TEST, data, subscription, author, identity=author.correlation_id)
 
     def post(
-        self, installation_id: int, data: Mapping[str, Any], author: Author, *, to: str | None, own_id: str | None
+        self, installation_id: int, data: Mapping[str, Any], author: Author, *, to: str | None, client_id: str | None
     ) -> list[NewMessage]:
-        """Sends a user message to one subscription or to all. Messages with the same `own_id` are sent once."""
+        """Sends a user message to one subscription or to all. Messages with the same `client_id` are sent once."""
         checked = payloads.check_text(data)
         found = [each for each in self.all(installation_id) if to in (None, each.subscription_id) and _takes_text(each)]
         if not found:
-            raise NotSendable("No enabled subscription can receive this message")
+            raise NotPossible("No enabled subscription can receive this message")
         self._count(installation_id, len(found), author)
-        identity = f"{author.id}\0{own_id}" if own_id else author.correlation_id
-        return [self._post(OwnType.MESSAGE, checked, each, author, identity=identity) for each in found]
+        identity = f"{author.id}\0{client_id}" if client_id else author.correlation_id
+        return [self._post(RunledgerType.MESSAGE, checked, each, author, identity=identity) for each in found]
 
     def send_again(self, message: Mapping[str, Any], author: Author) -> NewMessage:
         scope = message["installation_id"]
         if message["status"] != MessageStatus.FAILED:
-            raise NotSendable(f"The message is {message['status']}: only failed messages can be sent again")
+            raise NotPossible(f"The message is {message['status']}: only failed messages can be sent again")
         subscription = self.get(scope, message["subscription_id"])
         if subscription is None or not subscription.enabled:
-            raise NotSendable("The subscription of this message was deleted or is disabled")
+            raise NotPossible("The subscription of this message was deleted or is disabled")
         payload = self.outbox.messages.payload(scope, message["message_id"])
         if payload is None:
-            raise NotSendable("The payload of this message has expired")
+            raise NotPossible("The payload of this message has expired")
         self._count(scope, 1, author)
-        again = messages.sent_again(
-            message, payload, at=author.at, created_by=author.id, correlation_id=author.correlation_id
-        )
+        again = messages.sent_again(message, payload, author)
         self.outbox.post(again)
         self.outbox.messages.mark_resent(scope, message["message_id"], resent_as=again.message_id)
         return again
+
+    def _channels_for(self, author: Author) -> ChannelSettings:
+        return replace(self.channels, deployment_urls=author.deployment_urls)
 
     def _count(self, installation_id: int, number: int, author: Author) -> None:
         if not self.counts.count(installation_id, number, at=author.at):
@@ -184,17 +171,9 @@ class Administration:
             )
 
     def _post(
-        self, kind: OwnType, data: Mapping[str, Any], subscription: Subscription, author: Author, *, identity: str
+        self, kind: RunledgerType, data: Mapping[str, Any], subscription: Subscription, author: Author, *, identity: str
     ) -> NewMessage:
-        message = messages.own_message(
-            kind,
-            data,
-            subscription,
-            identity=identity,
-            at=author.at,
-            created_by=author.id,
-            correlation_id=author.correlation_id,
-        )
+        message = messages.runledger_message(kind, data, subscription, author, identity=identity)
         self.outbox.post(message)
         return message
 

@@ -23,7 +23,7 @@ RECORD_SUCCESS_AFTER_MS = 10 * times.SECONDS_PER_MINUTE * times.MS_PER_SECOND
 Dice = Callable[[], float]  # from 0 up to 1
 
 
-class Gate(StrEnum):
+class ReceiverState(StrEnum):
     """Whether a message may be sent to a receiver now."""
 
     OPEN = "open"
@@ -31,11 +31,11 @@ class Gate(StrEnum):
     CLOSED = "closed"
 
 
-def gate(health: Mapping[str, Any], *, now: str) -> Gate:
+def receiver_state(health: Mapping[str, Any], *, now: str) -> ReceiverState:
     paused_until = health.get("paused_until")
     if paused_until is None:
-        return Gate.OPEN
-    return Gate.CLOSED if paused_until > now else Gate.PROBE
+        return ReceiverState.OPEN
+    return ReceiverState.CLOSED if paused_until > now else ReceiverState.PROBE
 
 
 def retry_seconds(retry_count: int, *, retry_after: int | None, dice: Dice) -> float:

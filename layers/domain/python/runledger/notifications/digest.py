@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 
 from runledger.model import times
 from runledger.model.completed_job import CompletedJob
 from runledger.model.job import FAILURES
+from runledger.notifications.schedules import Every
 
 LISTED = 5
 MOST_APPROVALS = 10
@@ -23,25 +23,16 @@ NAME = ("repo_full_name", "workflow_name", "job_name")
 SAMPLED = ("jobs", "succeeded", "failed", "success_rate", "interruptions", "usage_in_seconds", "usage_in_dollars")
 
 
-class Schedule(StrEnum):
-    DAILY = "daily"
-    WEEKLY = "weekly"
-
-    @property
-    def days(self) -> int:
-        return {Schedule.DAILY: 1, Schedule.WEEKLY: 7}[self]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    schedule: Schedule
+    every: Every
     since: str
     until: str
 
     @classmethod
-    def ending(cls, until: str, schedule: Schedule) -> "Period":
-        since = times.earlier(until, seconds=schedule.days * times.SECONDS_PER_DAY)
-        return cls(schedule=schedule, since=since, until=until)
+    def ending(cls, until: str, every: Every) -> "Period":
+        since = times.earlier(until, seconds=every.days * times.SECONDS_PER_DAY)
+        return cls(every=every, since=since, until=until)
 
 
 class Failures:
@@ -88,7 +79,7 @@ def compose(
     spot = statistics.get("spot") or {}
     found = {
         "installation_id": installation_id,
-        "schedule": period.schedule.value,
+        "schedule": period.every.value,
         "since": period.since,
         "until": period.until,
         **{name: statistics.get(name) for name in SAMPLED},

@@ -8,7 +8,7 @@ from typing import Any
 from runledger.feeds.envelope import CONTENT_TYPE, SPEC_VERSION, envelope
 from runledger.feeds.events import ID_LENGTH
 from runledger.notifications.subscriptions import Subscription
-from runledger.notifications.texts import OwnType, headline
+from runledger.notifications.texts import RunledgerType, headline
 from runledger.notifications.words import clean
 
 FEED, SCHEDULES = "feed", "schedules"  # values of `created_by`; other messages have the id of an API caller
@@ -16,6 +16,19 @@ FEED, SCHEDULES = "feed", "schedules"  # values of `created_by`; other messages 
 LONGEST_TITLE = 100
 # The event's status at the time of writing, which is of no use to a receiver.
 STATE_FIELDS = ("deliverystatus", "retrycount")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """The creator of a message or subscription, and the time and correlation id of the request.
+
+    `deployment_urls` are the URLs at which the request reached this deployment. Subscriptions can't send to them.
+    """
+
+    id: str
+    at: str
+    correlation_id: str
+    deployment_urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,22 +86,15 @@ def of_event(payload: Mapping[str, Any], subscription_id: str, *, installation_i
     )
 
 
-def own_id(kind: OwnType, subscription: Subscription, identity: str) -> str:
+def runledger_message_id(kind: RunledgerType, subscription: Subscription, identity: str) -> str:
     return message_id(subscription.installation_id, kind, subscription.subscription_id, identity)
 
 
-def own_message(
-    kind: OwnType,
-    data: Mapping[str, Any],
-    subscription: Subscription,
-    *,
-    identity: str,
-    at: str,
-    created_by: str,
-    correlation_id: str,
+def runledger_message(
+    kind: RunledgerType, data: Mapping[str, Any], subscription: Subscription, author: Author, *, identity: str
 ) -> NewMessage:
     """`identity` distinguishes it from others of its kind: a request, or the time at which a schedule was due."""
-    scope, found = subscription.installation_id, own_id(kind, subscription, identity)
+    scope, found = subscription.installation_id, runledger_message_id(kind, subscription, identity)
     source = f"/v1/installations/{scope}"
     payload = {
         "specversion": SPEC_VERSION,
@@ -96,10 +102,10 @@ def own_message(
         "source": source,
         "type": str(kind),
         "subject": f"subscriptions/{subscription.subscription_id}",
-        "time": at,
+        "time": author.at,
         "datacontenttype": CONTENT_TYPE,
         "dataschema": f"urn:runledger:notifications:{kind.partition('.')[2]}:v1",
-        "correlationid": correlation_id,
+        "correlationid": author.correlation_id,
         "data": dict(data),
     }
     return NewMessage(
@@ -108,15 +114,13 @@ def own_message(
         subscription_id=subscription.subscription_id,
         message_type=kind,
         payload=payload,
-        created_at=at,
-        created_by=created_by,
-        correlation_id=correlation_id,
+        created_at=author.at,
+        created_by=author.id,
+        correlation_id=author.correlation_id,
     )
 
 
-def sent_again(
-    failed: Mapping[str, Any], payload: Mapping[str, Any], *, at: str, created_by: str, correlation_id: str
-) -> NewMessage:
+def sent_again(failed: Mapping[str, Any], payload: Mapping[str, Any], author: Author) -> NewMessage:
     """A new message, because a message's status never goes back. Each failed message is sent again at most once."""
     scope, original = failed["installation_id"], failed["message_id"]
     return NewMessage(
@@ -125,8 +129,8 @@ def sent_again(
         subscription_id=failed["subscription_id"],
         message_type=failed["message_type"],
         payload=payload,
-        created_at=at,
-        created_by=created_by,
-        correlation_id=correlation_id,
+        created_at=author.at,
+        created_by=author.id,
+        correlation_id=author.correlation_id,
         resent_from=original,
     )

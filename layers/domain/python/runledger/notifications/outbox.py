@@ -13,7 +13,7 @@ from typing import Any
 from runledger.model.messages import MessageStatus
 from runledger.notifications import payloads
 from runledger.notifications.messages import NewMessage
-from runledger.notifications.queue import Entry, NotificationQueue
+from runledger.notifications.queue import NotificationQueue, QueuedMessage
 from runledger.tables.messages import MessagesTable
 
 
@@ -29,7 +29,7 @@ class Outbox:
         scope, found = message.installation_id, message.message_id
         is_new = self.messages.create(message.to_item(), message.payload)
         if is_new or self._status(scope, found) == MessageStatus.CREATED:
-            self.queue.send(Entry(installation_id=scope, message_id=found, dispatch=1))
+            self.queue.send(QueuedMessage(installation_id=scope, message_id=found, dispatch=1))
             self.messages.mark_queued(scope, found, at=self.now())
         return is_new
 

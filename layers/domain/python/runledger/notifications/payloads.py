@@ -13,7 +13,7 @@ from runledger.feeds import json_data
 from runledger.feeds.envelope import SCHEMAS
 from runledger.feeds.events import FeedType
 from runledger.model.errors import Malformed
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_URL = 200, 4000, 2000
 LONGEST_TAG, MOST_TAGS = 50, 5
@@ -64,7 +64,7 @@ def check(payload: Mapping[str, Any], *, installation_id: int) -> None:
         _check_fields(data, REQUIRED[SCHEMAS[FeedType(message_type)]])
         if data["installation_id"] != installation_id:
             raise Malformed("data.installation_id", f"must be {installation_id}")
-    elif message_type in (OwnType.MESSAGE, OwnType.REMINDER, OwnType.TEST):
+    elif message_type in (RunledgerType.MESSAGE, RunledgerType.REMINDER, RunledgerType.TEST):
         check_text(data)
 
 

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import message_format
-from runledger.model.errors import Malformed
 from runledger.platform.availability import translate_errors
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Lane(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class QueuedMessage:
     """One attempt to send a message. `dispatch` is its number: see `tables.messages`."""
 
     installation_id: int
@@ -37,7 +36,7 @@ class Entry:
     lane: Lane = Lane.FAST
 
     @classmethod
-    def of(cls, message: Mapping[str, Any], lane: Lane = Lane.FAST) -> "Entry":
+    def of(cls, message: Mapping[str, Any], lane: Lane = Lane.FAST) -> "QueuedMessage":
         return cls(
             installation_id=message["installation_id"],
             message_id=message["message_id"],
@@ -52,23 +51,20 @@ class NotificationQueue:
     urls: Mapping[Lane, str]
 
     @translate_errors("the notification queue")
-    def send(self, entry: Entry, *, delay_seconds: int = 0) -> None:
+    def send(self, queued: QueuedMessage, *, delay_seconds: int = 0) -> None:
         values = {
-            "installation_id": entry.installation_id,
-            "message_id": entry.message_id,
-            "dispatch": entry.dispatch,
-            "lane": entry.lane,
+            "installation_id": queued.installation_id,
+            "message_id": queued.message_id,
+            "dispatch": queued.dispatch,
+            "lane": queued.lane,
         }
         delay: dict[str, Any] = {"DelaySeconds": min(delay_seconds, LONGEST_DELAY_SECONDS)} if delay_seconds else {}
-        body = json.dumps(message_format.stamp(values, correlation_id=entry.message_id))
-        group = str(entry.installation_id)
-        self.sqs.send_message(QueueUrl=self.urls[entry.lane], MessageBody=body, MessageGroupId=group, **delay)
+        body = json.dumps(message_format.stamp(values, correlation_id=queued.message_id))
+        group = str(queued.installation_id)
+        self.sqs.send_message(QueueUrl=self.urls[queued.lane], MessageBody=body, MessageGroupId=group, **delay)
 
 
-def read(message: str) -> Entry:
-    """Malformed or NewerMessage if it isn't an entry."""
-    values = message_format.parse(message)
-    found = message_format.read(Entry, dict(values))
-    if not isinstance(found, Entry):
-        raise Malformed("message", "must be an entry of the queue of notifications")
+def read(message: str) -> QueuedMessage:
+    """Raises Malformed or NewerMessage if `NotificationQueue` didn't create the message."""
+    found: QueuedMessage = message_format.read(QueuedMessage, dict(message_format.parse(message)))
     return found

@@ -6,7 +6,7 @@ from typing import Any
 
 from runledger.model import times
 from runledger.notifications import attempts
-from runledger.notifications.attempts import Gate
+from runledger.notifications.attempts import ReceiverState
 from runledger.notifications.queue import Lane
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables.receivers import ReceiversTable
@@ -24,9 +24,9 @@ class Receivers:
 
     def admits(self, subscription: Subscription, health: Mapping[str, Any], *, now: str) -> bool:
         """Whether a message may be sent now. After a pause, one sender makes one attempt, and the others wait."""
-        found = attempts.gate(health, now=now)
-        if found is not Gate.PROBE:
-            return found is Gate.OPEN
+        found = attempts.receiver_state(health, now=now)
+        if found is not ReceiverState.PROBE:
+            return found is ReceiverState.OPEN
         until = times.earlier(now, seconds=-PROBE_SECONDS)
         return self.table.take_probe(subscription.installation_id, subscription.subscription_id, health, until=until)
 
@@ -36,10 +36,10 @@ class Receivers:
             self.table.succeeded(subscription.installation_id, subscription.subscription_id, at=at, is_slow=is_slow)
 
     def failed(self, subscription: Subscription, *, at: str, error: str, retry_after: int | None) -> None:
-        scope, own_id = subscription.installation_id, subscription.subscription_id
-        failures = self.table.failed(scope, own_id, at=at, error=error)
+        scope, subscription_id = subscription.installation_id, subscription.subscription_id
+        failures = self.table.failed(scope, subscription_id, at=at, error=error)
         if seconds := attempts.pause_seconds(failures, retry_after=retry_after):
-            self.table.pause(scope, own_id, until=times.earlier(at, seconds=-seconds))
+            self.table.pause(scope, subscription_id, until=times.earlier(at, seconds=-seconds))
 
 
 def lane_of(health: Mapping[str, Any]) -> Lane:

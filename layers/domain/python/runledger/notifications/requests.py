@@ -11,13 +11,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from runledger.feeds import json_data
-from runledger.feeds.events import RESERVED, FeedType, is_kept, own_type_problem
+from runledger.feeds.events import RESERVED, FeedType, custom_type_problem, is_kept
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
-from runledger.notifications.channels.delivery import ChannelKind
-from runledger.notifications.occurrences import Content, Every, Schedule, Weekday
+from runledger.notifications.channels.interface import ChannelKind
 from runledger.notifications.payloads import LONGEST_TEXT
+from runledger.notifications.schedules import Content, Every, Schedule, Weekday
 from runledger.notifications.subscriptions import FILTER_FIELDS, MOST_PER_HOUR, Subscription
 
 TYPE = re.compile(r"\*|[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?")
@@ -32,7 +32,7 @@ CHANGEABLE = {"name", "config", "enabled", "at_most_per_hour", "schedule", *FILT
 SCHEDULE_FIELDS = {"every", "hour", "timezone", "weekday", "content", "text"}
 
 
-def described(subscription: Subscription, values: Mapping[str, Any], settings: ChannelSettings) -> Subscription:
+def with_changes(subscription: Subscription, values: Mapping[str, Any], settings: ChannelSettings) -> Subscription:
     """The subscription with these values. Those that aren't given stay as they are; null removes one."""
     if unknown := sorted(values.keys() - CHANGEABLE):
         raise Malformed(unknown[0], "can't be changed" if unknown[0] == "kind" else "isn't a field of a subscription")
@@ -131,7 +131,7 @@ def _types(name: str, value: Any) -> tuple[str, ...]:
             family = [known for known in FeedType if known.partition(".")[0] in (word, word.removesuffix("s"))]
             exist = f"the types of {word} are {', '.join(family)}" if family else f"no event has a type of {word}"
             raise Malformed(name, f"contains an unknown type: {exist}")
-        if word not in RESERVED and not each.endswith("*") and own_type_problem(each):
+        if word not in RESERVED and not each.endswith("*") and custom_type_problem(each):
             raise Malformed(
                 name, "should contain types such as job.failed, job.* or, for custom events, audit.finished"
             )

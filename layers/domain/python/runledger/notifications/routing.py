@@ -7,6 +7,7 @@ from typing import Any
 from runledger.notifications import messages
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscriptions import Subscription
+from runledger.tables import schema
 from runledger.tables.deliveries import DeliveriesTable
 from runledger.tables.feed import written_at
 from runledger.tables.message_counts import MessageCounts
@@ -56,7 +57,8 @@ class Router:
 
     def route(self, item: Mapping[str, Any]) -> Routed:
         """Routes a stored event. Safe to repeat: message ids are derived from the event and the subscription."""
-        scope, event_id, at = item["installation_id"], item["event_id"], written_at(item["SK"])
+        scope, event_id, position = item["installation_id"], item["event_id"], item[schema.SORT]
+        at = written_at(position)
         payload = messages.event_envelope(item, written_at=at)
         # Events may be routed long after they were written. A new subscription doesn't get older events.
         known = (each for each in self.subscriptions.of(scope) if each.created_at <= at)
@@ -65,7 +67,7 @@ class Router:
         if not wanted or not self._is_admitted(scope, event_id, len(wanted)):
             return Routed(suppressed=len(matching))
         now = self.outbox.now()
-        pending = self.deliveries.expect(scope, event_id, position=item["SK"], subscription_ids=wanted, at=now)
+        pending = self.deliveries.expect(scope, event_id, position=position, subscription_ids=wanted, at=now)
         found = [messages.of_event(payload, each, installation_id=scope, at=now) for each in sorted(pending)]
         return Routed(created=sum(map(self.outbox.post, found)), suppressed=len(matching) - len(wanted))
 
@@ -77,8 +79,9 @@ class Router:
 
     def _is_within_limit(self, subscription: Subscription, event_id: str, *, at: str) -> bool:
         """Counts in the hour in which the event was written, so that a repetition counts in the same hour."""
-        scope, own_id, most = subscription.installation_id, subscription.subscription_id, subscription.at_most_per_hour
+        most = subscription.at_most_per_hour
         if not most:
             return True
-        message_id = messages.id_of_event(scope, event_id, own_id)
-        return self.deliveries.count_in_hour(scope, own_id, message_id, at=at, most=most)
+        scope, subscription_id = subscription.installation_id, subscription.subscription_id
+        message_id = messages.id_of_event(scope, event_id, subscription_id)
+        return self.deliveries.count_in_hour(scope, subscription_id, message_id, at=at, most=most)

@@ -10,13 +10,13 @@ from itertools import zip_longest
 from typing import Any, Protocol
 
 from runledger.model import times
-from runledger.notifications import digest, messages
+from runledger.notifications import messages
 from runledger.notifications.digest import Period
-from runledger.notifications.messages import SCHEDULES
-from runledger.notifications.occurrences import Content
+from runledger.notifications.messages import SCHEDULES, Author
 from runledger.notifications.outbox import Outbox
+from runledger.notifications.schedules import Content
 from runledger.notifications.subscriptions import Subscription
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 from runledger.platform import logs
 from runledger.tables.subscriptions import SubscriptionsTable
 
@@ -83,29 +83,22 @@ class Schedules:
     ) -> bool:
         assert subscription.schedule is not None
         schedule, now = subscription.schedule, self.outbox.now()
-        occurrence = schedule.last_occurrence(now)
+        due_at = schedule.last_due(now)
         begin = max(times.earlier(now, seconds=LATEST_SECONDS), subscription.schedule_since or "")
-        if occurrence < begin:
+        if due_at < begin:
             return False
-        kind = OwnType.DIGEST if schedule.content is Content.DIGEST else OwnType.REMINDER
-        scope, own_id = subscription.installation_id, subscription.subscription_id
-        if self.outbox.messages.get(scope, messages.own_id(kind, subscription, occurrence)):
+        kind = RunledgerType.DIGEST if schedule.content is Content.DIGEST else RunledgerType.REMINDER
+        scope, subscription_id = subscription.installation_id, subscription.subscription_id
+        if self.outbox.messages.get(scope, messages.runledger_message_id(kind, subscription, due_at)):
             return False
         if schedule.content is Content.DIGEST:
-            wanted = (scope, Period.ending(occurrence, digest.Schedule(schedule.every)), _only_repository(subscription))
+            wanted = (scope, Period.ending(due_at, schedule.every), _only_repository(subscription))
             data = read.get(wanted) or self._digest(wanted, has_time)
             read[wanted] = data
         else:
             data = {"title": subscription.name, "text": schedule.text}
-        message = messages.own_message(
-            kind,
-            data,
-            subscription,
-            identity=occurrence,
-            at=now,
-            created_by=SCHEDULES,
-            correlation_id=f"{own_id}@{occurrence}",
-        )
+        author = Author(id=SCHEDULES, at=now, correlation_id=f"{subscription_id}@{due_at}")
+        message = messages.runledger_message(kind, data, subscription, author, identity=due_at)
         return self.outbox.post(message)
 
     def _digest(self, wanted: Wanted, has_time: HasTime) -> dict[str, Any]:

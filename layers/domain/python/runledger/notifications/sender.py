@@ -14,14 +14,14 @@ from typing import Any, Protocol
 from runledger.model import times
 from runledger.model.messages import ENDED, MessageStatus, gives_up_at
 from runledger.notifications import attempts, telemetry
-from runledger.notifications.attempts import Dice, Gate
-from runledger.notifications.channels.delivery import Channel, Outcome, Outgoing, Receipt
+from runledger.notifications.attempts import Dice, ReceiverState
+from runledger.notifications.channels.interface import Channel, Outgoing, SendOutcome, SendResult
 from runledger.notifications.event_status import EventStatus
-from runledger.notifications.queue import LONGEST_DELAY_SECONDS, Entry, Lane, NotificationQueue
+from runledger.notifications.queue import LONGEST_DELAY_SECONDS, Lane, NotificationQueue, QueuedMessage
 from runledger.notifications.receivers import Receivers, lane_of
 from runledger.notifications.routing import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 from runledger.tables.messages import MessagesTable, Next
 
 # Longer than the sender's timeout, and shorter than the queue's visibility timeout.
@@ -60,30 +60,30 @@ class Sender:
     now: Callable[[], str]
     dice: Dice
 
-    def process(self, entry: Entry) -> Sent:
-        message, now = self.messages.get(entry.installation_id, entry.message_id), self.now()
+    def process(self, queued: QueuedMessage) -> Sent:
+        message, now = self.messages.get(queued.installation_id, queued.message_id), self.now()
         if message is None:
             return Sent.DROPPED  # expired
         if message["status"] in ENDED:
             self.events.ended(message, MessageStatus(message["status"]))
             return Sent.DROPPED
-        if entry.dispatch != message["dispatch"]:
+        if queued.dispatch != message["dispatch"]:
             return Sent.DROPPED
         if (wait := _seconds_until(message.get("next_attempt_at"), now)) > EARLY_SECONDS:
-            self.queue.send(entry, delay_seconds=round(wait))
+            self.queue.send(queued, delay_seconds=round(wait))
             return Sent.POSTPONED
-        subscription = self.subscriptions.enabled(entry.installation_id, message["subscription_id"])
+        subscription = self.subscriptions.enabled(queued.installation_id, message["subscription_id"])
         if subscription is None:
             return self._abandon(message, GONE)
-        return self._admitted(entry, message, subscription, now)
+        return self._attempt(queued, message, subscription, now)
 
-    def _admitted(self, entry: Entry, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
+    def _attempt(self, queued: QueuedMessage, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
         if now > times.earlier(gives_up_at(message["created_at"]), seconds=-LATE_SECONDS):
             # Give up, whatever the cause: otherwise the sweep would requeue the message until it expires.
             return self._abandon(message, message.get("error_message") or NEVER_SENT)
         health = self.receivers.health(subscription)
-        if entry.lane is Lane.FAST and lane_of(health) is Lane.SLOW:
-            self.queue.send(Entry.of(message, Lane.SLOW))
+        if queued.lane is Lane.FAST and lane_of(health) is Lane.SLOW:
+            self.queue.send(QueuedMessage.of(message, Lane.SLOW))
             return Sent.MOVED
         # A test shows whether the receiver works again, so a pause doesn't hold it back.
         if not _is_test(message) and not self.receivers.admits(subscription, health, now=now):
@@ -92,37 +92,37 @@ class Sender:
         claimed = self.messages.claim(message, at=now, until=times.earlier(now, seconds=-LEASE_SECONDS))
         if claimed is None:
             return Sent.DROPPED
-        payload = self.messages.payload(entry.installation_id, entry.message_id) or {}
-        receipt = channel.send(
-            Outgoing(message_id=entry.message_id, envelope=payload, sent_at=now, attempt=claimed["retry_count"] + 1)
+        payload = self.messages.payload(queued.installation_id, queued.message_id) or {}
+        result = channel.send(
+            Outgoing(message_id=queued.message_id, envelope=payload, sent_at=now, attempt=claimed["retry_count"] + 1)
         )
-        return self._record(claimed, subscription, health, receipt, started_at=now)
+        return self._record(claimed, subscription, health, result, started_at=now)
 
     def _record(
         self,
         claimed: Mapping[str, Any],
         subscription: Subscription,
         health: Mapping[str, Any],
-        receipt: Receipt,
+        result: SendResult,
         *,
         started_at: str,
     ) -> Sent:
         """Stores the message's result first: no later step sends it again."""
-        at, error = self.now(), receipt.error or "The receiver didn't accept the message"
-        match receipt.outcome:
-            case Outcome.ACCEPTED:
-                done = self._complete(claimed, receipt.notification_id, at)
+        at, error = self.now(), result.error or "The receiver didn't accept the message"
+        match result.outcome:
+            case SendOutcome.ACCEPTED:
+                done = self._complete(claimed, result.notification_id, at)
                 took_ms = times.ms_between(started_at, at)
                 self.receivers.succeeded(subscription, health, at=at, took_ms=took_ms)
                 return done
-            case Outcome.REFUSED:
+            case SendOutcome.REFUSED:
                 done = self._fail(claimed, error, at)
-            case Outcome.TRY_LATER:
-                done = self._retry(claimed, receipt, error, at)
+            case SendOutcome.TRY_LATER:
+                done = self._retry(claimed, result, error, at)
         # Tests are sent during a pause. If their failures extended it, a few tests would delay all messages by half an
         # hour.
-        if not _is_test(claimed) or attempts.gate(health, now=started_at) is Gate.OPEN:
-            self.receivers.failed(subscription, at=at, error=error, retry_after=receipt.retry_after_seconds)
+        if not _is_test(claimed) or attempts.receiver_state(health, now=started_at) is ReceiverState.OPEN:
+            self.receivers.failed(subscription, at=at, error=error, retry_after=result.retry_after_seconds)
         return done
 
     def _complete(self, claimed: Mapping[str, Any], notification_id: str | None, at: str) -> Sent:
@@ -139,9 +139,9 @@ class Sender:
         self.events.ended(claimed, MessageStatus.FAILED)
         return Sent.FAILED
 
-    def _retry(self, claimed: Mapping[str, Any], receipt: Receipt, error: str, at: str) -> Sent:
+    def _retry(self, claimed: Mapping[str, Any], result: SendResult, error: str, at: str) -> Sent:
         count = claimed["retry_count"]
-        wait = attempts.retry_seconds(count, retry_after=receipt.retry_after_seconds, dice=self.dice)
+        wait = attempts.retry_seconds(count, retry_after=result.retry_after_seconds, dice=self.dice)
         following = _next(claimed, at, wait)
         if following.at > gives_up_at(claimed["created_at"]):
             return self._fail(claimed, error, at)
@@ -173,12 +173,12 @@ class Sender:
     def _enqueue(self, message: Mapping[str, Any], following: Next, wait: float) -> None:
         """In the slow lane, because the receiver has failed."""
         if not following.parked:
-            entry = Entry.of({**message, "dispatch": following.dispatch}, Lane.SLOW)
-            self.queue.send(entry, delay_seconds=max(1, round(wait)))
+            queued = QueuedMessage.of({**message, "dispatch": following.dispatch}, Lane.SLOW)
+            self.queue.send(queued, delay_seconds=max(1, round(wait)))
 
 
 def _is_test(message: Mapping[str, Any]) -> bool:
-    return bool(message["message_type"] == OwnType.TEST)
+    return bool(message["message_type"] == RunledgerType.TEST)
 
 
 def _next(message: Mapping[str, Any], at: str, wait: float) -> Next:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from runledger.notifications.channels.delivery import ChannelKind
+from runledger.notifications.channels.interface import ChannelKind
 from runledger.notifications.filters import EventFilter
-from runledger.notifications.occurrences import Content, Every, Schedule, Weekday
+from runledger.notifications.schedules import Content, Every, Schedule, Weekday
 
 MOST_SUBSCRIPTIONS = 100
 # One item holds the ids of an hour's messages.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from runledger.model import times
 from runledger.model.messages import MessageStatus
 from runledger.notifications import telemetry
-from runledger.notifications.queue import Entry, Lane, NotificationQueue
+from runledger.notifications.queue import Lane, NotificationQueue, QueuedMessage
 from runledger.tables.messages import MessagesTable
 
 OVERDUE_SECONDS = 10 * times.SECONDS_PER_MINUTE
@@ -43,8 +43,8 @@ class Sweep:
         swept_before = times.earlier(now, seconds=SWEEP_AGAIN_SECONDS)
         if not self.messages.sweep(message, at=now, swept_before=swept_before):
             return False
-        entry = Entry.of(message, Lane.SLOW if message["retry_count"] else Lane.FAST)
-        self.queue.send(entry)
+        queued = QueuedMessage.of(message, Lane.SLOW if message["retry_count"] else Lane.FAST)
+        self.queue.send(queued)
         if message["status"] == MessageStatus.CREATED:
-            self.messages.mark_queued(entry.installation_id, entry.message_id, at=now)
+            self.messages.mark_queued(queued.installation_id, queued.message_id, at=now)
         return True

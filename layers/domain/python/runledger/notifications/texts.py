@@ -25,8 +25,8 @@ PRIORITIES = range(1, 6)
 Data = Mapping[str, Any]
 
 
-class OwnType(StrEnum):
-    """Built-in message types that don't come from the feed."""
+class RunledgerType(StrEnum):
+    """Types of messages that aren't about a feed event."""
 
     TEST = "runledger.test"
     MESSAGE = "runledger.message"
@@ -94,9 +94,9 @@ def text_of(envelope: Mapping[str, Any]) -> Text:
     found = envelope.get("data")
     data: Data = found if isinstance(found, Mapping) else {}
     kind = str(envelope.get("type", ""))
-    if kind in (OwnType.MESSAGE, OwnType.REMINDER, OwnType.TEST):
+    if kind in (RunledgerType.MESSAGE, RunledgerType.REMINDER, RunledgerType.TEST):
         return _message(kind, data)
-    if kind == OwnType.DIGEST:
+    if kind == RunledgerType.DIGEST:
         lines = digest_texts.lines(data)
         return Text(title=_title(digest_texts.title(data)), lines=_fitting(lines), emoji="bar_chart")
     if kind in STYLES:
@@ -107,7 +107,7 @@ def text_of(envelope: Mapping[str, Any]) -> Text:
 def headline(envelope: Mapping[str, Any]) -> str:
     """The title, or the first line of a user message without one."""
     found, data = text_of(envelope), envelope.get("data")
-    is_text = envelope.get("type") in (OwnType.MESSAGE, OwnType.REMINDER)
+    is_text = envelope.get("type") in (RunledgerType.MESSAGE, RunledgerType.REMINDER)
     has_title = isinstance(data, Mapping) and data.get("title")
     return found.lines[0] if is_text and not has_title and found.lines else found.title
 
@@ -128,13 +128,14 @@ def _message(kind: str, data: Data) -> Text:
     """The text of a user message, a reminder or a test."""
     written = data.get("text")
     lines = written.splitlines() if isinstance(written, str) else []
-    default = {OwnType.TEST: "Test message from Runledger", OwnType.REMINDER: "Reminder"}.get(OwnType(kind), "Message")
+    titles = {RunledgerType.TEST: "Test message from Runledger", RunledgerType.REMINDER: "Reminder"}
+    default = titles.get(RunledgerType(kind), "Message")
     priority, tags = data.get("priority"), data.get("tags")
     return Text(
         title=_title(str(data.get("title") or default)),
         lines=_fitting(lines),
         url=_url(data.get("click_url")),
-        emoji={OwnType.TEST: "test_tube", OwnType.REMINDER: "bell"}.get(OwnType(kind)),
+        emoji={RunledgerType.TEST: "test_tube", RunledgerType.REMINDER: "bell"}.get(RunledgerType(kind)),
         priority=priority if type(priority) is int and priority in PRIORITIES else None,
         tags=tuple(filter(_is_tag, tags)) if isinstance(tags, list) else (),
     )

@@ -20,7 +20,7 @@ LONGEST_DELAY_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseInputs:
+class PublicationQueue:
     """FIFO, with one message group for each installation, so that its publications are processed in order."""
 
     sqs: "SQSClient"
@@ -55,7 +55,7 @@ class RebuildQueue:
 
 
 def read_publication(message: str) -> Publication:
-    """Raises Malformed or NewerMessage if `ReleaseInputs` didn't create the message."""
+    """Raises Malformed or NewerMessage if `PublicationQueue` didn't create the message."""
     values = payload.section(message_format.parse(message), "publication")
     found: Publication = message_format.read(Publication, values)
     return found

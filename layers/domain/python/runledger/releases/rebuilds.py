@@ -29,7 +29,7 @@ TOO_MANY = f"Not dispatched: the installation has reached its limit of {MOST_PER
 NO_APP = "No GitHub App is configured, and only an App can dispatch a workflow"
 
 
-class GitHub(Protocol):
+class WorkflowClient(Protocol):
     """The GitHub client of an installation. runledger_github implements it; this layer must not import that one."""
 
     def repository(self, repo: str) -> Mapping[str, Any]: ...
@@ -55,7 +55,7 @@ class Rebuilds:
 
     table: LinesTable
     lines: Lines
-    github: Callable[[int], GitHub] | None
+    github: Callable[[int], WorkflowClient] | None
     refusals: tuple[type[Exception], ...]
     send: SendLine
     time: SystemClock = field(default_factory=SystemClock)
@@ -113,7 +113,7 @@ class Rebuilds:
             return
         self.table.confirm_run(line, name, owner=owner, run=_run(run))
 
-    def _target(self, github: GitHub, dependent: Mapping[str, Any]) -> tuple[int | None, str]:
+    def _target(self, github: WorkflowClient, dependent: Mapping[str, Any]) -> tuple[int | None, str]:
         """The workflow's id and the ref. The id serves to find the run if GitHub's response doesn't name it."""
         repo = dependent["repo_full_name"]
         workflow_id = github.workflow(repo, dependent["workflow"]).get("id")

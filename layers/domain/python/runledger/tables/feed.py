@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.errors import NotYours
+from runledger.model.messages import FeedStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.pages import Key, Partition, Span
@@ -21,7 +22,7 @@ from runledger.tables.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-RECEIVED, RETRYING, DELIVERED, FAILED = "received", "retrying", "delivered", "failed"
+
 # A repeated or late acknowledgement never moves a consumer back.
 FURTHER = "(attribute_not_exists(#position) OR #position < :position)"
 OWN = "(attribute_not_exists(#owner) OR #owner = :owner)"
@@ -88,7 +89,7 @@ class FeedTable:
             {
                 **_key(scope, position),
                 **event,
-                "status": RECEIVED,
+                "status": FeedStatus.RECEIVED,
                 "retry_count": 0,
                 schema.FEED_BY_TYPE.partition: schema.feed_type_key(scope, event["event_type"]),
                 schema.EXPIRY: self._expiry(position),
@@ -101,14 +102,14 @@ class FeedTable:
 
     def retrying(self, installation_id: int, position: str, *, retry_count: int) -> None:
         """`retry_count` is the highest one of the event's messages."""
-        given = {"is_received": RECEIVED, "is_retrying": RETRYING}
-        self._set_status(installation_id, position, RETRYING, BEFORE_RETRY, given, retry_count=retry_count)
+        given = {"is_received": FeedStatus.RECEIVED, "is_retrying": FeedStatus.RETRYING}
+        self._set_status(installation_id, position, FeedStatus.RETRYING, BEFORE_RETRY, given, retry_count=retry_count)
 
     def delivered(self, installation_id: int, position: str) -> None:
-        self._set_status(installation_id, position, DELIVERED, NOT_FAILED, {"is_failed": FAILED})
+        self._set_status(installation_id, position, FeedStatus.DELIVERED, NOT_FAILED, {"is_failed": FeedStatus.FAILED})
 
     def failed(self, installation_id: int, position: str) -> None:
-        self._set_status(installation_id, position, FAILED, NOT_FAILED, {"is_failed": FAILED})
+        self._set_status(installation_id, position, FeedStatus.FAILED, NOT_FAILED, {"is_failed": FeedStatus.FAILED})
 
     def _set_status(
         self, installation_id: int, position: str, status: str, condition: str, given: Mapping[str, str], **more: int
@@ -217,7 +218,7 @@ def _partition(installation_id: int, wanted: Filter) -> Partition:
     """The one that has the fewest other events."""
     if wanted.event_type:
         return Partition(index=schema.FEED_BY_TYPE, value=schema.feed_type_key(installation_id, wanted.event_type))
-    if wanted.status and wanted.status != RECEIVED:
+    if wanted.status and wanted.status != FeedStatus.RECEIVED:
         return Partition(index=schema.FEED_BY_STATUS, value=schema.status_key(installation_id, wanted.status))
     return Partition(value=schema.feed_key(installation_id))
 

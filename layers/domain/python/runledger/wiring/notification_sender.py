@@ -4,7 +4,7 @@ import random
 import time
 from functools import cache
 
-from runledger.notifications.channels.delivery import Channel
+from runledger.notifications.channels.interface import Channel
 from runledger.notifications.channels.opening import Channels
 from runledger.notifications.event_status import EventStatus
 from runledger.notifications.receivers import Receivers

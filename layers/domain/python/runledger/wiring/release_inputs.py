@@ -6,7 +6,7 @@ from functools import cache
 
 from runledger.model.packages import Publication
 from runledger.platform.clients import lazy_client
-from runledger.releases.queue import ReleaseInputs
+from runledger.releases.queue import PublicationQueue
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import publications
 from runledger.wiring.settings import ReleaseInputSettings
@@ -16,7 +16,7 @@ from runledger.wiring.settings import ReleaseInputSettings
 class Forwarder:
     """What `webhooks.intake` calls."""
 
-    queue: ReleaseInputs
+    queue: PublicationQueue
     events: Collection[str] = frozenset(publications.READERS)
     read: Callable[[Delivery], Publication | None] = publications.read
 
@@ -25,8 +25,8 @@ class Forwarder:
 
 
 @cache
-def queue() -> ReleaseInputs:
-    return ReleaseInputs(sqs=lazy_client("sqs"), url=ReleaseInputSettings.from_environment().release_inputs_queue)
+def queue() -> PublicationQueue:
+    return PublicationQueue(sqs=lazy_client("sqs"), url=ReleaseInputSettings.from_environment().release_inputs_queue)
 
 
 def forwarder() -> Forwarder:

@@ -8,7 +8,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from runledger.feeds.queue import to_json
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.texts import text_of
 
 # Both limit the whole request to 256 KB.
@@ -27,7 +27,7 @@ class SnsTopic:
     sns: Any
     arn: str
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         """Email and SMS subscribers get text, all others get the CloudEvent."""
         text = text_of(outgoing.envelope)
         lines = "\n".join((text.title, *text.lines, *([text.url] if text.url else [])))
@@ -45,7 +45,7 @@ class SnsTopic:
                 "MessageDeduplicationId": outgoing.message_id,
             }
         try:
-            return Receipt.accepted(self.sns.publish(**request)["MessageId"])
+            return SendResult.accepted(self.sns.publish(**request)["MessageId"])
         except (ClientError, BotoCoreError) as error:
             return failed("SNS", error)
 
@@ -55,7 +55,7 @@ class EventBus:
     events: Any
     arn: str
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         envelope = outgoing.envelope
         entry = {
             "Source": SOURCE,
@@ -70,7 +70,7 @@ class EventBus:
         (result,) = response["Entries"]
         if response["FailedEntryCount"]:
             return _failed("EventBridge", str(result.get("ErrorCode", "")))
-        return Receipt.accepted(result["EventId"])
+        return SendResult.accepted(result["EventId"])
 
 
 def fitting(envelope: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,16 +81,16 @@ def fitting(envelope: Mapping[str, Any]) -> dict[str, Any]:
     return without | {"dataref": f"{envelope['source']}/feed/{envelope['id']}"}
 
 
-def failed(service: str, error: Exception) -> Receipt:
+def failed(service: str, error: Exception) -> SendResult:
     """Contains only the error code, because AWS's messages contain ARNs and account numbers."""
     if isinstance(error, ClientError):
         return _failed(service, str(error.response.get("Error", {}).get("Code", "")))
-    return Receipt.try_later(f"{service} didn't respond: {type(error).__name__}")
+    return SendResult.try_later(f"{service} didn't respond: {type(error).__name__}")
 
 
-def _failed(service: str, code: str) -> Receipt:
+def _failed(service: str, code: str) -> SendResult:
     text = f"{service} rejected the message: {code if CODE.fullmatch(code) else 'no error code'}"
-    return Receipt.refused(text) if code in FINAL else Receipt.try_later(text)
+    return SendResult.refused(text) if code in FINAL else SendResult.try_later(text)
 
 
 def _attributes(values: Mapping[str, str]) -> dict[str, dict[str, str]]:

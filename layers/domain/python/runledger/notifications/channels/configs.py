@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from runledger.feeds.events import FeedType
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import urls
-from runledger.notifications.channels.delivery import ChannelKind
+from runledger.notifications.channels.interface import ChannelKind
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - every Standard Webhooks secret begins with it
 SECRET_BYTES, LEAST_SECRET_BYTES, MOST_SECRET_BYTES = 32, 24, 64
@@ -36,12 +36,12 @@ Config = Mapping[str, Any]
 class ChannelSettings:
     """The deployment's settings. `sns_topics` and `event_buses` map names to ARNs: users can't choose others.
 
-    Messages to `own_urls`, the URLs of this deployment, are rejected. `allow_loopback` is for local tests.
+    Messages to `deployment_urls` are rejected: this deployment's own URLs. `allow_loopback` is for local tests.
     """
 
     sns_topics: Mapping[str, str] = field(default_factory=dict)
     event_buses: Mapping[str, str] = field(default_factory=dict)
-    own_urls: tuple[str, ...] = ()
+    deployment_urls: tuple[str, ...] = ()
     slack_hosts: tuple[str, ...] = SLACK_HOSTS
     runner_requests_at_most: int = 5
     stuck_queued_minutes: int = 10
@@ -97,7 +97,7 @@ def receiver(text: object, settings: ChannelSettings, *, field: str) -> urls.Tar
     if text is None:
         raise Malformed(field, "is missing")
     found = urls.target(text, field=field, allow_loopback=settings.allow_loopback)
-    if (found.host, found.port) in set(map(place, settings.own_urls)):
+    if (found.host, found.port) in set(map(place, settings.deployment_urls)):
         raise Malformed(field, "must not be a URL of this deployment")
     return found
 

@@ -56,7 +56,7 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-class Deadline:
+class Timeout:
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._end = clock() + seconds
@@ -75,13 +75,13 @@ class Deadline:
 class _Stream(io.RawIOBase):
     """A socket with a limit for the whole exchange: the socket's own timeout starts again with each byte."""
 
-    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
-        self._sock, self._deadline = sock, deadline
+    def __init__(self, sock: socket.socket, timeout: Timeout) -> None:
+        self._sock, self._timeout = sock, timeout
         self._bytes_left = MOST_RESPONSE_BYTES
 
     def sendall(self, data: bytes) -> None:
         for start in range(0, len(data), CHUNK):
-            self._sock.settimeout(self._deadline.left())
+            self._sock.settimeout(self._timeout.left())
             self._sock.sendall(data[start : start + CHUNK])
 
     def makefile(self, _mode: str) -> io.BufferedReader:
@@ -93,7 +93,7 @@ class _Stream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         if self._bytes_left <= 0:
             raise OSError("the response is too large")
-        self._sock.settimeout(self._deadline.left())
+        self._sock.settimeout(self._timeout.left())
         number = self._sock.recv_into(buffer, min(len(buffer), self._bytes_left))
         self._bytes_left -= number
         return number
@@ -117,11 +117,11 @@ class Http:
 
     def post(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Response:
         """Raises NoResponse if no status was received."""
-        deadline = Deadline(self.seconds, self.clock)
+        timeout = Timeout(self.seconds, self.clock)
         try:
-            found = self._addresses(target, deadline)
-            with self._connect(found, target, deadline) as sock:
-                return self._exchange(_Stream(sock, deadline), target, body, headers, deadline)
+            found = self._addresses(target, timeout)
+            with self._connect(found, target, timeout) as sock:
+                return self._exchange(_Stream(sock, timeout), target, body, headers, timeout)
         except TimeoutError:
             raise NoResponse(f"no response within {self.seconds:g} seconds") from None
         except ssl.SSLCertVerificationError as error:
@@ -135,10 +135,10 @@ class Http:
         except OSError:
             raise NoResponse("the connection failed, or ended without a response") from None
 
-    def _addresses(self, target: Target, deadline: Deadline) -> list[Address]:
+    def _addresses(self, target: Target, timeout: Timeout) -> list[Address]:
         """Raises NotPublic if even one address isn't allowed, because a public receiver has no such address."""
         literal = addresses.parse(target.host)
-        named = [target.host] if literal is not None else self._resolved(target, deadline)
+        named = [target.host] if literal is not None else self._resolved(target, timeout)
         found = [addresses.parse(each) for each in dict.fromkeys(named)]
         allowed = [each for each in found if each is not None and self._is_allowed(each)]
         if not found or len(allowed) < len(found):
@@ -148,7 +148,7 @@ class Http:
     def _is_allowed(self, address: Address) -> bool:
         return addresses.is_public(address) or (self.allow_loopback and addresses.is_loopback(address))
 
-    def _resolved(self, target: Target, deadline: Deadline) -> Sequence[str]:
+    def _resolved(self, target: Target, timeout: Timeout) -> Sequence[str]:
         """In a thread, because the system's resolver has no configurable timeout."""
         results: list[Sequence[str] | None] = []
 
@@ -160,26 +160,26 @@ class Http:
 
         thread = Thread(target=look_up, daemon=True)
         thread.start()
-        thread.join(deadline.left())
+        thread.join(timeout.left())
         if not results:
             raise TimeoutError
         if results[0] is None:
             raise NoResponse("the name of the receiver can't be resolved")
         return results[0]
 
-    def _connect(self, found: Sequence[Address], target: Target, deadline: Deadline) -> socket.socket:
+    def _connect(self, found: Sequence[Address], target: Target, timeout: Timeout) -> socket.socket:
         """Connects to the first address that accepts. Each address but the last may use half of the remaining time."""
         *others, last = found
         for address in others:
             try:
-                return self._connect_to(address, target, deadline.left() / 2, deadline)
+                return self._connect_to(address, target, timeout.left() / 2, timeout)
             except ssl.SSLError:
                 raise
             except OSError:
                 continue
-        return self._connect_to(last, target, deadline.left(), deadline)
+        return self._connect_to(last, target, timeout.left(), timeout)
 
-    def _connect_to(self, address: Address, target: Target, seconds: float, deadline: Deadline) -> socket.socket:
+    def _connect_to(self, address: Address, target: Target, seconds: float, timeout: Timeout) -> socket.socket:
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
@@ -187,14 +187,14 @@ class Http:
             sock.connect((str(address), target.port))
             if not target.is_encrypted:
                 return sock
-            sock.settimeout(deadline.left())
+            sock.settimeout(timeout.left())
             return self._context.wrap_socket(sock, server_hostname=target.host)
         except BaseException:
             sock.close()
             raise
 
     def _exchange(
-        self, stream: Any, target: Target, body: bytes, headers: Mapping[str, str], deadline: Deadline
+        self, stream: Any, target: Target, body: bytes, headers: Mapping[str, str], timeout: Timeout
     ) -> Response:
         connection = HTTPConnection(target.host, target.port)
         connection.sock = stream
@@ -203,7 +203,7 @@ class Http:
         response = HTTPResponse(stream, method="POST")
         try:
             response.begin()
-            deadline.shorten(self.rest_seconds)
+            timeout.shorten(self.rest_seconds)
             named = {name.lower(): value for name, value in response.headers.items()}
             return Response(status=response.status, headers=named, body=self._rest(response))
         except (OSError, HTTPException, ValueError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from runledger.feeds.queue import to_json
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import Text, Urgency, text_of
@@ -31,7 +31,7 @@ class Ntfy:
     token: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         topic = self.target.path.removeprefix("/")
         body = to_json(message(text_of(outgoing.envelope), topic=topic, config=self.config)).encode()
         server = replace(self.target, path="/")

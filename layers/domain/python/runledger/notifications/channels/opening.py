@@ -10,7 +10,7 @@ from runledger.notifications.channels import configs, urls
 from runledger.notifications.channels.aws import EventBus, SnsTopic
 from runledger.notifications.channels.configs import ChannelSettings, Config
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import Channel, ChannelKind
+from runledger.notifications.channels.interface import Channel, ChannelKind
 from runledger.notifications.channels.ntfy import Ntfy
 from runledger.notifications.channels.posting import Refusing
 from runledger.notifications.channels.relaunch import Limits, Relaunch

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from runledger.notifications.channels import responses
 from runledger.notifications.channels.connection import Http, NoResponse, NotPublic
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.urls import Target
 
 JSON = "application/json"
@@ -17,8 +17,8 @@ class Refusing:
 
     reason: str
 
-    def send(self, outgoing: Outgoing) -> Receipt:  # noqa: ARG002
-        return Receipt.refused(self.reason)
+    def send(self, outgoing: Outgoing) -> SendResult:  # noqa: ARG002
+        return SendResult.refused(self.reason)
 
 
 def post(
@@ -30,15 +30,15 @@ def post(
     sent_at: str,
     refusals: Collection[int] = responses.GONE,
     id_in: Callable[[bytes], str | None] = lambda _: None,
-) -> Receipt:
+) -> SendResult:
     """`id_in` finds the receiver's id for the message in the response body. `refusals` are the final statuses."""
     try:
         response = http.post(target, body, {"Content-Type": JSON, **headers})
     except NotPublic as problem:
-        return Receipt.refused(str(problem))
+        return SendResult.refused(str(problem))
     except NoResponse as problem:
-        return Receipt.try_later(str(problem))
-    return responses.receipt(
+        return SendResult.try_later(str(problem))
+    return responses.result(
         response.status,
         response.headers,
         sent_at=sent_at,

@@ -16,11 +16,11 @@ from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.notifications.channels import github_payloads
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.signatures import github_signature
 from runledger.notifications.channels.urls import Target
-from runledger.notifications.texts import OwnType
+from runledger.notifications.texts import RunledgerType
 
 WAITING = {Status.QUEUED, Status.SCHEDULED}
 
@@ -49,16 +49,16 @@ class Relaunch:
     limits: Limits
     config: Mapping[str, Any] = field(default_factory=dict)
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         kind = outgoing.envelope["type"]
-        if kind == OwnType.TEST:
+        if kind == RunledgerType.TEST:
             return self._post(outgoing, "ping", github_payloads.ping())
         if kind != FeedType.RUNNER_REQUESTED:
-            return Receipt.refused(f"a relaunch channel sends {FeedType.RUNNER_REQUESTED} only")
+            return SendResult.refused(f"a relaunch channel sends {FeedType.RUNNER_REQUESTED} only")
         job = outgoing.envelope.get("data")
         job = job if isinstance(job, Mapping) else {}
         if problem := self._problem(job, outgoing):
-            return Receipt.refused(problem)
+            return SendResult.refused(problem)
         return self._post(outgoing, "workflow_job", github_payloads.queued(job, **self.config))
 
     def _problem(self, job: Mapping[str, Any], outgoing: Outgoing) -> str | None:
@@ -78,7 +78,7 @@ class Relaunch:
             return "installation_id is Runledger's: it must be the installation of the launcher's GitHub App"
         return None
 
-    def _post(self, outgoing: Outgoing, event: str, payload: Mapping[str, Any]) -> Receipt:
+    def _post(self, outgoing: Outgoing, event: str, payload: Mapping[str, Any]) -> SendResult:
         body = to_json(payload).encode()
         headers = {
             "X-GitHub-Event": event,

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from runledger.model import times
-from runledger.notifications.channels.delivery import Receipt
+from runledger.notifications.channels.interface import SendResult
 
 GONE = frozenset({HTTPStatus.GONE})
 LONGEST_WAIT_SECONDS = times.SECONDS_PER_DAY
@@ -21,23 +21,23 @@ def is_success(status: int) -> bool:
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def receipt(
+def result(
     status: int,
     headers: Mapping[str, str],
     *,
     sent_at: str,
     refusals: Collection[int] = GONE,
     notification_id: str | None = None,
-) -> Receipt:
+) -> SendResult:
     """`refusals` are the statuses that are final."""
     if is_success(status):
-        return Receipt.accepted(notification_id)
+        return SendResult.accepted(notification_id)
     if status in refusals:
-        return Receipt.refused(f"HTTP {status}{_phrase(status)}")
+        return SendResult.refused(f"HTTP {status}{_phrase(status)}")
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-        return Receipt.try_later(f"HTTP {status}: redirects aren't followed; change the URL of the subscription")
+        return SendResult.try_later(f"HTTP {status}: redirects aren't followed; change the URL of the subscription")
     wait = retry_after(headers.get("retry-after"), sent_at=sent_at)
-    return Receipt.try_later(f"HTTP {status}{_phrase(status)}", retry_after_seconds=wait)
+    return SendResult.try_later(f"HTTP {status}{_phrase(status)}", retry_after_seconds=wait)
 
 
 def retry_after(value: str | None, *, sent_at: str) -> int | None:

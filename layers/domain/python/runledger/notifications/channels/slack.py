@@ -7,7 +7,7 @@ from typing import Any
 
 from runledger.feeds.queue import to_json
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import Text, text_of
@@ -24,7 +24,7 @@ class Slack:
     http: Http
     target: Target
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         body = to_json(message(text_of(outgoing.envelope))).encode()
         return post(self.http, self.target, body, {}, sent_at=outgoing.sent_at, refusals=REFUSALS)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from runledger.feeds.queue import to_json
 from runledger.notifications.channels.connection import Http
-from runledger.notifications.channels.delivery import Outgoing, Receipt
+from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.signatures import standard_headers
 from runledger.notifications.channels.urls import Target
@@ -22,10 +22,10 @@ class Webhook:
     target: Target
     secrets: Sequence[str]
 
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         body = to_json(outgoing.envelope).encode()
         try:
             signed = standard_headers(outgoing.message_id, body, sent_at=outgoing.sent_at, secrets=self.secrets)
         except ValueError:
-            return Receipt.refused("the secret of the subscription isn't valid: rotate it")
+            return SendResult.refused("the secret of the subscription isn't valid: rotate it")
         return post(self.http, self.target, body, {"Content-Type": CONTENT_TYPE, **signed}, sent_at=outgoing.sent_at)

@@ -19,7 +19,7 @@ class ChannelKind(StrEnum):
     RELAUNCH = "relaunch"
 
 
-class Outcome(StrEnum):
+class SendOutcome(StrEnum):
     """REFUSED is final: the receiver rejects this message, or the channel's configuration doesn't work."""
 
     ACCEPTED = "accepted"
@@ -41,31 +41,31 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class SendResult:
     """`notification_id` is the id that the receiver gave the message.
 
     `error` is short, and contains neither a secret nor the receiver's response: readers of messages see it, and the
     response may come from a system that they have no access to.
     """
 
-    outcome: Outcome
+    outcome: SendOutcome
     notification_id: str | None = None
     error: str | None = None
     retry_after_seconds: int | None = None
 
     @classmethod
-    def accepted(cls, notification_id: str | None = None) -> "Receipt":
-        return cls(outcome=Outcome.ACCEPTED, notification_id=notification_id)
+    def accepted(cls, notification_id: str | None = None) -> "SendResult":
+        return cls(outcome=SendOutcome.ACCEPTED, notification_id=notification_id)
 
     @classmethod
-    def try_later(cls, error: str, *, retry_after_seconds: int | None = None) -> "Receipt":
-        return cls(outcome=Outcome.TRY_LATER, error=error, retry_after_seconds=retry_after_seconds)
+    def try_later(cls, error: str, *, retry_after_seconds: int | None = None) -> "SendResult":
+        return cls(outcome=SendOutcome.TRY_LATER, error=error, retry_after_seconds=retry_after_seconds)
 
     @classmethod
-    def refused(cls, error: str) -> "Receipt":
-        return cls(outcome=Outcome.REFUSED, error=error)
+    def refused(cls, error: str) -> "SendResult":
+        return cls(outcome=SendOutcome.REFUSED, error=error)
 
 
 class Channel(Protocol):
-    def send(self, outgoing: Outgoing) -> Receipt:
+    def send(self, outgoing: Outgoing) -> SendResult:
         """Makes one attempt. Whatever the receiver does, it returns a result and never raises."""

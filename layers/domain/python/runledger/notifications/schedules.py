@@ -17,6 +17,10 @@ class Every(StrEnum):
     DAY = "daily"
     WEEK = "weekly"
 
+    @property
+    def days(self) -> int:
+        return DAYS_IN_A_WEEK if self is Every.WEEK else 1
+
 
 class Content(StrEnum):
     DIGEST = "digest"
@@ -46,14 +50,14 @@ class Schedule:
     content: Content = Content.DIGEST
     text: str | None = None
 
-    def last_occurrence(self, now: str) -> str:
+    def last_due(self, now: str) -> str:
         """The latest time at or before `now`. If daylight saving time skips the hour, the next hour counts."""
         here = datetime.fromisoformat(now).astimezone(ZoneInfo(self.timezone))
         day = here.replace(hour=self.hour, minute=0, second=0, microsecond=0, fold=0)
         if self.every is Every.WEEK:
             day -= timedelta(days=(day.weekday() - list(Weekday).index(self.weekday)) % DAYS_IN_A_WEEK)
         if _instant(day) > now:
-            day -= timedelta(days=DAYS_IN_A_WEEK if self.every is Every.WEEK else 1)
+            day -= timedelta(days=self.every.days)
         return _instant(day)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.feeds import json_data
-from runledger.feeds.events import FeedEvent, event_id, own_type_problem
+from runledger.feeds.events import FeedEvent, custom_type_problem, event_id
 from runledger.model import times
 from runledger.model.errors import Malformed, TooLarge
 
@@ -22,31 +22,31 @@ MOST_SECONDS_AHEAD = times.SECONDS_PER_DAY
 class Posted:
     event_type: str
     data: Any
-    own_id: str | None = None
+    client_id: str | None = None
     occurred_at: str | None = None
     subject: str | None = None
 
 
-def own_event(
+def custom_event(
     posted: Posted, *, installation_id: int, caller_id: str, now: str, source_ip: str | None, correlation_id: str | None
 ) -> FeedEvent:
     """Raises Malformed or TooLarge if it isn't accepted.
 
     The event's id is derived from the caller's id too, so a caller can't take the id of another caller's event.
     """
-    if problem := own_type_problem(posted.event_type):
+    if problem := custom_type_problem(posted.event_type):
         raise Malformed("type", problem)
     if problem := json_data.problem_of(posted.data):
         raise Malformed("data", problem)
     if (size := len(json.dumps(posted.data))) > MOST_DATA_BYTES:
         raise TooLarge(f"data must have at most {MOST_DATA_BYTES} bytes; it has {size}")
-    own_id = posted.own_id or uuid.uuid4().hex
+    client_id = posted.client_id or uuid.uuid4().hex
     return FeedEvent(
         installation_id=installation_id,
-        event_id=event_id(installation_id, ORIGIN, caller_id, own_id),
+        event_id=event_id(installation_id, ORIGIN, caller_id, client_id),
         event_type=posted.event_type,
         occurred_at=_time(posted.occurred_at, now=now) if posted.occurred_at else now,
-        subject=posted.subject or f"events/{own_id}",
+        subject=posted.subject or f"events/{client_id}",
         origin=ORIGIN,
         payload=posted.data,
         correlation_id=correlation_id,
