@@ -97,7 +97,7 @@ def test_the_feed_is_exactly_once_and_in_order_whatever_is_repeated_split_or_fai
 ) -> None:
     expected = feeds_of(undisturbed(records))
     assert sum(map(len, expected.values())) > 100
-    monkeypatch.setattr("runledger.feeds.stream.logs", _Silent())
+    monkeypatch.setattr("runledger.platform.stream_batches.logs", _Silent())
     for seed in SEEDS:
         dice, tables = Random(seed), Engine(ALL_TABLES)  # noqa: S311
         sqs = Unreliable(dice)

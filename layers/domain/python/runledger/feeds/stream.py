@@ -7,7 +7,7 @@ from typing import Any
 from runledger.feeds.events import FeedEvent
 from runledger.feeds.translation import translate
 from runledger.model import times
-from runledger.platform import logs
+from runledger.platform import stream_batches
 from runledger.tables import streams
 from runledger.tables.streams import Record
 
@@ -22,30 +22,23 @@ def forward(
     """The response for Lambda, which repeats the batch from the first failed record on.
 
     `tables` maps physical names to those of the schema. Translation calls no service, so a record that fails would
-    fail each time: it is discarded, and the records after it go on. If sending or discarding fails, all records fail:
-    the writer recognises what it has written before.
+    fail each time: it is discarded. If sending or discarding fails, the whole batch is repeated: the writer recognises
+    events that it has written before.
     """
     events: list[FeedEvent] = []
     try:
         for record in records:
-            events += _events_or_discard(record, tables, discard)
+            streams.table_of(record, tables)  # an unknown table is a wrong setting: nothing is discarded
+        stream_batches.each(
+            records,
+            lambda record: events.extend(_events(record, streams.table_of(record, tables))),
+            discard=discard,
+            may_succeed_later=lambda _error: False,
+        )
         send(events)
     except Exception:
-        logs.logger.exception("events not sent to the feed", extra={"number": len(events)})
-        logs.messages_failed(1)
-        return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
-    return {"batchItemFailures": []}
-
-
-def _events_or_discard(record: Record, tables: Mapping[str, str], discard: Callable[[Record], None]) -> list[FeedEvent]:
-    table = streams.table_of(record, tables)
-    try:
-        return _events(record, table)
-    except Exception:
-        logs.logger.exception("stream record failed", extra={"record": record.get("eventID")})
-        discard(record)
-        logs.messages_failed(1)
-        return []
+        return stream_batches.failed_at(records[0])
+    return stream_batches.processed()
 
 
 def _events(record: Record, table: str) -> list[FeedEvent]:

@@ -5,11 +5,11 @@ from typing import Any
 
 from runledger.notifications import telemetry
 from runledger.notifications.routing import Routed
-from runledger.platform import logs
+from runledger.platform import stream_batches
 from runledger.platform.availability import may_succeed_later
+from runledger.platform.stream_batches import Record
 from runledger.tables.attributes import from_attributes
 
-Record = Mapping[str, Any]
 NEW = "INSERT"
 
 
@@ -22,30 +22,21 @@ def route(
 ) -> dict[str, Any]:
     """The response for Lambda, which repeats the batch from the first failed record on.
 
-    An event may have a hundred messages. Without `has_time`, a batch of them would exceed the time of the function, and
-    be repeated as a whole.
-
-    Services that are unavailable or refuse access are a reason to repeat it. A record that fails for another reason
-    would fail each time: it is discarded, and the records after it go on.
+    An event may have a hundred messages. Without `has_time`, a batch could exceed the timeout of the function, and be
+    repeated as a whole. The batch is also repeated if a service is unavailable or refuses access.
     """
     total = Routed()
+
+    def process(record: Record) -> None:
+        nonlocal total
+        total += _route(record, to)
+
     try:
-        for number, record in enumerate(records):
-            if number and not has_time():
-                return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
-            try:
-                total += _route(record, to)
-            except Exception as error:
-                about = {"record": record.get("eventID")}
-                logs.messages_failed(1)
-                if may_succeed_later(error):
-                    logs.logger.exception("event not routed", extra=about)
-                    return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
-                logs.logger.exception("event can't be routed", extra=about)
-                discard(record)
+        return stream_batches.each(
+            records, process, discard=discard, may_succeed_later=may_succeed_later, has_time=has_time
+        )
     finally:
         telemetry.routed(total)
-    return {"batchItemFailures": []}
 
 
 def _route(record: Record, to: Callable[[Mapping[str, Any]], Routed]) -> Routed:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.model.errors import UnavailableError
-from runledger.platform import logs
+from runledger.platform import logs, stream_batches
 from runledger.releases import environments, heads
 from runledger.releases.recorder import HeadRecorder
 from runledger.tables import schema, streams
@@ -24,35 +24,23 @@ class ReleaseStream:
     def process(self, records: Sequence[Record]) -> dict[str, Any]:
         """The response for Lambda, which repeats the batch from the first failed record on.
 
-        If a service is unavailable, the whole batch is repeated: recording is safe to repeat. A record that fails for
-        another reason would fail each time, so it is discarded, and the others go on.
+        The records of a batch are recorded together, which saves writes. If a service is unavailable, the whole batch
+        is repeated: recording is safe to repeat. After any other error, the records are processed one by one, to find
+        the one that would fail each time.
         """
         try:
             self._record(records)
         except UnavailableError:
-            return _repeat_from(records[0])
+            return stream_batches.failed_at(records[0])
         except Exception:
-            logs.logger.exception("batch failed; its records are tried one by one", extra={"number": len(records)})
-            return self._one_by_one(records)
-        return {"batchItemFailures": []}
-
-    def _one_by_one(self, records: Iterable[Record]) -> dict[str, Any]:
-        for record in records:
-            try:
-                self._record_or_discard(record)
-            except UnavailableError:
-                return _repeat_from(record)
-        return {"batchItemFailures": []}
-
-    def _record_or_discard(self, record: Record) -> None:
-        try:
-            self._record([record])
-        except UnavailableError:
-            raise
-        except Exception:
-            logs.logger.exception("stream record failed", extra={"record": record.get("eventID")})
-            self.discard(record)
-            logs.messages_failed(1)
+            logs.logger.exception("batch failed: its records are processed one by one", extra={"number": len(records)})
+            return stream_batches.each(
+                records,
+                lambda record: self._record([record]),
+                discard=self.discard,
+                may_succeed_later=lambda error: isinstance(error, UnavailableError),
+            )
+        return stream_batches.processed()
 
     def _record(self, records: Iterable[Record]) -> None:
         runs, deployments = list[Item](), list[Item]()
@@ -67,9 +55,3 @@ class ReleaseStream:
         self.recorder.record_deployments(deployments)
         for run in runs:
             self.run_changed(run)
-
-
-def _repeat_from(record: Record) -> dict[str, Any]:
-    logs.logger.exception("heads not recorded", extra={"record": record.get("eventID")})
-    logs.messages_failed(1)
-    return {"batchItemFailures": [{"itemIdentifier": record["dynamodb"]["SequenceNumber"]}]}
