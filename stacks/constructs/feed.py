@@ -18,7 +18,7 @@ from runledger.tables import schema
 
 from stacks.constructs import compliance
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import fixed_table_name, queue_with_dead_letters, removal_policy
+from stacks.constructs.parts import fixed_table_name, only_keys, queue_with_dead_letters, removal_policy
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.constructs.storage import IN_THIS_ACCOUNT
 from stacks.constructs.streams import CHANGED, StreamReader, data_stack, discarded_records, output_of_data
@@ -196,8 +196,8 @@ class Feed(Construct):
 
 
 def _only(*kinds: str) -> dict[str, object]:
-    """Items of these kinds, of every installation."""
-    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"*#{kind}" for kind in kinds]}}
+    """Items of these kinds, for every installation."""
+    return only_keys(*(f"*#{kind}" for kind in kinds))
 
 
 def weakly(producer: Construct) -> None:

@@ -18,7 +18,7 @@ from runledger.tables import schema
 from stacks.constructs import compliance
 from stacks.constructs.environment import stuck_thresholds
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import dead_letters, fixed_table_arn, fixed_table_name, queue_with_dead_letters
+from stacks.constructs.parts import dead_letters, fixed_table_arn, fixed_table_name, only_keys, queue_with_dead_letters
 from stacks.constructs.recorder import TABLES, table_environment
 from stacks.constructs.streams import StreamReader
 from stacks.settings import Settings
@@ -84,11 +84,11 @@ class Notifications(Construct):
         function.allow(
             self._table_arn,
             "dynamodb:PutItem",
-            conditions=_leading(subscriptions, messages, schema.SUBSCRIBERS),
+            conditions=only_keys(subscriptions, messages, schema.SUBSCRIBERS),
         )
         counts = f"*#{schema.HOURS}#{schema.ALL}"
-        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=_leading(messages, counts))
-        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=_leading(subscriptions, health))
+        function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=only_keys(messages, counts))
+        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=only_keys(subscriptions, health))
         function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
         self._allow_secrets(
             function, "secretsmanager:CreateSecret", "secretsmanager:PutSecretValue", "secretsmanager:DeleteSecret"
@@ -248,8 +248,3 @@ class Notifications(Construct):
             f"AwsSolutions-IAM5[Resource::{readable}]",
             "The names of secrets contain the ids of subscriptions, which operators create.",
         )
-
-
-def _leading(*patterns: str) -> dict[str, object]:
-    """Items with these keys, for every installation."""
-    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(patterns)}}

@@ -123,3 +123,8 @@ def orphan_policy(stack: cdk.Stack, settings: Settings) -> None:
         "runner_regions": list(settings.runner_regions),
     }
     cdk.CfnOutput(stack, "OrphanPolicy", value=json.dumps(policy, sort_keys=True))
+
+
+def only_keys(*patterns: str) -> dict[str, object]:
+    """An IAM condition: only items whose partition key matches one of the patterns."""
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(patterns)}}

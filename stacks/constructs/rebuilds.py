@@ -6,18 +6,20 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+from runledger.tables.release_keys import ItemKind
 
 from stacks.constructs.environment import github_app
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import queue_with_dead_letters
+from stacks.constructs.parts import only_keys, queue_with_dead_letters
 from stacks.settings import Settings
 
 PUBLICATIONS_TIMEOUT = cdk.Duration.minutes(1)
 # Less than STALE_SECONDS of `runledger.releases.lines`: an older claim belongs to a process that died.
 REBUILDS_TIMEOUT = cdk.Duration.minutes(2)
 GITHUB_PATIENCE_SECONDS = 10
-# The kinds of items that each function writes: the second part of a partition key.
-PUBLISHED, CLAIMED = ("packages", "versions", "repository", "dependents", "line"), ("line", "dispatches")
+# What the functions for publications and for rebuilds update.
+PUBLISHED = (*(ItemKind.PACKAGES, ItemKind.VERSIONS, ItemKind.REPOSITORY, ItemKind.DEPENDENTS, ItemKind.LINE),)
+CLAIMED = (ItemKind.LINE, ItemKind.DISPATCHES)
 
 
 class Rebuilds(Construct):
@@ -85,9 +87,13 @@ class Rebuilds(Construct):
             },
         )
         function.allow(self._table_arn, "dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
-        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of("versions", "line", "lines"))
+        function.allow(
+            self._table_arn, "dynamodb:PutItem", conditions=items_of(ItemKind.VERSIONS, ItemKind.LINE, ItemKind.LINES)
+        )
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*PUBLISHED))
-        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=items_of("dependents", "repository"))
+        function.allow(
+            self._table_arn, "dynamodb:DeleteItem", conditions=items_of(ItemKind.DEPENDENTS, ItemKind.REPOSITORY)
+        )
         self.allow_lines(function)
         function.consume(self.inputs, batch_size=1)
 
@@ -107,7 +113,7 @@ class Rebuilds(Construct):
             },
         )
         function.allow(self._table_arn, "dynamodb:GetItem", "dynamodb:Query")
-        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of("rebuild"))
+        function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of(ItemKind.REBUILD))
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*CLAIMED))
         function.allow(app, "secretsmanager:GetSecretValue")
         self.allow_lines(function)
@@ -115,6 +121,5 @@ class Rebuilds(Construct):
 
 
 def items_of(*kinds: str) -> dict[str, object]:
-    """Items of these kinds, of every installation."""
-    patterns = [pattern for kind in kinds for pattern in (f"*#{kind}", f"*#{kind}#*")]
-    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": patterns}}
+    """Items of these kinds, for every installation."""
+    return only_keys(*(pattern for kind in kinds for pattern in (f"*#{kind}", f"*#{kind}#*")))

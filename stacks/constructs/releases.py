@@ -12,6 +12,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 from runledger.releases.heads import BY_ANYONE
 from runledger.tables import schema
+from runledger.tables.release_keys import ItemKind
 
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import fixed_table_arn, fixed_table_name
@@ -33,11 +34,14 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
     "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"head_sha": {"S": [{"exists": True}]}}}},
 }
 # What the streams change: heads, and the runs of rebuilds in release lines.
-SAVED_HEADS = ("heads", "branch_heads", "environments")
-RECORDED = ("runs", "branch_runs", "commits", "deployments", "line")
-# The kinds of items that the API writes: the second part of a partition key.
-REPORTED = ("build", "file")
-UPDATED = ("packages", "repository", "dependents", "builds", "package_heads", schema.POSTS)
+SAVED_HEADS = (ItemKind.HEADS, ItemKind.BRANCH_HEADS, ItemKind.ENVIRONMENTS)
+RECORDED = (ItemKind.RUNS, ItemKind.BRANCH_RUNS, ItemKind.COMMITS, ItemKind.DEPLOYMENTS, ItemKind.LINE)
+# What the API writes.
+REPORTED = (ItemKind.BUILD, ItemKind.FILE)
+UPDATED = (
+    *(ItemKind.PACKAGES, ItemKind.REPOSITORY, ItemKind.DEPENDENTS, ItemKind.BUILDS, ItemKind.PACKAGE_HEADS),
+    schema.POSTS,
+)
 API_READS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
 
 
@@ -85,7 +89,9 @@ class Releases(Construct):
         function.allow(self._table_arn, *API_READS)
         function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of(*REPORTED))
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*REPORTED, *UPDATED))
-        function.allow(self._table_arn, "dynamodb:DeleteItem", conditions=items_of("dependents", "repository"))
+        function.allow(
+            self._table_arn, "dynamodb:DeleteItem", conditions=items_of(ItemKind.DEPENDENTS, ItemKind.REPOSITORY)
+        )
         self._rebuilds.allow_inputs(function)
 
     def _stream(self) -> None:

@@ -1,6 +1,7 @@
 """Keys of the table `releases`. Each begins with the installation, and free text in it is encoded by `key_part`."""
 
 import hashlib
+from enum import StrEnum
 
 from runledger.model.releases import HeadKey
 
@@ -8,6 +9,30 @@ LONGEST_PART = 220  # in bytes, so that five parts fit into a sort key, which ha
 BEGINNING = 30  # in characters, of a longer part
 # What sort keys begin with in the partitions of builds and of release lines.
 VARIANT, EVENT, DEPENDENT = "variant#", "event#", "dependent#"
+
+
+class ItemKind(StrEnum):
+    """The second part of each partition key. The stacks limit by it which items a function can write."""
+
+    HEADS = "heads"
+    BRANCH_HEADS = "branch_heads"
+    RUNS = "runs"
+    BRANCH_RUNS = "branch_runs"
+    COMMITS = "commits"
+    ENVIRONMENTS = "environments"
+    DEPLOYMENTS = "deployments"
+    PACKAGES = "packages"
+    REPOSITORY = "repository"
+    DEPENDENTS = "dependents"
+    VERSIONS = "versions"
+    BUILDS = "builds"
+    BUILD = "build"
+    FILE = "file"
+    PACKAGE_HEADS = "package_heads"
+    LINES = "lines"
+    LINE = "line"
+    REBUILD = "rebuild"
+    DISPATCHES = "dispatches"
 
 
 def key_part(text: str) -> str:
@@ -27,7 +52,7 @@ def numbered(number: int) -> str:
 
 def heads_key(installation_id: int) -> str:
     """The partition of the heads of default branches."""
-    return f"{installation_id}#heads"
+    return f"{installation_id}#{ItemKind.HEADS}"
 
 
 def head_sort(repo_full_name: str, branch: str, workflow_id: int) -> str:
@@ -41,7 +66,7 @@ def head_prefix(repo_full_name: str, branch: str | None = None) -> str:
 
 def branch_heads_key(installation_id: int, repo_full_name: str) -> str:
     """The partition of the heads of a repository's other branches, which expire."""
-    return f"{installation_id}#branch_heads#{key_part(repo_full_name)}"
+    return f"{installation_id}#{ItemKind.BRANCH_HEADS}#{key_part(repo_full_name)}"
 
 
 def branch_head_sort(branch: str, workflow_id: int) -> str:
@@ -54,16 +79,16 @@ def branch_head_prefix(branch: str) -> str:
 
 def head_runs_key(head: HeadKey) -> str:
     """The partition of the runs of a head."""
-    kind = "runs" if head.is_default_branch else "branch_runs"
+    kind = ItemKind.RUNS if head.is_default_branch else ItemKind.BRANCH_RUNS
     return f"{head.installation_id}#{kind}#{_joined(head.repo_full_name, head.branch)}#{head.workflow_id}"
 
 
 def commits_key(installation_id: int, repo_full_name: str) -> str:
-    return f"{installation_id}#commits#{key_part(repo_full_name)}"
+    return f"{installation_id}#{ItemKind.COMMITS}#{key_part(repo_full_name)}"
 
 
 def environments_key(installation_id: int) -> str:
-    return f"{installation_id}#environments"
+    return f"{installation_id}#{ItemKind.ENVIRONMENTS}"
 
 
 def environment_sort(repo_full_name: str, environment: str) -> str:
@@ -71,32 +96,32 @@ def environment_sort(repo_full_name: str, environment: str) -> str:
 
 
 def environment_deployments_key(installation_id: int, repo_full_name: str, environment: str) -> str:
-    return f"{installation_id}#deployments#{_joined(repo_full_name, environment)}"
+    return f"{installation_id}#{ItemKind.DEPLOYMENTS}#{_joined(repo_full_name, environment)}"
 
 
 def packages_key(installation_id: int) -> str:
-    return f"{installation_id}#packages"
+    return f"{installation_id}#{ItemKind.PACKAGES}"
 
 
 def repository_packages_key(installation_id: int, repo_full_name: str) -> str:
-    return f"{installation_id}#repository#{key_part(repo_full_name)}"
+    return f"{installation_id}#{ItemKind.REPOSITORY}#{key_part(repo_full_name)}"
 
 
 def dependents_key(installation_id: int, name: str) -> str:
-    return f"{installation_id}#dependents#{key_part(name)}"
+    return f"{installation_id}#{ItemKind.DEPENDENTS}#{key_part(name)}"
 
 
 def versions_key(installation_id: int, name: str) -> str:
-    return f"{installation_id}#versions#{key_part(name)}"
+    return f"{installation_id}#{ItemKind.VERSIONS}#{key_part(name)}"
 
 
 def builds_key(installation_id: int, name: str, environment: str) -> str:
-    return f"{installation_id}#builds#{_joined(name, environment)}"
+    return f"{installation_id}#{ItemKind.BUILDS}#{_joined(name, environment)}"
 
 
 def build_key(installation_id: int, name: str, environment: str, version: str) -> str:
     """The partition of a build's variants and events."""
-    return f"{installation_id}#build#{_joined(name, environment, version)}"
+    return f"{installation_id}#{ItemKind.BUILD}#{_joined(name, environment, version)}"
 
 
 def variant_sort(variant: str) -> str:
@@ -109,7 +134,7 @@ def build_event_sort(at: str, event_id: str) -> str:
 
 def file_key(installation_id: int, sha256: str) -> str:
     """The partition of artifacts with the same fingerprint."""
-    return f"{installation_id}#file#{sha256}"
+    return f"{installation_id}#{ItemKind.FILE}#{sha256}"
 
 
 def file_sort(name: str, environment: str, version: str, variant: str, filename: str) -> str:
@@ -117,12 +142,12 @@ def file_sort(name: str, environment: str, version: str, variant: str, filename:
 
 
 def package_heads_key(installation_id: int, name: str) -> str:
-    return f"{installation_id}#package_heads#{key_part(name)}"
+    return f"{installation_id}#{ItemKind.PACKAGE_HEADS}#{key_part(name)}"
 
 
 def lines_key(installation_id: int) -> str:
     """The partition of pointers to release lines, oldest first."""
-    return f"{installation_id}#lines"
+    return f"{installation_id}#{ItemKind.LINES}"
 
 
 def line_pointer_sort(published_at: str, name: str, version: str) -> str:
@@ -131,7 +156,7 @@ def line_pointer_sort(published_at: str, name: str, version: str) -> str:
 
 def line_key(installation_id: int, name: str, version: str) -> str:
     """The partition of a release line and its dependents. The line itself has the sort key `schema.ONLY`."""
-    return f"{installation_id}#line#{_joined(name, version)}"
+    return f"{installation_id}#{ItemKind.LINE}#{_joined(name, version)}"
 
 
 def line_dependent_sort(dependent: str) -> str:
@@ -140,7 +165,7 @@ def line_dependent_sort(dependent: str) -> str:
 
 def rebuilds_key(installation_id: int, repo_full_name: str) -> str:
     """The partition of a repository's open rebuilds."""
-    return f"{installation_id}#rebuild#{key_part(repo_full_name)}"
+    return f"{installation_id}#{ItemKind.REBUILD}#{key_part(repo_full_name)}"
 
 
 def rebuild_sort(name: str, version: str, dependent: str) -> str:
@@ -149,7 +174,7 @@ def rebuild_sort(name: str, version: str, dependent: str) -> str:
 
 def dispatches_key(installation_id: int) -> str:
     """The partition of the numbers of dispatched workflows, by the hour."""
-    return f"{installation_id}#dispatches"
+    return f"{installation_id}#{ItemKind.DISPATCHES}"
 
 
 def _joined(*parts: str) -> str:
