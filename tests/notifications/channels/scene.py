@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runledger.feeds.envelope import envelope
-from runledger.feeds.queue import to_json
 from runledger.model import times
 from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import Channel, ChannelKind, Outgoing
 from runledger.notifications.channels.opening import Channels
+from runledger.platform.encoding import to_json
 
 INSTALLATION = 41000001
 MESSAGE_ID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"

@@ -4,16 +4,15 @@ A message contains events of one installation, in order. So a send queues either
 """
 
 import hashlib
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from runledger.feeds.events import ALL_TYPES, FeedEvent, is_kept
 from runledger.model import message_format
 from runledger.model.errors import Malformed
 from runledger.platform.availability import translate_errors
+from runledger.platform.encoding import to_json
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -56,15 +55,16 @@ class FeedQueue:
 
 def bodies(events: Sequence[FeedEvent]) -> Iterator[str]:
     """As few messages as possible."""
-    part: list[str] = []
+    part: list[Mapping[str, Any]] = []
+    part_bytes = 0
     for event in events:
         values = {name: value for name, value in asdict(event).items() if value is not None or name == "payload"}
-        text = to_json(values)
-        size = sum(map(len, part)) + len(text)
-        if part and (len(part) == MOST_EVENTS or size > MOST_BYTES):
+        size = len(to_json(values))
+        if part and (len(part) == MOST_EVENTS or part_bytes + size > MOST_BYTES):
             yield _body(part)
-            part = []
-        part.append(text)
+            part, part_bytes = [], 0
+        part.append(values)
+        part_bytes += size
     if part:
         yield _body(part)
 
@@ -77,19 +77,5 @@ def read(message: str) -> list[FeedEvent]:
     return [FeedEvent(**{name: value for name, value in each.items() if name in FIELDS}) for each in found]
 
 
-def to_json(value: Any) -> str:
-    """ASCII, so that its length is its size in bytes."""
-    return json.dumps(value, separators=(",", ":"), default=_plain)
-
-
-def _body(events: Sequence[str]) -> str:
-    (before, after) = to_json(message_format.stamp({"events": "EVENTS"})).split('"EVENTS"')
-    return f"{before}[{','.join(events)}]{after}"
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, set | frozenset | tuple):
-        return sorted(value) if not isinstance(value, tuple) else list(value)
-    raise TypeError(f"{value!r} can't be converted to JSON")
+def _body(events: Sequence[Mapping[str, Any]]) -> str:
+    return to_json(message_format.stamp({"events": list(events)}))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.feeds.events import API_VERSION, FeedEvent
-from runledger.feeds.queue import to_json
 from runledger.model import times
 from runledger.platform.availability import translate_errors
+from runledger.platform.encoding import to_json
 from runledger.tables.feed import FeedTable, position_at, written_at
 
 LARGEST_IN_TABLE = 64 * 1024

@@ -3,6 +3,8 @@
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+DATA_RESIDENCY = ".ghe.com"  # the end of host names of GitHub Enterprise Cloud with data residency
+
 
 def is_encrypted_or_local(url: str) -> bool:
     """Whether the URL has a host, and is https, or http to this machine."""

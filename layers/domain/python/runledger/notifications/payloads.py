@@ -13,11 +13,17 @@ from runledger.feeds import json_data
 from runledger.feeds.envelope import SCHEMAS
 from runledger.feeds.events import FeedType
 from runledger.model.errors import Malformed
-from runledger.notifications.texts import RunledgerType
+from runledger.notifications.texts import (
+    HIGHEST_PRIORITY,
+    LONGEST_TAG,
+    LONGEST_URL,
+    LOWEST_PRIORITY,
+    MOST_TAGS,
+    RunledgerType,
+    is_priority,
+)
 
-LONGEST_TITLE, LONGEST_TEXT, LONGEST_URL = 200, 4000, 2000
-LONGEST_TAG, MOST_TAGS = 50, 5
-LOWEST_PRIORITY, HIGHEST_PRIORITY = 1, 5
+LONGEST_TITLE, LONGEST_TEXT = 200, 4000
 REQUIRED: Mapping[str, Mapping[str, type]] = {
     "job": {"installation_id": int, "job_id": int, "status": str, "created_at": str},
     "reconciliation": {"installation_id": int, "job_id": int, "status": str, "changes": dict},
@@ -99,9 +105,9 @@ def _text(longest: int) -> Callable[[str, Any], str]:
 
 
 def _priority(name: str, value: Any) -> int:
-    if type(value) is not int or not LOWEST_PRIORITY <= value <= HIGHEST_PRIORITY:
+    if not is_priority(value):
         raise Malformed(name, f"must be a number from {LOWEST_PRIORITY} (lowest) to {HIGHEST_PRIORITY} (highest)")
-    return value
+    return int(value)
 
 
 def _tags(name: str, value: Any) -> list[str]:

@@ -53,7 +53,8 @@ class SecretReader:
     client: Any
     clock: Callable[[], float]
     now: Callable[[], str]
-    _read: dict[tuple[str, str], tuple[float, str | None]] = field(default_factory=dict)
+    # By name, stage, and the version of the subscription.
+    _read: dict[tuple[str, str, int], tuple[float, str | None]] = field(default_factory=dict)
 
     def secrets(self, subscription: Subscription) -> list[str]:
         """Newest first. After a rotation, the previous one is included for a while."""
@@ -62,15 +63,16 @@ class SecretReader:
             return []
         stages = (CURRENT, PREVIOUS) if until and self.now() < until else (CURRENT,)
         # A rotation changes the subscription's version, so a secret that was cached before it is read again.
-        return [found for each in stages if (found := self._secret(name, f"{each}#{subscription.version}")) is not None]
+        secrets = [self._secret(name, stage, subscription.version) for stage in stages]
+        return [secret for secret in secrets if secret is not None]
 
-    def _secret(self, name: str, stage_and_version: str) -> str | None:
-        key = name, stage_and_version
-        read_at, found = self._read.get(key, (float("-inf"), None))
+    def _secret(self, name: str, stage: str, version: int) -> str | None:
+        key = name, stage, version
+        read_at, secret = self._read.get(key, (float("-inf"), None))
         if self.clock() - read_at > FRESH_SECONDS:
-            found = self._get(name, stage_and_version.partition("#")[0])
-            self._read[key] = self.clock(), found
-        return found
+            secret = self._get(name, stage)
+            self._read[key] = self.clock(), secret
+        return secret
 
     @translate_errors("secrets of subscriptions")
     def _get(self, name: str, stage: str) -> str | None:

@@ -19,8 +19,10 @@ LONGEST_TITLE, LONGEST_LINE, MOST_LINES = 150, 500, 40
 LONGEST_URL = 2000
 MOST_FIELDS = 6
 URL = re.compile(r"https?://[!-~]+")
-TAG = re.compile(r"[-+_a-z0-9]{1,50}")
-PRIORITIES = range(1, 6)
+# Of ntfy. A subscription or a user message sets them.
+LONGEST_TAG, MOST_TAGS = 50, 5
+LOWEST_PRIORITY, HIGHEST_PRIORITY = 1, 5
+_is_tag = re.compile(rf"[-+_a-z0-9]{{1,{LONGEST_TAG}}}").fullmatch
 
 Data = Mapping[str, Any]
 
@@ -136,8 +138,8 @@ def _message(kind: str, data: Data) -> Text:
         lines=_fitting(lines),
         url=_url(data.get("click_url")),
         emoji={RunledgerType.TEST: "test_tube", RunledgerType.REMINDER: "bell"}.get(RunledgerType(kind)),
-        priority=priority if type(priority) is int and priority in PRIORITIES else None,
-        tags=tuple(filter(_is_tag, tags)) if isinstance(tags, list) else (),
+        priority=priority if is_priority(priority) else None,
+        tags=tuple(filter(is_tag, tags)) if isinstance(tags, list) else (),
     )
 
 
@@ -256,8 +258,12 @@ def _url(value: object) -> str | None:
     return str(value) if is_url else None
 
 
-def _is_tag(value: object) -> bool:
-    return isinstance(value, str) and TAG.fullmatch(value) is not None
+def is_tag(value: object) -> bool:
+    return isinstance(value, str) and _is_tag(value) is not None
+
+
+def is_priority(value: object) -> bool:
+    return type(value) is int and LOWEST_PRIORITY <= value <= HIGHEST_PRIORITY
 
 
 def _listed(values: object) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from runledger.feeds.queue import to_json
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.texts import text_of
+from runledger.platform.encoding import to_json
 
 # Both limit the whole request to 256 KB.
 MOST_BYTES = 200_000

@@ -15,15 +15,14 @@ from runledger.feeds.events import FeedType
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import urls
 from runledger.notifications.channels.interface import ChannelKind
+from runledger.notifications.texts import HIGHEST_PRIORITY, LOWEST_PRIORITY, MOST_TAGS, is_priority, is_tag
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - every Standard Webhooks secret begins with it
 SECRET_BYTES, LEAST_SECRET_BYTES, MOST_SECRET_BYTES = 32, 24, 64
 LONGEST_SECRET = 1000
 SLACK_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
 TOPIC = re.compile(r"/[-_A-Za-z0-9]{1,64}")
-TAG = re.compile(r"[-+_a-z0-9]{1,50}")
-MOST_TAGS = 5
-PRIORITIES = range(1, 6)
+
 VISIBLE = re.compile(r"[!-~]+")
 OWNER_TYPES = ("Organization", "User")
 # Subscriptions of these kinds must be limited to these types.
@@ -121,18 +120,15 @@ def _ntfy(config: Config, settings: ChannelSettings) -> dict[str, Any]:
     if config.get("url") is not None:
         found["url"] = topic_target(config["url"], settings, field="url").url
     if (priority := config.get("priority")) is not None:
-        if type(priority) is not int or priority not in PRIORITIES:
-            raise Malformed("priority", "must be a number from 1 (lowest) to 5 (highest)")
+        if not is_priority(priority):
+            lowest, highest = LOWEST_PRIORITY, HIGHEST_PRIORITY
+            raise Malformed("priority", f"must be a number from {lowest} (lowest) to {highest} (highest)")
         found["priority"] = priority
     if (tags := config.get("tags")) is not None:
-        if not isinstance(tags, list) or len(tags) > MOST_TAGS or not all(map(_is_tag, tags)):
+        if not isinstance(tags, list) or len(tags) > MOST_TAGS or not all(map(is_tag, tags)):
             raise Malformed("tags", f"must be a list of at most {MOST_TAGS} ntfy tags, for example warning")
         found["tags"] = tags
     return found
-
-
-def _is_tag(value: object) -> bool:
-    return isinstance(value, str) and TAG.fullmatch(value) is not None
 
 
 def _relaunch(config: Config, settings: ChannelSettings) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from runledger.model.addresses import DATA_RESIDENCY
 from runledger.model.payload import is_repository_name
 
 REQUIRED = ("job_id", "run_id", "repo_full_name", "labels", "created_at")
 GITHUB, GITHUB_API = "https://github.com", "https://api.github.com"
-DATA_RESIDENCY = ".ghe.com"
+
 RESOURCES = {
     **{f"{name}_url": f"/{name}" for name in ("contributors", "deployments", "downloads", "events", "forks", "hooks")},
     **{f"{name}_url": f"/{name}" for name in ("languages", "merges", "stargazers", "subscribers", "subscription")},

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
-from runledger.feeds.queue import to_json
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import Text, Urgency, text_of
+from runledger.platform.encoding import to_json
 
 LONGEST_MESSAGE_BYTES = 3000  # ntfy truncates a message over 4096 bytes, or attaches it as a file
 PRIORITIES = {Urgency.LOW: 2, Urgency.NORMAL: 3, Urgency.HIGH: 4}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runledger.feeds.events import FeedType
-from runledger.feeds.queue import to_json
 from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.notifications.channels import github_payloads
@@ -21,6 +20,7 @@ from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.signatures import github_signature
 from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import RunledgerType
+from runledger.platform.encoding import to_json
 
 WAITING = {Status.QUEUED, Status.SCHEDULED}
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from runledger.feeds.queue import to_json
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.urls import Target
 from runledger.notifications.texts import Text, text_of
+from runledger.platform.encoding import to_json
 
 LONGEST_SECTION = 3000
 # The webhook was removed or is prohibited, its Slack channel is gone, or Slack rejects the message. A retry would have

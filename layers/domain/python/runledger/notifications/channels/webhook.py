@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runledger.feeds.queue import to_json
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
 from runledger.notifications.channels.signatures import standard_headers
 from runledger.notifications.channels.urls import Target
+from runledger.platform.encoding import to_json
 
 # The structured mode of CloudEvents over HTTP.
 CONTENT_TYPE = "application/cloudevents+json; charset=UTF-8"
