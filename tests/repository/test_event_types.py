@@ -11,6 +11,8 @@ from runledger.model.inputs import EventType
 from runledger.notifications.texts import RunledgerType
 from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS
 
+from tests.support.documents import names, section
+
 ROOT = Path(__file__).parent.parent.parent
 # The command line shows these as steps of the job, from its own attributes.
 STEPS_OF_THE_JOB = {
@@ -47,3 +49,7 @@ def test_every_type_of_the_feed_can_be_chosen_for_a_subscription() -> None:
     source = (ROOT / "web" / "src" / "parts" / "message_status.js").read_text()
     offered = re.findall(r'"([a-z]+\.[a-z_]+)"', source)
     assert sorted(offered) == sorted([*FeedType, *RunledgerType])
+
+
+def test_every_type_of_the_feed_is_documented() -> None:
+    assert {*FeedType, "audit.finished"} == names(section("feed.md", "Event types"))
