@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from local.github.examples import payloads
-from tests.support import runner_events
+from tests.support import messages, runner_events
 from tests.support.webhooks import RAN_ON, http_event, payload
 
 Step = tuple[str, dict[str, Any]]
@@ -86,6 +86,14 @@ class Life:
             message["workflow_job"] |= {"completed_at": "2025-01-15T10:12:45Z", "conclusion": "success"}
         message["workflow_job"] |= changes
         return message
+
+    def run_requested(self) -> Step:
+        """The webhook about the job's run."""
+        event, message = messages.run("requested", run_id=self.run_id)
+        message |= {name: self.example[name] for name in ("installation", "repository") if name in self.example}
+        return "webhook_intake", http_event(
+            json.dumps(message).encode(), event=event, guid=f"run-{self.run_id}", at_epoch_ms=TEN_O_CLOCK_MS
+        )
 
     def launcher(self, detail_type: str = "runner_scheduled") -> dict[str, Any]:
         return runner_events.launcher(

@@ -44,7 +44,7 @@ def queries(job: Life) -> list[Query]:
 def measure(harness: Harness) -> list[Figure]:
     jobs = [Life() for _ in range(JOBS)]
     for number, job in enumerate(jobs):
-        harness.measure(*normal(job)[: 1 if number < OPEN_JOBS else None])
+        harness.measure(job.run_requested(), *normal(job)[: 1 if number < OPEN_JOBS else None])
     client = Client(handler=importlib.import_module("api").handler)
     return [entry for query in queries(jobs[-1]) for entry in _measure(harness, client, query)]
 
