@@ -8,6 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from preflight.results import Ok, Outcome, Problem
+from stacks.settings import stack_name
 
 APPLICATION = {"Key": "application", "Value": "runledger"}
 PARTS = ("data", "events", "api", "observability")
@@ -60,7 +61,7 @@ def find_stack(session: Any, name: str) -> Stack | None:
 
 def parts(session: Any, stage: str) -> list[Stack]:
     """The existing stacks of a stage, without those in other regions."""
-    return [each for part in PARTS if (each := find_stack(session, f"runledger-{stage}-{part}"))]
+    return [each for part in PARTS if (each := find_stack(session, stack_name(stage, part)))]
 
 
 def our_stacks(session: Any) -> Iterator[Stack]:

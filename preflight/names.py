@@ -5,6 +5,7 @@ from typing import Any
 
 from preflight import cloudformation
 from preflight.results import Ok, Outcome, Problem
+from stacks.settings import prefix_of, stack_name
 
 REMOVAL = "docs/operating.md#remove-it"
 
@@ -15,7 +16,7 @@ def fixed_names(session: Any, stage: str) -> Outcome:
     Names in this deployment's own stacks don't count, even if its first deployment failed. A deployment of the stage in
     another region may forward events from here, but its names are all different.
     """
-    ours = [each for each in cloudformation.our_stacks(session) if each.name.startswith(f"runledger-{stage}-")]
+    ours = [each for each in cloudformation.our_stacks(session) if each.name.startswith(f"{prefix_of(stage)}-")]
     own = cloudformation.resources(session, ours)
     taken = [f"{kind} {name}" for kind, name, resource in _in_use(session, stage) if resource not in own]
     if taken:
@@ -25,7 +26,7 @@ def fixed_names(session: Any, stage: str) -> Outcome:
 
 def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str, str]]:
     """The kind, name and id of every resource whose name a deployment of the stage would use."""
-    prefix = f"runledger-{stage}"
+    prefix = prefix_of(stage)
     cloudwatch, logs = session.client("cloudwatch"), session.client("logs")
     wanted = {prefix, f"{prefix}-{session.region_name}"}
     for page in cloudwatch.get_paginator("list_dashboards").paginate(DashboardNamePrefix=prefix):
@@ -46,13 +47,13 @@ def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str, str]]:
 def leftovers(session: Any, stage: str) -> Outcome:
     """Tables and queues of deleted stacks. A new deployment wouldn't use them: it creates resources with new names."""
     left = []
-    if cloudformation.find_stack(session, f"runledger-{stage}-data") is None:
+    if cloudformation.find_stack(session, stack_name(stage, "data")) is None:
         pages = session.client("dynamodb").get_paginator("list_tables").paginate()
         names = [name for page in pages for name in page["TableNames"]]
-        left += [f"table {name}" for name in names if name.startswith(f"runledger-{stage}-data-")]
+        left += [f"table {name}" for name in names if name.startswith(f"{stack_name(stage, 'data')}-")]
     for part in ("events", "api"):
-        if cloudformation.find_stack(session, f"runledger-{stage}-{part}") is None:
-            prefix = f"runledger-{stage}-{part}-"
+        if cloudformation.find_stack(session, stack_name(stage, part)) is None:
+            prefix = f"{stack_name(stage, part)}-"
             urls = session.client("sqs").list_queues(QueueNamePrefix=prefix).get("QueueUrls", [])
             left += [f"queue {url.rpartition('/')[2]}" for url in urls]
     if left:

@@ -9,7 +9,7 @@ from runledger.model.tag_patterns import has_wildcard, matches
 
 from preflight.cloudformation import Stack, find_stack, our_stacks
 from preflight.results import Ok, Outcome, Problem, Skipped
-from stacks.settings import Settings
+from stacks.settings import Settings, stack_name
 
 
 def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
@@ -50,5 +50,5 @@ def _stops_the_same(stack: Stack, settings: Settings) -> bool:
 
 def _own_stack(settings: Settings, region: str, main_region: str) -> str:
     if region == main_region:
-        return f"runledger-{settings.stage}-events"
+        return stack_name(settings.stage, "events")
     return settings.forwarder_stack(region, main_region)

@@ -32,6 +32,15 @@ REPLACED = {
 }
 
 
+def prefix_of(stage: str) -> str:
+    """The beginning of the names of stacks and of resources with fixed names."""
+    return f"runledger-{stage}"
+
+
+def stack_name(stage: str, part: str) -> str:
+    return f"{prefix_of(stage)}-{part}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
     """The auto-scaling limits with provisioned capacity. They apply to every table and index."""
@@ -107,8 +116,7 @@ class Settings:
 
     @property
     def prefix(self) -> str:
-        """The beginning of the names of stacks and of resources with fixed names."""
-        return f"runledger-{self.stage}"
+        return prefix_of(self.stage)
 
     def regions_beside(self, main_region: str | None) -> tuple[str, ...]:
         """Regions with runners whose events are forwarded to the main region."""

@@ -16,7 +16,7 @@ from aws_cdk import aws_sqs as sqs
 from stacks.constructs import compliance
 from stacks.constructs.function import LedgerFunction
 from stacks.constructs.parts import camel_case, dead_letters
-from stacks.settings import Settings
+from stacks.settings import Settings, stack_name
 
 READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 CHANGED = {"eventName": ["INSERT", "MODIFY"]}
@@ -25,7 +25,7 @@ UNTIL_EXPIRED = -1
 
 
 def data_stack(settings: Settings) -> str:
-    return f"{settings.prefix}-data"
+    return stack_name(settings.stage, "data")
 
 
 def stream_output(table: str) -> str:

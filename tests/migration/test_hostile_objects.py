@@ -12,7 +12,7 @@ from moto import mock_aws
 from runledger.migration.key_pattern import DEFAULT, KeyPattern
 from runledger.migration.objects import LARGEST_BODY, Selection
 from runledger.migration.stored import BucketSource, FolderSource, OtherKey, Source
-from runledger.migration.webhook_groups import OTHER_KEYS, UNREADABLE, JobWebhooks, grouped, read
+from runledger.migration.webhook_groups import Handled, JobWebhooks, grouped, read
 from runledger.model import times
 
 from tests.support.beds import KEEP_SESSION
@@ -67,7 +67,7 @@ def test_a_file_that_is_no_regular_file_is_no_webhook(folder: Path, create: Call
     create(folder / OTHER)
     source = FolderSource(folder)
     assert isinstance(list(source.listed(PATTERN))[1], OtherKey)
-    assert (total(source, OTHER_KEYS), len(receipts(source))) == (1, 1)
+    assert (total(source, Handled.OTHER_KEYS), len(receipts(source))) == (1, 1)
 
 
 def test_a_name_that_is_no_text_is_no_webhook(folder: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_is_unreadable(folder: Path, monkeypatch: pyt
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", denied)
-    assert total(FolderSource(folder), UNREADABLE) == 1
+    assert total(FolderSource(folder), Handled.UNREADABLE) == 1
 
 
 @pytest.mark.parametrize("modified", [1e12, -1e11])

@@ -7,17 +7,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from runledger.migration.importing import ALREADY_RECORDED, EXPIRED, IMPORTED, Import
+from runledger.migration.importing import Import
 from runledger.migration.objects import Skipped, StoredWebhook
-from runledger.migration.webhook_groups import (
-    ARCHIVED,
-    GONE,
-    OTHER_KEYS,
-    UNREADABLE,
-    Group,
-    JobWebhooks,
-    grouped,
-)
+from runledger.migration.webhook_groups import Group, Handled, JobWebhooks, grouped
 from runledger.model import times
 
 from runledger_cli.migration.access import Access, translated
@@ -28,7 +20,11 @@ from runledger_cli.migration.progress import Progress
 if TYPE_CHECKING:
     from runledger_cli.session import Session
 
-COUNTS = (IMPORTED, ALREADY_RECORDED, EXPIRED, ARCHIVED, OTHER_KEYS, *Skipped, GONE, UNREADABLE)
+COUNTS = (
+    *(Handled.IMPORTED, Handled.ALREADY_RECORDED, Handled.EXPIRED, Handled.ARCHIVED, Handled.OTHER_KEYS),
+    *Skipped,
+    *(Handled.GONE, Handled.UNREADABLE),
+)
 LISTED_AT_MOST = 20
 GROUPS_BETWEEN_MARKERS = 25
 CONTINUE = ". Run the same command again to continue where it stopped"
@@ -73,7 +69,7 @@ class Importing:
         if not self._is_dry_run:
             self._marker.remove()
         self._report()
-        return 1 if self._counts[UNREADABLE] else 0
+        return 1 if self._counts[Handled.UNREADABLE] else 0
 
     def _done(self, group: Group, result: JobWebhooks) -> None:
         self._counts += result.counts

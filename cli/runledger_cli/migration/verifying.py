@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from runledger.migration import webhook_groups
 from runledger.migration.comparison import Difference, differences
-from runledger.migration.importing import EXPIRED
 from runledger.migration.objects import Skipped, StoredWebhook
-from runledger.migration.webhook_groups import ARCHIVED, GONE, OTHER_KEYS, UNREADABLE, Group, grouped
+from runledger.migration.webhook_groups import Group, Handled, grouped
 from runledger.model import times
 
 from runledger_cli.migration.access import Access, translated
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 SAME, DIFFERING = "matching_jobs", "differing_jobs"
-COUNTS = (SAME, DIFFERING, EXPIRED, ARCHIVED, OTHER_KEYS, *Skipped, GONE, UNREADABLE)
+COUNTS = (
+    *(SAME, DIFFERING, Handled.EXPIRED, Handled.ARCHIVED, Handled.OTHER_KEYS),
+    *Skipped,
+    *(Handled.GONE, Handled.UNREADABLE),
+)
 LISTED_AT_MOST = 100
 
 
@@ -67,7 +70,7 @@ def compare(group: Group, access: Access, now: str) -> Compared:
         if not job.receipts:
             continue
         if job.is_expired(now, access.retention_days):
-            compared.counts[EXPIRED] += len(job.receipts)
+            compared.counts[Handled.EXPIRED] += len(job.receipts)
             continue
         first = job.receipts[0]
         recorded = access.ledger.jobs.get(first.installation_id, first.job_id)

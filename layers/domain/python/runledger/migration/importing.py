@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from runledger.migration import webhook_groups
 from runledger.migration.objects import Selection
 from runledger.migration.stored import Source
-from runledger.migration.webhook_groups import Group, JobWebhooks
+from runledger.migration.webhook_groups import Group, Handled, JobWebhooks
 from runledger.model.inputs import Receipt
 from runledger.recording.decision import decide
 from runledger.recording.ledger import Ledger
-
-IMPORTED, ALREADY_RECORDED, EXPIRED = "imported", "already_recorded", "expired"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +35,15 @@ class Import:
             total.counts += job.counts
             total.unreadable += job.unreadable
             if job.is_expired(self.now, self.retention_days):
-                total.counts[EXPIRED] += len(job.receipts)
+                total.counts[Handled.EXPIRED] += len(job.receipts)
             else:
                 total.counts += Counter(map(self._import, job.receipts))
         return total
 
-    def _import(self, receipt: Receipt) -> str:
+    def _import(self, receipt: Receipt) -> Handled:
         job = self.ledger.jobs.get(receipt.installation_id, receipt.job_id)
         if job is not None and decide(job, receipt).job is job:
-            return ALREADY_RECORDED
+            return Handled.ALREADY_RECORDED
         if not self.is_dry_run:
             self.ledger.record(receipt)
-        return IMPORTED
+        return Handled.IMPORTED

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from runledger.migration.objects import Selection, Skipped, StoredWebhook, check_size, receipt_of
 from runledger.migration.stored import Archived, OtherKey, Source
@@ -10,9 +11,20 @@ from runledger.model import times
 from runledger.model.errors import Refusal
 from runledger.model.inputs import Receipt
 
-ARCHIVED, GONE, OTHER_KEYS, UNREADABLE = "archived", "gone", "other_keys", "unreadable"
 # Further keys of a job start a new group, because a pattern may assign every key to one job.
 LARGEST_GROUP = 200
+
+
+class Handled(StrEnum):
+    """What became of a stored webhook, besides `Skipped`."""
+
+    IMPORTED = "imported"
+    ALREADY_RECORDED = "already_recorded"
+    EXPIRED = "expired"
+    ARCHIVED = "archived"
+    OTHER_KEYS = "other_keys"
+    GONE = "gone"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(kw_only=True)
@@ -58,25 +70,25 @@ def grouped(listed: Iterable[StoredWebhook | OtherKey]) -> Iterator[Group]:
 
 def read(group: Group, source: Source, selection: Selection) -> list[JobWebhooks]:
     """Grouped by job. If the key doesn't name the job, the body does."""
-    counts: Counter[str] = Counter({OTHER_KEYS: group.other_keys})
+    counts: Counter[str] = Counter({Handled.OTHER_KEYS: group.other_keys})
     whole = JobWebhooks(receipts=[], counts=counts)
     by_job: dict[tuple[int, int], list[Receipt]] = {}
     for stored in group.listed:
         if stored.archived:
-            counts[ARCHIVED] += 1
+            counts[Handled.ARCHIVED] += 1
             continue
         try:
             check_size(stored.size)
             found = source.read(stored)
-            receipt = receipt_of(*found, selection) if found else GONE
+            receipt = receipt_of(*found, selection) if found else Handled.GONE
         except Refusal as refusal:
-            counts[UNREADABLE] += 1
+            counts[Handled.UNREADABLE] += 1
             whole.unreadable.append((stored.key, str(refusal)))
             continue
         except Archived:
-            counts[ARCHIVED] += 1
+            counts[Handled.ARCHIVED] += 1
             continue
-        if isinstance(receipt, Skipped | str):
+        if isinstance(receipt, Skipped | Handled):
             counts[receipt] += 1
         else:
             by_job.setdefault((receipt.installation_id, receipt.job_id), []).append(receipt)
