@@ -22,11 +22,11 @@ def stuck_job(job: Job, *, since: str, at: str) -> FeedEvent:
 def forgotten_approval(approval: Mapping[str, Any], *, at: str) -> FeedEvent:
     """`approval` has the fields of `queries.forgotten_approvals.ForgottenApproval`."""
     found = {name: value for name, value in approval.items() if value is not None}
-    scope, since = found["installation_id"], found["waiting_since"]
+    installation_id, since = found["installation_id"], found["waiting_since"]
     named = (found.get("run_id"), found.get("run_attempt"), found.get("deployment_id"))
     return FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "approval", *named, FeedType.APPROVAL_FORGOTTEN, since),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "approval", *named, FeedType.APPROVAL_FORGOTTEN, since),
         event_type=FeedType.APPROVAL_FORGOTTEN,
         occurred_at=at,
         subject=f"runs/{named[0]}/attempts/{named[1]}",

@@ -49,11 +49,11 @@ def _head(before: Item, after: Item) -> Iterator[FeedEvent]:
     if state == was or (state == HeadState.GREEN and was != HeadState.RED):
         return
     kind = FeedType.HEAD_TURNED_RED if state == HeadState.RED else FeedType.HEAD_TURNED_GREEN
-    scope, repo, branch = after["installation_id"], after["repo_full_name"], after["branch"]
+    installation_id, repo, branch = after["installation_id"], after["repo_full_name"], after["branch"]
     began = (after["since_run_id"], after["since"])
     yield FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "head", repo, branch, after["workflow_id"], kind, *began),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "head", repo, branch, after["workflow_id"], kind, *began),
         event_type=kind,
         occurred_at=after["since"],
         subject=f"heads/{repo}",
@@ -74,12 +74,12 @@ def _environment(before: Item, after: Item) -> Iterator[FeedEvent]:
     current = after.get("current")
     if current is None or _identity(current) == _identity(before.get("current") or {}):
         return
-    scope, repo, environment = after["installation_id"], after["repo_full_name"], after["environment"]
+    installation_id, repo, environment = after["installation_id"], after["repo_full_name"], after["environment"]
     kind = FeedType.ENVIRONMENT_CHANGED
     previous = {"previous": present(after["previous"], DEPLOYMENT_FIELDS)} if "previous" in after else {}
     yield FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "environment", repo, environment, kind, *_identity(current)),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "environment", repo, environment, kind, *_identity(current)),
         event_type=kind,
         occurred_at=after["since"],
         subject=f"environments/{repo}",
@@ -103,10 +103,10 @@ def _line(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 
 def _line_event(kind: FeedType, line: Item, at: str, *identity: object) -> FeedEvent:
-    scope, name, version = line["installation_id"], line["name"], line["version"]
+    installation_id, name, version = line["installation_id"], line["name"], line["version"]
     return FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "release", name, version, kind, *identity),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "release", name, version, kind, *identity),
         event_type=kind,
         occurred_at=at,
         subject=f"releases/{name}/{version}",

@@ -81,10 +81,10 @@ def job_payload(job: Item) -> dict[str, Any]:
 
 
 def job_event(kind: FeedType, job: Item, at: str, *identity: object, origin: str = JOBS, **more: Any) -> FeedEvent:
-    scope, job_id = job["installation_id"], job["job_id"]
+    installation_id, job_id = job["installation_id"], job["job_id"]
     return FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "job", job_id, kind, *identity),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "job", job_id, kind, *identity),
         event_type=kind,
         occurred_at=at,
         subject=f"jobs/{job_id}",
@@ -132,10 +132,10 @@ def _history(before: Item, after: Item) -> Iterator[FeedEvent]:
     """A job's item doesn't show that the reconciler changed it, so this event is derived from the job's history."""
     if before or after.get("event_type") != EventType.JOB_RECONCILED or "changes" not in after:
         return
-    scope, job_id, kind = after["installation_id"], after["job_id"], FeedType.JOB_RECONCILED
+    installation_id, job_id, kind = after["installation_id"], after["job_id"], FeedType.JOB_RECONCILED
     yield FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "job", job_id, kind, after["delivery_id"]),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "job", job_id, kind, after["delivery_id"]),
         event_type=kind,
         occurred_at=after["timestamp"],
         subject=f"jobs/{job_id}",
@@ -154,11 +154,11 @@ def _run(before: Item, after: Item) -> Iterator[FeedEvent]:
     ended_at = after.get("updated_at") or after.get("checked_at") or after["created_at"]
     if _was_looked_up(before, after, since=ended_at):
         return
-    scope, run_id, attempt = after["installation_id"], after["run_id"], after["run_attempt"]
+    installation_id, run_id, attempt = after["installation_id"], after["run_id"], after["run_attempt"]
     kind = FeedType.RUN_FAILED if conclusion in FAILURES else FeedType.RUN_COMPLETED
     yield FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "run", run_id, attempt, kind, conclusion),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "run", run_id, attempt, kind, conclusion),
         event_type=kind,
         occurred_at=ended_at,
         subject=f"runs/{run_id}/attempts/{attempt}",
@@ -180,10 +180,10 @@ def _deployment(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 
 def _deployment_event(kind: FeedType, deployment: Item, at: str) -> FeedEvent:
-    scope, deployment_id = deployment["installation_id"], deployment["deployment_id"]
+    installation_id, deployment_id = deployment["installation_id"], deployment["deployment_id"]
     return FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "deployment", deployment_id, kind),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "deployment", deployment_id, kind),
         event_type=kind,
         occurred_at=at,
         subject=f"deployments/{deployment_id}",
@@ -206,10 +206,10 @@ def _runner(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 
 def _runner_event(kind: FeedType, runner: Item, at: str, *identity: object) -> FeedEvent:
-    scope, runner_id = runner["installation_id"], runner["runner_id"]
+    installation_id, runner_id = runner["installation_id"], runner["runner_id"]
     return FeedEvent(
-        installation_id=scope,
-        event_id=event_id(scope, "runner", runner_id, kind, *identity),
+        installation_id=installation_id,
+        event_id=event_id(installation_id, "runner", runner_id, kind, *identity),
         event_type=kind,
         occurred_at=at,
         subject=f"runners/{runner_id}",

@@ -68,13 +68,13 @@ class FeedWriter:
 
     def _claim(self, event: FeedEvent, position: str) -> bool:
         """False if the event is already in the feed."""
-        scope = event.installation_id
-        if self.table.mark(scope, event.event_id, position):
+        installation_id = event.installation_id
+        if self.table.mark(installation_id, event.event_id, position):
             return True
-        marked = self.table.position_of(scope, event.event_id)
-        if marked and self.table.exists(scope, marked):
+        marked = self.table.position_of(installation_id, event.event_id)
+        if marked and self.table.exists(installation_id, marked):
             return False
-        self.table.mark_again(scope, event.event_id, position)
+        self.table.mark_again(installation_id, event.event_id, position)
         return True
 
     def _time_after(self, newest: str | None) -> str:

@@ -145,19 +145,19 @@ class Administration:
         return [self._post(RunledgerType.MESSAGE, checked, each, author, identity=identity) for each in found]
 
     def send_again(self, message: Mapping[str, Any], author: Author) -> NewMessage:
-        scope = message["installation_id"]
+        installation_id = message["installation_id"]
         if message["status"] != MessageStatus.FAILED:
             raise NotPossible(f"The message is {message['status']}: only failed messages can be sent again")
-        subscription = self.get(scope, message["subscription_id"])
+        subscription = self.get(installation_id, message["subscription_id"])
         if subscription is None or not subscription.enabled:
             raise NotPossible("The subscription of this message was deleted or is disabled")
-        payload = self.outbox.messages.payload(scope, message["message_id"])
+        payload = self.outbox.messages.payload(installation_id, message["message_id"])
         if payload is None:
             raise NotPossible("The payload of this message has expired")
-        self._count(scope, 1, author)
+        self._count(installation_id, 1, author)
         again = messages.sent_again(message, payload, author)
         self.outbox.post(again)
-        self.outbox.messages.mark_resent(scope, message["message_id"], resent_as=again.message_id)
+        self.outbox.messages.mark_resent(installation_id, message["message_id"], resent_as=again.message_id)
         return again
 
     def _channels_for(self, author: Author) -> ChannelSettings:

@@ -29,11 +29,11 @@ class EventStatus:
         position = self._position(message)
         if position is None:
             return
-        scope = message["installation_id"]
+        installation_id = message["installation_id"]
         if status is MessageStatus.FAILED:
-            self.feed.failed(scope, position)
-        if self.deliveries.ended(scope, message["event_id"], message["subscription_id"]):
-            self.feed.delivered(scope, position)
+            self.feed.failed(installation_id, position)
+        if self.deliveries.ended(installation_id, message["event_id"], message["subscription_id"]):
+            self.feed.delivered(installation_id, position)
 
     def _position(self, message: Mapping[str, Any]) -> str | None:
         """None for a message that doesn't belong to a feed event."""

@@ -94,8 +94,8 @@ def runledger_message(
     kind: RunledgerType, data: Mapping[str, Any], subscription: Subscription, author: Author, *, identity: str
 ) -> NewMessage:
     """`identity` distinguishes it from others of its kind: a request, or the time at which a schedule was due."""
-    scope, found = subscription.installation_id, runledger_message_id(kind, subscription, identity)
-    source = f"/v1/installations/{scope}"
+    installation_id, found = subscription.installation_id, runledger_message_id(kind, subscription, identity)
+    source = f"/v1/installations/{installation_id}"
     payload = {
         "specversion": SPEC_VERSION,
         "id": found,
@@ -109,7 +109,7 @@ def runledger_message(
         "data": dict(data),
     }
     return NewMessage(
-        installation_id=scope,
+        installation_id=installation_id,
         message_id=found,
         subscription_id=subscription.subscription_id,
         message_type=kind,
@@ -122,10 +122,10 @@ def runledger_message(
 
 def sent_again(failed: Mapping[str, Any], payload: Mapping[str, Any], author: Author) -> NewMessage:
     """A new message, because a message's status never goes back. Each failed message is sent again at most once."""
-    scope, original = failed["installation_id"], failed["message_id"]
+    installation_id, original = failed["installation_id"], failed["message_id"]
     return NewMessage(
-        installation_id=scope,
-        message_id=message_id(scope, "again", original),
+        installation_id=installation_id,
+        message_id=message_id(installation_id, "again", original),
         subscription_id=failed["subscription_id"],
         message_type=failed["message_type"],
         payload=payload,

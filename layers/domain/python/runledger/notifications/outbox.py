@@ -26,11 +26,11 @@ class Outbox:
     def post(self, message: NewMessage) -> bool:
         """Returns whether the message is new. Raises Malformed if its payload isn't valid."""
         payloads.check(message.payload, installation_id=message.installation_id)
-        scope, found = message.installation_id, message.message_id
+        installation_id, found = message.installation_id, message.message_id
         is_new = self.messages.create(message.to_item(), message.payload)
-        if is_new or self._status(scope, found) == MessageStatus.CREATED:
-            self.queue.send(QueuedMessage(installation_id=scope, message_id=found, dispatch=1))
-            self.messages.mark_queued(scope, found, at=self.now())
+        if is_new or self._status(installation_id, found) == MessageStatus.CREATED:
+            self.queue.send(QueuedMessage(installation_id=installation_id, message_id=found, dispatch=1))
+            self.messages.mark_queued(installation_id, found, at=self.now())
         return is_new
 
     def _status(self, installation_id: int, message_id: str) -> Any:

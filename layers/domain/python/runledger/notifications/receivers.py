@@ -36,10 +36,10 @@ class Receivers:
             self.table.succeeded(subscription.installation_id, subscription.subscription_id, at=at, is_slow=is_slow)
 
     def failed(self, subscription: Subscription, *, at: str, error: str, retry_after: int | None) -> None:
-        scope, subscription_id = subscription.installation_id, subscription.subscription_id
-        failures = self.table.failed(scope, subscription_id, at=at, error=error)
+        installation_id, subscription_id = subscription.installation_id, subscription.subscription_id
+        failures = self.table.failed(installation_id, subscription_id, at=at, error=error)
         if seconds := attempts.pause_seconds(failures, retry_after=retry_after):
-            self.table.pause(scope, subscription_id, until=times.earlier(at, seconds=-seconds))
+            self.table.pause(installation_id, subscription_id, until=times.earlier(at, seconds=-seconds))
 
 
 def lane_of(health: Mapping[str, Any]) -> Lane:

@@ -57,18 +57,18 @@ class Router:
 
     def route(self, item: Mapping[str, Any]) -> Routed:
         """Routes a stored event. Safe to repeat: message ids are derived from the event and the subscription."""
-        scope, event_id, position = item["installation_id"], item["event_id"], item[schema.SORT]
+        installation_id, event_id, position = item["installation_id"], item["event_id"], item[schema.SORT]
         at = written_at(position)
         payload = messages.event_envelope(item, written_at=at)
         # Events may be routed long after they were written. A new subscription doesn't get older events.
-        known = (each for each in self.subscriptions.of(scope) if each.created_at <= at)
+        known = (each for each in self.subscriptions.of(installation_id) if each.created_at <= at)
         matching = [each for each in known if each.matches(payload)]
         wanted = [each.subscription_id for each in matching if self._is_within_limit(each, event_id, at=at)]
-        if not wanted or not self._is_admitted(scope, event_id, len(wanted)):
+        if not wanted or not self._is_admitted(installation_id, event_id, len(wanted)):
             return Routed(suppressed=len(matching))
         now = self.outbox.now()
-        pending = self.deliveries.expect(scope, event_id, position=position, subscription_ids=wanted, at=now)
-        found = [messages.of_event(payload, each, installation_id=scope, at=now) for each in sorted(pending)]
+        pending = self.deliveries.expect(installation_id, event_id, position=position, subscription_ids=wanted, at=now)
+        found = [messages.of_event(payload, each, installation_id=installation_id, at=now) for each in sorted(pending)]
         return Routed(created=sum(map(self.outbox.post, found)), suppressed=len(matching) - len(wanted))
 
     def _is_admitted(self, installation_id: int, event_id: str, number: int) -> bool:
@@ -82,6 +82,6 @@ class Router:
         most = subscription.at_most_per_hour
         if not most:
             return True
-        scope, subscription_id = subscription.installation_id, subscription.subscription_id
-        message_id = messages.id_of_event(scope, event_id, subscription_id)
-        return self.deliveries.count_in_hour(scope, subscription_id, message_id, at=at, most=most)
+        installation_id, subscription_id = subscription.installation_id, subscription.subscription_id
+        message_id = messages.id_of_event(installation_id, event_id, subscription_id)
+        return self.deliveries.count_in_hour(installation_id, subscription_id, message_id, at=at, most=most)

@@ -88,11 +88,11 @@ class Schedules:
         if due_at < begin:
             return False
         kind = RunledgerType.DIGEST if schedule.content is Content.DIGEST else RunledgerType.REMINDER
-        scope, subscription_id = subscription.installation_id, subscription.subscription_id
-        if self.outbox.messages.get(scope, messages.runledger_message_id(kind, subscription, due_at)):
+        installation_id, subscription_id = subscription.installation_id, subscription.subscription_id
+        if self.outbox.messages.get(installation_id, messages.runledger_message_id(kind, subscription, due_at)):
             return False
         if schedule.content is Content.DIGEST:
-            wanted = (scope, Period.ending(due_at, schedule.every), _only_repository(subscription))
+            wanted = (installation_id, Period.ending(due_at, schedule.every), _only_repository(subscription))
             data = read.get(wanted) or self._digest(wanted, has_time)
             read[wanted] = data
         else:
@@ -102,9 +102,11 @@ class Schedules:
         return self.outbox.post(message)
 
     def _digest(self, wanted: Wanted, has_time: HasTime) -> dict[str, Any]:
-        scope, period, only = wanted
+        installation_id, period, only = wanted
         end = self.clock() + DIGEST_SECONDS
-        return self.digests.read(scope, period, repo_full_name=only, has_time=lambda: has_time() and self.clock() < end)
+        return self.digests.read(
+            installation_id, period, repo_full_name=only, has_time=lambda: has_time() and self.clock() < end
+        )
 
 
 def _only_repository(subscription: Subscription) -> str | None:

@@ -57,17 +57,17 @@ class Publications:
         return [LineKey(publication.installation_id, package["name"], version) for package, version in published]
 
     def _published(self, publication: Publication) -> Iterator[tuple[dict[str, Any], str]]:
-        scope, source = publication.installation_id, publication.published_by
+        installation_id, source = publication.installation_id, publication.published_by
         name, version = publication.package_name, publication.package_version
         if source is PublishedBy.API:
-            package = self.packages.get(scope, name) if name else None
+            package = self.packages.get(installation_id, name) if name else None
             if package and version:
                 yield package, version
             return
         if source is PublishedBy.REGISTRY_PACKAGE and publication.ecosystem == NPM and name and names.is_name(name):
             self._create(publication, name)
-        listed = self.packages.of_repository(scope, publication.repo_full_name)
-        found = self.packages.many(scope, listed)
+        listed = self.packages.of_repository(installation_id, publication.repo_full_name)
+        found = self.packages.many(installation_id, listed)
         bound = {
             each: item
             for each, item in sorted(found.items())
@@ -97,12 +97,12 @@ class Publications:
         )
 
     def _publish(self, package: Mapping[str, Any], version: str, publication: Publication) -> None:
-        scope, name = publication.installation_id, package["name"]
+        installation_id, name = publication.installation_id, package["name"]
         rebuilds = self._rebuilds_at(package, publication.published_at)
         joined = _joined(rebuilds, name, version)
         _, stored = self.packages.claim_version(
             {
-                "installation_id": scope,
+                "installation_id": installation_id,
                 "name": name,
                 "version": version,
                 "published_at": publication.published_at,
@@ -118,9 +118,9 @@ class Publications:
         self._set_latest(stored)
         self._set_dependencies(stored, publication)
         if stored.get("joined"):
-            self.lines.join(LineKey(scope, *stored["joined"]), name, version)
+            self.lines.join(LineKey(installation_id, *stored["joined"]), name, version)
             return
-        line = LineKey(scope, name, version)
+        line = LineKey(installation_id, name, version)
         plan = self.lines.plan(line)
         if plan is None and stored.get("has_line"):
             return  # expired
@@ -132,12 +132,12 @@ class Publications:
         if plan["mode"] == RebuildMode.ENFORCE and plan["dependents"]:
             self.send(line)
         if "has_line" not in stored:
-            self.packages.note_line(scope, name, version)
+            self.packages.note_line(installation_id, name, version)
 
     def _rebuilds_at(self, package: Mapping[str, Any], at: str) -> list[tuple[LineKey, dict[str, Any]]]:
         """The rebuilds that ran in the package's repository at this time, the longest open ones first."""
-        scope = package["installation_id"]
-        opened = self.lines.rebuilds(scope, package["repo_full_name"])[-MOST_OPEN:]
+        installation_id = package["installation_id"]
+        opened = self.lines.rebuilds(installation_id, package["repo_full_name"])[-MOST_OPEN:]
         items = [(line, self.lines.dependent(line, name) or {}) for line, name in opened]
         return [(line, item) for line, item in items if _ran_at(item, at)]
 
@@ -157,13 +157,13 @@ class Publications:
         return max(lower, key=versions.order, default=None)
 
     def _set_latest(self, version: Mapping[str, Any]) -> None:
-        scope, name = version["installation_id"], version["name"]
+        installation_id, name = version["installation_id"], version["name"]
         latest = {"version": version["version"], "published_at": version["published_at"]}
         for _ in range(TRIES):
-            seen = (self.packages.get(scope, name) or {}).get("version")
+            seen = (self.packages.get(installation_id, name) or {}).get("version")
             if not versions.is_later(version["version"], seen):
                 return
-            if self.packages.set_latest(scope, name, latest=latest, seen=seen):
+            if self.packages.set_latest(installation_id, name, latest=latest, seen=seen):
                 return
         raise ContendedError(f"package {name} is being published by another process: try again")
 
@@ -182,14 +182,14 @@ class Publications:
         raise ContendedError(f"package {version['name']} is being changed by another process: try again")
 
     def _plan(self, line: LineKey, after: Sequence[str]) -> dict[str, Any]:
-        scope = line.installation_id
+        installation_id = line.installation_id
         known: dict[str, dict[str, Any]] = {}
 
         def dependents(name: str) -> dict[str, str]:
-            listed = self.packages.dependents(scope, name, limit=graph.MOST_EDGES + 1)
+            listed = self.packages.dependents(installation_id, name, limit=graph.MOST_EDGES + 1)
             if len(listed) > graph.MOST_EDGES:
                 raise graph.TooManyDependents
-            known.update(self.packages.many(scope, [each for each in listed if each not in known]))
+            known.update(self.packages.many(installation_id, [each for each in listed if each not in known]))
             return {
                 each: known[each]["dependencies"][name]
                 for each in listed
@@ -203,7 +203,7 @@ class Publications:
             is_rebuilt=lambda name: "workflow" in known[name],
         )
         # Only a GitHub App can dispatch a workflow.
-        mode = RebuildMode.DRY_RUN if scope == NO_INSTALLATION else self.mode
+        mode = RebuildMode.DRY_RUN if installation_id == NO_INSTALLATION else self.mode
         return {"mode": mode, "problem": plan.problem, "dependents": [*_dependents(plan, known, mode)]}
 
 
