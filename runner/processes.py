@@ -40,7 +40,7 @@ class Signals:
 
 
 class Child:
-    """The runner, in a process group of its own, so Ctrl-C doesn't cancel its job."""
+    """The runner, in a separate process group, so Ctrl-C doesn't cancel its job."""
 
     def __init__(self, program: Path, environ: Mapping[str, str], signals: Signals) -> None:
         self._signals = signals

@@ -1,4 +1,4 @@
-"""The topic that alarms notify: one in each region, because an alarm can only use a topic of its own region."""
+"""The topic that alarms notify: one in each region, because an alarm can only use a topic in its region."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam

@@ -21,9 +21,9 @@ def forward(
 ) -> dict[str, Any]:
     """The response for Lambda, which repeats the batch from the first failed record on.
 
-    `tables` maps physical names to those of the schema. Translation calls no service, so a record that fails would
-    fail each time: it is discarded. If sending or discarding fails, the whole batch is repeated: the writer recognises
-    events that it has written before.
+    `tables` maps physical table names to names in the schema. Translation calls no service, so a record that fails
+    would fail each time: it is discarded. If sending or discarding fails, the whole batch is repeated: the writer
+    recognises events that it has written before.
     """
     events: list[FeedEvent] = []
     try:

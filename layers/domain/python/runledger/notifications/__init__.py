@@ -1,1 +1,1 @@
-"""Notifications: subscriptions to events of the feed, their messages, and the channels that deliver them."""
+"""Notifications: subscriptions to feed events, their messages, and the channels that send them."""

@@ -14,7 +14,8 @@ LONGEST_VALUE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Patterns, in which `*` matches any text. An empty list of types matches no event; other empty lists match all.
+    """Patterns as in `fnmatch`: `*` matches any text. An empty list of types matches no event; other empty lists match
+    all. GitHub's names contain none of the characters that are special in patterns.
 
     An event without a repository, branch or conclusion doesn't match a filter for it.
     """

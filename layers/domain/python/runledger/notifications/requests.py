@@ -1,6 +1,6 @@
-"""Subscriptions as callers of the API describe them: what is accepted. Pure.
+"""Checks the subscriptions that API callers create or change. Pure.
 
-Malformed names the field at fault. Values aren't repeated in it: one may be a misplaced secret.
+Malformed names the invalid field. It doesn't contain the value, which may be a misplaced secret.
 """
 
 import re
@@ -33,7 +33,7 @@ SCHEDULE_FIELDS = {"every", "hour", "timezone", "weekday", "content", "text"}
 
 
 def with_changes(subscription: Subscription, values: Mapping[str, Any], settings: ChannelSettings) -> Subscription:
-    """The subscription with these values. Those that aren't given stay as they are; null removes one."""
+    """The subscription with these values. Fields that aren't given stay unchanged; null removes a value."""
     if unknown := sorted(values.keys() - CHANGEABLE):
         raise Malformed(unknown[0], "can't be changed" if unknown[0] == "kind" else "isn't a field of a subscription")
     changes: dict[str, Any] = {}
@@ -74,7 +74,7 @@ def schedule(name: str, value: Any) -> Schedule | None:
 
 
 def _checked(found: Subscription) -> Subscription:
-    """What depends on more than one field."""
+    """Checks rules that involve more than one field."""
     if not found.filter.types and found.schedule is None:
         raise Malformed("types", "should have at least one type, such as job.failed, unless there is a schedule")
     only = ONLY_TYPES.get(found.kind)

@@ -1,4 +1,4 @@
-"""Metrics and log lines of notifications."""
+"""Metrics and log lines for notifications."""
 
 from collections.abc import Mapping
 from typing import Any

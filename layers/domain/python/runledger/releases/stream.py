@@ -14,7 +14,7 @@ from runledger.tables.streams import Item, Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseStream:
-    """`tables` maps physical names to those of the schema. `run_changed` takes each new or changed run."""
+    """`tables` maps physical table names to names in the schema. `run_changed` is called for each changed run."""
 
     recorder: HeadRecorder
     tables: Mapping[str, str]
