@@ -12,8 +12,9 @@ from runledger.notifications.filters import EventFilter
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.queue import Lane, NotificationQueue, QueuedMessage, read
 from runledger.notifications.receivers import Receivers
-from runledger.notifications.routing import Router, SubscriptionCache
+from runledger.notifications.routing import Router
 from runledger.notifications.sender import Sender, Sent
+from runledger.notifications.subscription_cache import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.sweep import Sweep
 from runledger.tables import schema

@@ -7,7 +7,8 @@ from botocore.exceptions import ClientError
 from runledger.model.errors import UnavailableError
 from runledger.notifications import stream
 from runledger.notifications.filters import EventFilter
-from runledger.notifications.routing import FRESH_SECONDS, Routed, SubscriptionCache
+from runledger.notifications.routing import Routed
+from runledger.notifications.subscription_cache import FRESH_SECONDS, SubscriptionCache
 
 from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene, event, record

@@ -1,42 +1,17 @@
 """Turns feed events into messages: one for each subscription that matches."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from runledger.notifications import messages
 from runledger.notifications.outbox import Outbox
+from runledger.notifications.subscription_cache import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables import schema
 from runledger.tables.deliveries import DeliveriesTable
 from runledger.tables.feed import written_at
 from runledger.tables.message_counts import MessageCounts
-from runledger.tables.subscriptions import SubscriptionsTable
-
-# A change of a subscription takes effect within this time.
-FRESH_SECONDS = 30
-
-
-@dataclass(slots=True, kw_only=True)
-class SubscriptionCache:
-    table: SubscriptionsTable
-    clock: Callable[[], float]
-    _read: dict[int, tuple[float, tuple[Subscription, ...]]] = field(default_factory=dict)
-
-    def of(self, installation_id: int) -> tuple[Subscription, ...]:
-        read_at, found = self._read.get(installation_id, (float("-inf"), ()))
-        if self.clock() - read_at > FRESH_SECONDS:
-            found = tuple(map(Subscription.from_item, self.table.all(installation_id)))
-            self._read[installation_id] = self.clock(), found
-        return found
-
-    def enabled(self, installation_id: int, subscription_id: str) -> Subscription | None:
-        """None if it was deleted or is disabled, which is always checked against the table, not the cache."""
-        known = next((each for each in self.of(installation_id) if each.subscription_id == subscription_id), None)
-        if known is None or not known.enabled:
-            item = self.table.get(installation_id, subscription_id)
-            known = Subscription.from_item(item) if item else None
-        return known if known and known.enabled else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

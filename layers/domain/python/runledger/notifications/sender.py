@@ -19,7 +19,7 @@ from runledger.notifications.channels.interface import Channel, Outgoing, SendOu
 from runledger.notifications.event_status import EventStatus
 from runledger.notifications.queue import LONGEST_DELAY_SECONDS, Lane, NotificationQueue, QueuedMessage
 from runledger.notifications.receivers import Receivers, lane_of
-from runledger.notifications.routing import SubscriptionCache
+from runledger.notifications.subscription_cache import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import RunledgerType
 from runledger.tables.messages import MessagesTable, Next

@@ -10,8 +10,9 @@ from runledger.notifications.administration import Administration
 from runledger.notifications.channels.configs import SLACK_HOSTS, ChannelSettings
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.queue import Lane, NotificationQueue
-from runledger.notifications.routing import Router, SubscriptionCache
+from runledger.notifications.routing import Router
 from runledger.notifications.secrets import SecretStore
+from runledger.notifications.subscription_cache import SubscriptionCache
 from runledger.notifications.sweep import Sweep
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
