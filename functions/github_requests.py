@@ -10,7 +10,7 @@ from runledger.queries import github_requests
 from runledger.queries.github_requests import RequestOutcome, Result
 from runledger_github import wiring
 
-# Kept for the last call to GitHub.
+# Reserved for the last call to GitHub.
 RESERVED_MS = 5000
 
 wiring.requests()  # created before the first request

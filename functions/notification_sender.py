@@ -1,4 +1,4 @@
-"""The queues of notifications: each entry is one attempt to send a message."""
+"""Reads the notification queues. Each entry is one attempt to send a message."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The queue of publications: each version gets a release line, and its dependents are planned or rebuilt."""
+"""Reads the publications queue. Each version gets a release line, and its dependents are planned or rebuilt."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Queued re-run checks: a run has completed, and some of its jobs may have to be re-run."""
+"""Reads the queue of re-run checks: a run has completed, and some of its jobs may have to be re-run."""
 
 from typing import Any
 

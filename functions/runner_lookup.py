@@ -1,4 +1,4 @@
-"""Queued lookups: a job runs on a machine that no launcher has reported, and EC2 or ECS describes the machine."""
+"""Reads the queue of lookups: a job runs on a machine that no launcher reported, and EC2 or ECS describes it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The retry queue: inputs that could not be recorded at once are recorded now, or become dead letters."""
+"""Reads the retry queue: records inputs that could not be recorded at once. Those that fail become dead letters."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.model.errors import UnavailableError
 from runledger.model.prices import Price, PriceQuery
-from runledger.runners.prices import TROUBLE_FRESH_SECONDS, Prices
+from runledger.runners.prices import FAILURE_FRESH_SECONDS, Prices
 
 from tests.aws.canned_prices import AT, HOUR, TYPE, Ask, Desk, on_demand, spot
 from tests.aws.price_lists import product
@@ -64,7 +64,7 @@ def test_a_temporary_error_is_recognised_and_cached_for_a_minute_only(
     desk.stubs.refuse(service, call, code)
     with pytest.raises(UnavailableError, match="prices: .*" + code):
         ask(desk.prices)
-    desk.now += TROUBLE_FRESH_SECONDS
+    desk.now += FAILURE_FRESH_SECONDS
     desk.stubs.refuse(service, call, "AccessDenied")
     assert ask(desk.prices) is None
 
@@ -86,16 +86,16 @@ def test_a_job_is_recorded_without_a_price_rather_than_later(desk: Desk) -> None
     )
     found = desk.prices.find(wanted)
     assert (found.per_hour, found.on_demand_per_hour) == (None, None)
-    assert "ThrottlingException" in str(found.trouble)
+    assert "ThrottlingException" in str(found.error)
     assert "ThrottlingException" in desk.warnings[0]
 
 
 def test_after_a_time_out_other_jobs_do_not_wait_for_a_minute_and_later_ones_ask_again(desk: Desk) -> None:
     wanted = PriceQuery(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT)
     desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
-    assert desk.prices.find(wanted).trouble
-    assert desk.prices.find(wanted).trouble  # from memory: the stub expects one call
-    desk.now += TROUBLE_FRESH_SECONDS
+    assert desk.prices.find(wanted).error
+    assert desk.prices.find(wanted).error  # from memory: the stub expects one call
+    desk.now += FAILURE_FRESH_SECONDS
     desk.list(product("0.4"))
     assert desk.prices.find(wanted) == Price(per_hour=Decimal("0.4"), on_demand_per_hour=Decimal("0.4"))
 

@@ -187,7 +187,7 @@ def test_a_reported_price_counts_although_aws_fails_to_answer_for_the_other(desk
     desk.stubs.refuse("pricing", "get_products", "ThrottlingException")
     found = desk.prices.find(reported("spot", per_hour=Decimal("0.3")))
     assert (found.per_hour, found.on_demand_per_hour) == (Decimal("0.3"), None)
-    assert found.trouble
+    assert found.error
 
 
 def test_the_reported_price_of_a_task_on_fargate_counts(desk: Desk) -> None:

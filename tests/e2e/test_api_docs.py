@@ -59,7 +59,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     launched(runners, RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
     # EC2 has confirmed it and doesn't know it any more, so a pass suspects it as well.
     place = Place(account_id=ACCOUNT, region=outputs.region)
-    runners.change(RUNNER, at=AT, change=lambda runner: runner.owned(kind="ec2").confirmed(AT, place))
+    runners.change(RUNNER, at=AT, change=lambda runner: runner.with_values(kind="ec2").confirmed(AT, place))
     runners.suspect(RUNNER, at=AT, reason="job_completed")
     requested = ask(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {

@@ -167,7 +167,7 @@ def test_a_body_under_the_header_of_another_event_changes_nothing(world: World, 
 def test_the_response_reports_that_header_and_body_do_not_match(sender: Sender) -> None:
     status, problem = sender.send(payload(COMPLETED), event="workflow_run")
     assert status == 400
-    assert problem == "X-GitHub-Event is workflow_run, but the body is that of a workflow_job event"
+    assert problem == "X-GitHub-Event is workflow_run, but the body belongs to a workflow_job event"
 
 
 @pytest.mark.parametrize("header", ["installation", "installation_repositories"])

@@ -92,7 +92,7 @@ class InstallationToken:
 
 
 def _parse(text: str) -> Any:
-    """None instead of a decoding error, which would contain the whole text."""
+    """None instead of a decoding error, whose traceback would contain the whole secret."""
     try:
         return json.loads(text)
     except ValueError:

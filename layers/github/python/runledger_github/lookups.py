@@ -16,7 +16,8 @@ Fetch = Callable[[Key, str], Found | None]
 class TooManyLookups(UnavailableError):
     def __init__(self, installation_id: int) -> None:
         super().__init__(
-            f"installation {installation_id} has had its {MOST_PER_MINUTE} lookups of this minute: try again later"
+            f"installation {installation_id} has reached its limit of {MOST_PER_MINUTE} lookups per minute: "
+            "try again later"
         )
 
 
@@ -27,8 +28,8 @@ class Lookups:
     time: SystemClock
 
     def is_own(self, installation_id: int, repo_full_name: str) -> bool:
-        """Whether the repository belongs to the installation's account. A token also reads every public repository of
-        GitHub, and their runs must not get into the ledger.
+        """Whether the repository belongs to the installation's account. A token can also read every public
+        repository, and their runs must not get into the ledger.
         """
         account = self.registry.account(installation_id)
         owner = repo_full_name.partition("/")[0]

@@ -172,7 +172,7 @@ def _find_and_notify_forgotten(installation_ids: Sequence[int], current: Pass) -
 
 
 def _notify_stuck(stuck: Sequence[Job], now: str) -> None:
-    """Forgotten approvals are events of their own."""
+    """Forgotten approvals have their own events."""
     waiting_for_a_runner = [job for job in stuck if job.status is not Status.WAITING]
     if waiting_for_a_runner and (feed := feeds.queue()):
         dated = [(job, stuck_since(job, now=now, patience=patience())) for job in waiting_for_a_runner]

@@ -73,7 +73,7 @@ class Session:
         return response
 
     def _ensure_not_limited(self) -> None:
-        """Limits apply to all calls of a caller. GitHub may ban an App that continues to call before a limit ends."""
+        """A limit applies to all calls of a caller. GitHub may ban an App that continues to call during a limit."""
         now = self._clock()
         if self.budget and self.budget.exhausted(now):
             raise RateLimited(self._caller, until=self.budget.resets_at)
@@ -90,7 +90,7 @@ class Session:
         return self._connection.send(call, headers)
 
     def _update_budget(self, response: Response) -> None:
-        """Ignores 401, which has the budget of anonymous callers, and 5xx, which may come from a proxy."""
+        """Ignores a 401, which has the budget of anonymous callers, and a 5xx, which may come from a proxy."""
         if response.status != UNAUTHORIZED and response.status < SERVER_ERROR:
             self.budget = Budget.from_headers(response.headers) or self.budget
 

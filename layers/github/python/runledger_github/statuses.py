@@ -12,7 +12,7 @@ SERVER_ERROR = 500
 
 
 def raise_for_status(response: Response, call: Call, *, caller: str, now: float) -> None:
-    """Checks rate limits first: they have the status of a refusal."""
+    """Checks rate limits first, because they have the same statuses as refusals."""
     if response.status in SUCCESS or response.status == NOT_MODIFIED:
         return
     until = limited_until(response, now)

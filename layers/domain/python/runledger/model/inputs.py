@@ -58,7 +58,10 @@ class EventType(StrEnum):
 
 
 class Conclusion(StrEnum):
-    """Those that have an effect here. GitHub has more, and may add others: `Facts.conclusion` is any text."""
+    """The conclusions that Runledger treats specially.
+
+    GitHub has more and may add others: `Facts.conclusion` is any text.
+    """
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -210,7 +213,7 @@ class Receipt:
 
     @property
     def is_machine_state(self) -> bool:
-        """Compared with the job and not with earlier tokens: a job can lose a machine and get it back."""
+        """It is compared with the job and not with earlier tokens: a job can lose a machine and get it back."""
         facts = self.facts
         happened = facts.interrupted_at or facts.terminated_at
         return self.is_about_machine and bool(self.releases or self.returns or happened or self.describes_machine)

@@ -21,7 +21,7 @@ CORRELATION = "correlation_id"  # of the input that caused the message; absent f
 FIRST, VERSION = 1, 1
 MESSAGE = "message"
 LONGEST_TEXT = 2048
-COPIES = 2  # the version of copies of webhooks, a kind of message that earlier releases don't have
+COPIES = 2  # the version of webhook copies, a kind of message that earlier releases don't have
 
 
 def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None, version: int = VERSION) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def parse(message: str, *, supported: int = VERSION) -> Mapping[str, Any]:
 
 
 def check(values: Mapping[str, Any], *, supported: int = VERSION) -> None:
-    """NewerMessage if the version isn't supported. A message without a version has the first."""
+    """Raises NewerMessage if the version isn't supported. A message without a version has version 1."""
     version = values.get(FIELD, FIRST)
     if type(version) is not int or version < FIRST:
         raise Malformed(FIELD, f"must be a whole number from {FIRST}")
@@ -47,7 +47,8 @@ def check(values: Mapping[str, Any], *, supported: int = VERSION) -> None:
 def read(kind: Any, value: Any, name: str = MESSAGE) -> Any:
     """Creates a dataclass from JSON. The types of its fields restore enums, Decimals and tuples.
 
-    Malformed if a value has another type: found later, in the middle of recording, it would leave a half write.
+    Raises Malformed if a value has the wrong type. Checked here, because an error in the middle of recording would
+    leave a partial write.
     """
     if isinstance(kind, types.UnionType):
         given_type = next(member for member in kind.__args__ if member is not type(None))
@@ -104,7 +105,7 @@ def _converted(kind: type[StrEnum] | type[Decimal], value: Any, name: str) -> St
 
 
 def _properties(value: Any, name: str) -> Mapping[str, Any]:
-    """A repository's custom properties: texts or lists of texts."""
+    """A repository's custom properties: strings or lists of strings."""
     if not isinstance(value, dict):
         _refuse(name, "must be an object")
     return {

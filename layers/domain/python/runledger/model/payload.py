@@ -32,7 +32,7 @@ def parse_object(body: bytes | str, name: str, not_json: str = "is not JSON") ->
     except RecursionError as error:
         raise Malformed(name, "is nested too deeply") from error
     except ValueError as error:  # Python limits the length of numbers, because parsing long ones takes minutes
-        raise Malformed(name, "has a number with too many digits") from error
+        raise Malformed(name, "contains a number with too many digits") from error
     if not isinstance(payload, dict):
         raise Malformed(name, "must be a JSON object")
     return payload

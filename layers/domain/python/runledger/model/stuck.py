@@ -22,7 +22,10 @@ class Patience:
     runner_requests_at_most: int = 5
 
     def least_seconds(self, status: Status) -> int:
-        """The shortest time after which a job may be stuck. Without its runner, a running job is stuck much earlier."""
+        """The shortest time after which a job may be stuck.
+
+        A running job whose runner has ended is stuck much earlier.
+        """
         return self.seconds(Status.SCHEDULED if status is Status.IN_PROGRESS else status)
 
     def seconds(self, status: Status) -> int:

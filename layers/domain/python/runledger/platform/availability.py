@@ -25,7 +25,7 @@ REJECTED_CONTENT = {"ValidationException", "InvalidMessageContents", "InvalidPar
 
 
 class translate_errors(ContextDecorator):  # noqa: N801
-    """Temporary errors become an UnavailableError; all others are defects and pass unchanged."""
+    """Temporary errors become an UnavailableError; all others pass unchanged."""
 
     def __init__(self, what: str) -> None:
         self._what = what

@@ -11,7 +11,8 @@ from runledger.tables.pages import Span
 # Completed jobs are found by creation time: events of a job that took longer than this are missed.
 LONGEST_LIFE_SECONDS = 6 * times.SECONDS_PER_HOUR
 MOST_JOBS = 200
-# Events are stored shortly after their timestamp. Without this delay, the next read would start after a late one.
+# Events are stored shortly after their timestamp. Without this delay, the next read would miss an event that is stored
+# late.
 DELAY_SECONDS = 1.0
 
 

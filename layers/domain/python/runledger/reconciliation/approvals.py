@@ -10,7 +10,7 @@ from runledger.reconciliation.tally import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalCheck:
-    """`find` uses the stored status where there is no time or budget to ask GitHub, so this part always finishes."""
+    """`find` uses the stored status if there is no time or rate limit to ask GitHub, so this part always finishes."""
 
     find: Callable[[Sequence[int], Pass], Iterable[ForgottenApproval]]
 

@@ -1,4 +1,4 @@
-"""Confirms with GitHub that an installation was deleted or suspended, as a webhook reported, or corrects the record."""
+"""Checks on GitHub whether an installation was deleted or suspended, as a webhook reported, and corrects the record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class InstallationCheck:
         if not agreed and _reported_at(reported) > times.earlier(current.now, seconds=SETTLED_SECONDS):
             return
         if not self.registry.confirm(reported, found, at=current.now):
-            return  # another webhook changed it meanwhile; the next pass checks that one
+            return  # another webhook has changed it since; the next pass checks that report
         if agreed:
             finding = f"installation {installation_id}: {actual}, confirmed by GitHub"
             current.tally.find(Count.INSTALLATIONS_CONFIRMED, finding)
@@ -56,5 +56,5 @@ class InstallationCheck:
 
 
 def _reported_at(record: Mapping[str, Any]) -> str:
-    """Records of earlier versions have only the time of the change."""
+    """Records from earlier versions have only the time of the change."""
     return str(record.get("reported_at") or record["changed_at"])

@@ -8,6 +8,7 @@ from runledger.model.inputs import Receipt, Status
 from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.keys import RunKey
+from runledger.model.passes import RESERVED
 from runledger.model.reports import NO_INSTALLATION, REDELIVERY_DAYS, RunReport
 from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier
@@ -33,9 +34,9 @@ from runledger.tables.runs import RunsTable
 # How long a run or job must be missing on GitHub before it is closed. At least two passes check.
 ABSENT_FOR_SECONDS = 600
 CLOSED_COMPARED_AT_MOST = 50
-# Until then, a webhook that contains the repository may be redelivered.
+# During this time, a webhook that contains the repository may be redelivered.
 WITHOUT_REPOSITORY_SECONDS = REDELIVERY_DAYS * SECONDS_PER_DAY
-DEFERRED = "deferred to the next pass: the rest of the time or of the rate limit is reserved for others"
+DEFERRED = f"deferred to the next pass: {RESERVED}"
 
 
 class GitHub(Protocol):
@@ -48,7 +49,7 @@ class GitHub(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCheck:
-    """`confirmed` returns those machines that EC2 or ECS has reported before: only they can be gone."""
+    """`confirmed` returns the machines that EC2 or ECS has reported before: only those can be gone."""
 
     jobs: JobsTable
     runs: RunsTable
@@ -98,7 +99,7 @@ class JobCheck:
         return self._ask_all(in_turn(gathered, in_another_order(without_run, current), closed), sweep)
 
     def _ask_all(self, wanted: Iterable[OpenRun | Job | Absence], sweep: "Sweep") -> bool:
-        """Runs, jobs whose run is unknown, and jobs that were closed because GitHub had none. False if time ran out."""
+        """Runs, jobs whose run is unknown, and closed jobs that were missing on GitHub. False if time ran out."""
         for each in wanted:
             if sweep.current.out_of_time():
                 return False
@@ -127,7 +128,7 @@ class JobCheck:
             yield from self.jobs.in_status(installation_id, status, created_before=before)
 
     def _alive(self, jobs: Iterable[Job], tally: Tally) -> Mapping[str, bool]:
-        """Whether each machine is alive. A machine that is missing in the result may be either."""
+        """Whether each machine is alive. For a machine that isn't in the result, that is unknown."""
         ids = {job.instance_id for job in jobs if job.instance_id}
         with tally.isolated("the machines of stuck jobs"):
             found = self.describe(ids)
@@ -153,7 +154,7 @@ class JobCheck:
         self._record_run(run, listed, sweep)
 
     def _ask_about_job(self, job: Job, sweep: "Sweep") -> None:
-        """The run is optional in scheduling events, so it may be unknown."""
+        """The run is optional in launcher events, so it may be unknown."""
         found = sweep.github.job(job.installation_id, job.repo_full_name or "", job.job_id)
         if found is not None:
             self._forget({key_of_job(job.installation_id, job.job_id)}, sweep)
@@ -170,7 +171,7 @@ class JobCheck:
         for job_id, key in sorted(keys.items(), key=lambda each: (each[0] not in by_id, each)):
             job = sweep.read.get(key) or others.get(key)
             if job_id not in by_id and listed is not None and not sweep.current.may_ask(run.installation_id):
-                # A launcher can report any number of jobs under one run, and each of these takes a call.
+                # A launcher can report any number of jobs under one run, and each takes a call.
                 sweep.tally.find(Count.POSTPONED, f"{run}: jobs from {job_id} on {DEFERRED}")
                 return False
             with sweep.tally.isolated(f"job {job_id} of {run.repo_full_name}"):
@@ -216,7 +217,7 @@ class JobCheck:
         sweep.tally.find(Count.CLOSED, finding)
 
     def _close_without_repository(self, opened: Iterable[Job], asked: set[int], sweep: "Sweep") -> None:
-        """Jobs that only a launcher has reported, without a repository: GitHub can't be asked about them."""
+        """Closes jobs that only a launcher has reported, without a repository: they can't be looked up on GitHub."""
         before = earlier(sweep.now, seconds=WITHOUT_REPOSITORY_SECONDS)
         for job in opened:
             if job.repo_full_name is None and job.job_id not in asked and job.created_at <= before:
@@ -227,7 +228,7 @@ class JobCheck:
                     sweep.tally.find(Count.CLOSED, finding)
 
     def _request(self, job: Job, about: str, sweep: "Sweep") -> None:
-        """Reads the job again: by now it may have a runner, or another pass may have requested one."""
+        """Reads the job again: it may have a runner by now, or another pass may have requested one."""
         stored = self.jobs.get(job.installation_id, job.job_id, consistent=True)
         if stored is None or stored.version != job.version:
             return
@@ -239,7 +240,7 @@ class JobCheck:
             sweep.tally.find(Count.RUNNERS_REQUESTED, finding)
 
     def _discover(self, run: OpenRun, found: GitHubJob, sweep: "Sweep") -> None:
-        """Adds a job without webhooks: GitHub never sends some of them."""
+        """Adds a job whose webhooks are all missing: GitHub may never have sent them."""
         self.record(healing.corrected_job(run.installation_id, found, version=0, now=sweep.now))
         about = f"job {found.job_id} of {run.repo_full_name}"
         sweep.tally.find(Count.DISCOVERED, f"{about}: not in the ledger, {healing.describe(found)} on GitHub; added")
@@ -254,18 +255,18 @@ class JobCheck:
         self.report(report or healing.closed_run(run, now=sweep.now))
 
     def _is_absent(self, absence: Absence, sweep: "Sweep") -> bool:
-        """Whether it has been missing on GitHub for long enough. One 404 proves nothing."""
+        """Whether the run or job has been missing on GitHub for long enough. One 404 proves nothing."""
         first = sweep.absent.get(absence.key) or self.absences.note(absence)
         return first.first_at <= earlier(sweep.now, seconds=ABSENT_FOR_SECONDS)
 
     def _forget(self, keys: set[str], sweep: "Sweep") -> None:
-        """They are on GitHub again."""
+        """The runs or jobs are on GitHub again."""
         self.absences.forget_open(sorted(key for key in keys & sweep.absent.keys() if not sweep.absent[key].closed_at))
 
     def _compare_closed(self, absence: Absence, sweep: "Sweep") -> None:
-        """A job that was closed because it was missing on GitHub: access may be back."""
+        """Compares a job that was closed because it was missing on GitHub: access may have been restored."""
         assert absence.job_id is not None
-        # Before the call, so that one that fails does not come first in every pass.
+        # Noted before the call, so that a job whose check fails doesn't come first in every pass.
         self.absences.note_compared(absence.key, at=sweep.now)
         found = sweep.github.job(absence.installation_id, absence.repo_full_name, absence.job_id)
         job = self.jobs.get(absence.installation_id, absence.job_id, consistent=True)
@@ -279,7 +280,7 @@ class JobCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """What a check has read at its start. `read` and `absent` are by key, `alive` is by machine."""
+    """What a check read at its start. `read` and `absent` are by key, `alive` is by machine."""
 
     github: GitHub
     read: Mapping[tuple[int, int], Job]

@@ -10,7 +10,7 @@ from runledger.reconciliation.tally import Tally
 
 @dataclass(slots=True)
 class RateLimitUse:
-    """The installations that a part has called, and those that it was not allowed to call."""
+    """The installations for which a part has called GitHub, and those for which it was not allowed to."""
 
     allowed: set[int] = field(default_factory=set)
     refused: set[int] = field(default_factory=set)
@@ -55,7 +55,7 @@ class Pass:
         return has_budget
 
     def may_ask(self, installation_id: int) -> bool:
-        """Whether another call to GitHub may start: there is time, and rate limit that isn't reserved for others."""
+        """Whether another call to GitHub may start: neither the remaining time nor the rate limit is reserved."""
         return self.has_budget(installation_id) and not self.out_of_time()
 
     def turn_of(self, item: object) -> int:

@@ -49,8 +49,8 @@ STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 class Tally:
     """`warn` is called once for each error, with the item that failed.
 
-    `suspected` are the runners that became orphans in this pass, and `stopped` are orphans with their cleanup latency
-    in seconds.
+    `suspected` holds the runners that became orphans in this pass, and `stopped` the stopped orphans with their cleanup
+    latency in seconds.
     """
 
     warn: Callable[[str, Exception], None]

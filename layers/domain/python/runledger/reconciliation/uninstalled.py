@@ -18,7 +18,7 @@ from runledger.tables.runs import RunsTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UninstalledCheck:
-    """Their machines become orphans. These are reported but not stopped: whether they are busy can't be checked."""
+    """Their machines become orphans. They are reported but not stopped, because nothing shows whether they are busy."""
 
     registry: InstallationsRegistry
     jobs: JobsTable

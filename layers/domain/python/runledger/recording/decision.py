@@ -14,9 +14,9 @@ from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waitin
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # received before: adds a line of history, and at most a newer time of the same status
+    DUPLICATE = "duplicate"  # received before: adds a history line, and at most updates the time of the current status
     REPEATED = "repeated"  # our own retry of a recorded input: changes nothing
-    IGNORED = "ignored"  # about a machine that the job doesn't have, or no news about it: changes nothing
+    IGNORED = "ignored"  # about a machine that isn't the job's, or nothing new about it: changes nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class RegisterRepository:
 class CountJob:
     """Updates the counters of the job's run.
 
-    That happens for the first input, at completion, and if an input corrects the conclusion or the age of the job.
+    That happens at the first input, at completion, and if an input corrects the job's conclusion or creation time.
     """
 
     job: Job
@@ -82,7 +82,7 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
-    may_be_repeated: bool = False  # its line of history may exist already: the job may have dropped its token
+    may_be_repeated: bool = False  # its history line may exist already: the job may have dropped its token
 
     @property
     def is_news(self) -> bool:
@@ -234,7 +234,7 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
 
 
 def _begins_later_life(before: Job | None, after: Job) -> bool:
-    """The start of the job, or the earlier end of its machine, is new. An end that is recorded again counts again."""
+    """The start of the job, or the earlier end of its machine, is new. An end that is recorded again is new again."""
     return after.outlived_its_end and not (before is not None and before.outlived_its_end)
 
 
@@ -243,7 +243,7 @@ def interruption_of(job: Job) -> Interrupted | NotInterrupted:
 
 
 def _calls_for_rerun(job: Job) -> bool:
-    """Whether its run can be re-run because this job was interrupted. The guess of an end doesn't prove that."""
+    """Whether its run can be re-run because this job was interrupted. An estimated completion doesn't count."""
     ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in RERUN_CONCLUSIONS
     return ended and bool(job.was_interrupted) and not job.completed_at_is_guessed
 

@@ -1,4 +1,4 @@
-"""Events of EC2 and ECS about machines. They contain no owner: that is in the runners table."""
+"""EC2 and ECS events about machines. They contain no owner: the runners table does."""
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
@@ -9,9 +9,10 @@ from runledger.runners.tracker import RunnerTracker
 
 
 def record(event: Json, tracker: RunnerTracker) -> None:
-    """Records one event of EventBridge. Warnings are best effort, so an end without a warning has the same effect.
+    """Records one EventBridge event. Warnings are best effort, so an end without a warning has the same effect.
 
-    Events of accounts and regions out of scope are ignored, because EC2 and ECS can't be called there to confirm them.
+    Events from accounts and regions out of scope are ignored, because EC2 and ECS can't be called there to confirm
+    them.
     """
     kind = payload.required_text(event, "detail-type")
     detail = payload.section(event, "detail")
@@ -28,7 +29,7 @@ def record(event: Json, tracker: RunnerTracker) -> None:
     elif kind == AwsEvent.TASK_STATE:
         _record_task_state(detail, tracker, at=at, place=place)
     else:
-        raise Malformed("detail-type", f"is {kind}, which is not an event of a runner")
+        raise Malformed("detail-type", f"is {kind}, which isn't a runner event")
 
 
 def _record_instance_state(detail: Json, tracker: RunnerTracker, *, at: str, place: Place) -> None:

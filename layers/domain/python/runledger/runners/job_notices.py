@@ -47,7 +47,10 @@ class JobNotices:
         self.finish(runner)
 
     def notify_of_assignment(self, runner: Runner, job: JobKey, *, news: bool) -> None:
-        """The job gets all messages. Others in the same life lose the machine to it, or share its launcher's facts."""
+        """The job gets all messages.
+
+        Other jobs in the same life lose the machine to it, or share its launcher's facts.
+        """
         placed = placements(runner)
         life = placed[job].life if job in placed else None
         beside = [each for each in placed if each != job and placed[each].life == life]
@@ -63,11 +66,12 @@ class JobNotices:
             self.finished(job)
 
     def describe(self, runner: Runner, jobs: Iterable[JobKey]) -> Runner:
-        """Describes the machine to jobs that run on it. The runner may change meanwhile, so it is read again."""
+        """Describes the machine to jobs that run on it. Reads the runner again, which may have changed in between."""
         jobs, stale = list(jobs), True
         while stale:
             receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
-            stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
+            recorded = [self.record(receipt) for receipt in receipts]
+            stale = any(decision.is_news for decision in recorded)
             if stale:
                 runner = self.table.get(runner.runner_id) or runner
         return runner
@@ -79,7 +83,7 @@ class JobNotices:
                 self._keep(runner.runner_id, recorded)
 
     def _keep(self, runner_id: str, job: Job) -> None:
-        """Another job ran on the machine, but GitHub names it for this job too. So its plan becomes a fact."""
+        """Another job ran on the machine, but GitHub names it for this job too. So the plan becomes a fact."""
         assert job.started_at is not None
         fact = Assignment(
             installation_id=job.installation_id,

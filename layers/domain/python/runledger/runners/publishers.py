@@ -30,9 +30,9 @@ class Publisher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publishers:
-    """Without an entry for the own account, its publishers may report about every installation.
+    """If no entry names the deployment's own account, its publishers may report about every installation.
 
-    A publisher of another account needs an entry.
+    A publisher in another account needs an entry.
     """
 
     own_account: str
@@ -50,7 +50,10 @@ class Publishers:
 
 
 def parse(given: object) -> tuple[Publisher, ...]:
-    """From a list of `{"account", "source", "installations"}`, or the same as JSON text. ValueError names the entry."""
+    """From a list of `{"account", "source", "installations"}`, or the same as JSON text.
+
+    A ValueError names the entry.
+    """
     try:
         listed = json.loads(given or "[]") if isinstance(given, str) else given
     except ValueError as error:

@@ -1,7 +1,7 @@
 """releases: builds with their variants, events and artifacts, and the head of a package in each environment.
 
-The variants of a build are sets on one item, so each is counted once, however often and in whichever order it is
-reported.
+The variants of a build are sets on one item, so each is counted once, however often and in whatever order it
+is reported.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class BuildsTable:
         at: str,
         about: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """The build after the report, whether the report changed it or not."""
+        """Returns the build after the report, whether the report changed it or not."""
         put = {**about, "updated_at": at, schema.EXPIRY: self._expiry(at)}
         changes: Changes = {"put": put, "fill": {**build._asdict(), "created_at": at}, "returning": "ALL_NEW"}
         condition: list[str] = []
@@ -74,7 +74,7 @@ class BuildsTable:
             changes["condition"] = condition[0]
         recorded = self._table.update_if(_build_key(build), **changes)
         if recorded is None and total is not None:
-            # The variant is completed already, but the total counts.
+            # The variant is completed already, but the total must be stored.
             return self.record(build, variant, VariantStatus.STARTED, total=total, at=at, about={})
         return recorded if recorded is not None else self.get(build) or {}
 
@@ -84,9 +84,9 @@ class BuildsTable:
         self._table.update_if(_build_key(build), put=put, names=[COMPLETED, TOTAL], condition=ALL_COMPLETED)
 
     def put_variant(self, build: BuildKey, variant: str, values: Mapping[str, Any], *, report: str, at: str) -> str:
-        """The time of this report: that of its first arrival if it is repeated. `completed` is final.
+        """Returns the time of the report. A repeated report keeps the time of its first arrival. `completed` is final.
 
-        Contradiction if the variant is completed with other artifacts.
+        Raises Contradiction if the variant is completed with other artifacts.
         """
         key = _in_build(build, release_keys.variant_sort(variant))
         put = {**values, "variant": variant, "report": report, "reported_at": at, schema.EXPIRY: self._expiry(at)}
@@ -151,8 +151,8 @@ class BuildsTable:
         return [from_attributes(item) for item in self._table.items(partition)]
 
     def register(self, build: BuildKey) -> None:
-        """From the first report on, the environment is among the package's heads. Until a build is complete, its head
-        has no version.
+        """Lists the environment among the package's heads, from the first report on. The head has no version until a
+        build is complete.
         """
         scope, name, environment, _ = build
         fill = {"installation_id": scope, "name": name, "environment": environment}

@@ -4,7 +4,7 @@
       ▲                  │    ▲
       └──── in use ──────┘    └── claimed again, after a lease has expired
 
-Only the owner of a lease stops a machine. So of several cleanups at the same time, one does.
+Only the owner of a lease stops a machine, so only one of several concurrent cleanups does.
 """
 
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ class CleanupLocks:
         return claimed is not None
 
     def release(self, runner_id: str, *, owner: str, at: str, found: Cleared | None) -> None:
-        """Makes the runner active again. If nothing was found that clears it, the next pass cleans it up."""
+        """Makes the runner active again. If `found` is None, it stays suspected, and the next pass cleans it up."""
         self._table.update_if(
             _key(runner_id),
             put={"status": RunnerStatus.ACTIVE, **(cleared(at, found) if found else {})},

@@ -1,4 +1,4 @@
-"""notifications: messages of an event that haven't ended, by subscription, and messages of a subscription by the hour.
+"""notifications: the open messages of each event, by subscription, and hourly message counts of subscriptions.
 
 PK                                         SK
 {installation}#deliveries#{event}          v
@@ -30,10 +30,10 @@ class DeliveriesTable:
     def expect(
         self, installation_id: int, event_id: str, *, position: str, subscription_ids: Iterable[str], at: str
     ) -> set[str]:
-        """The subscriptions whose message hasn't ended. Before the messages are created.
+        """Stores which subscriptions get a message, and returns those whose message is still open.
 
-        The first attempt decides. If it is repeated, subscriptions may have been changed or deleted since: without the
-        messages that were decided on, the event would never be delivered.
+        Call this before creating messages. A repeated call doesn't change the stored set, although subscriptions may
+        have been changed or deleted since: without all messages of the set, the event would never be delivered.
         """
         pending = set(subscription_ids)
         item = {
@@ -48,12 +48,12 @@ class DeliveriesTable:
         return set(stored.get("pending", ()))
 
     def position(self, installation_id: int, event_id: str) -> str | None:
-        """Of the event in the feed. None for a message that belongs to no event."""
+        """The position of the event in the feed. None for a message that belongs to no event."""
         found = self._table.read(_key(installation_id, event_id))
         return found["position"] if found else None
 
     def ended(self, installation_id: int, event_id: str, subscription_id: str) -> bool:
-        """Whether this was the last message of the event. Repeatable."""
+        """Whether this was the last open message of the event. Repeatable."""
         left = self._table.update_if(
             _key(installation_id, event_id),
             discard={"pending": {subscription_id}},
@@ -63,7 +63,7 @@ class DeliveriesTable:
         return left is not None and not left.get("pending")
 
     def count_in_hour(self, installation_id: int, subscription_id: str, message_id: str, *, at: str, most: int) -> bool:
-        """False, without counting it, if the subscription has had its messages of this hour."""
+        """False, without counting it, if the subscription has reached its limit for this hour."""
         key: dict[str, Any] = {
             schema.PARTITION: schema.hours_key(installation_id, subscription_id),
             schema.SORT: at[:HOUR],

@@ -1,4 +1,4 @@
-"""workflow_job_events for the API: the history of a job, or the part of it within a span."""
+"""workflow_job_events for the API: the history of a job, or a part of it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

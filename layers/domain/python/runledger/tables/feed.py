@@ -4,7 +4,7 @@ PK                            SK
 {installation}                {time of writing}#{event id}     an event
 {installation}#{event id}     v                                its mark
 {installation}#consumers      {name}                           a consumer
-{installation}#posts          {minute}                         a number of posts: see `feed_posts`
+{installation}#posts          {minute}                         a number of posts: see `request_counts`
 """
 
 from collections.abc import Callable, Mapping
@@ -25,10 +25,10 @@ RECEIVED, RETRYING, DELIVERED, FAILED = "received", "retrying", "delivered", "fa
 # A repeated or late acknowledgement never moves a consumer back.
 FURTHER = "(attribute_not_exists(#position) OR #position < :position)"
 OWN = "(attribute_not_exists(#owner) OR #owner = :owner)"
-# The status of push delivery never moves back, and an event of which one message failed stays failed.
+# The status of push delivery never moves back, and an event stays failed once one of its messages has failed.
 BEFORE_RETRY = "(#status = :is_received OR #status = :is_retrying) AND #retry_count < :retry_count"
 NOT_FAILED = "attribute_exists(#status) AND #status <> :is_failed"
-# Of the data in a page. A response of Lambda has up to 6 MB, in which a character of the data takes at most two.
+# Limit for the data in one page. A Lambda response is limited to 6 MB, and escaping can double the size of the data.
 MOST_BYTES = 1_000_000
 
 
@@ -82,7 +82,7 @@ class FeedTable:
         return self._table.get(_key(installation_id, position)) is not None
 
     def put(self, event: Mapping[str, Any], position: str) -> None:
-        """Does nothing if the event is there: the SDK repeats a write whose response was lost."""
+        """Does nothing if the event exists: the SDK repeats a write whose response was lost."""
         scope = event["installation_id"]
         self._table.put_if_absent(
             {
@@ -100,7 +100,7 @@ class FeedTable:
         return self._table.read(_key(installation_id, position)) if position else None
 
     def retrying(self, installation_id: int, position: str, *, retry_count: int) -> None:
-        """`retry_count` is the highest one of the event's messages."""
+        """`retry_count` is the highest among the event's messages."""
         given = {"is_received": RECEIVED, "is_retrying": RETRYING}
         self._set_status(installation_id, position, RETRYING, BEFORE_RETRY, given, retry_count=retry_count)
 
@@ -142,7 +142,8 @@ class FeedTable:
                 newest_first=newest_first,
                 limit=left,
                 start=start,
-                # An index is never consistent. Without one, no event is skipped that was written before a read one.
+                # Index reads are eventually consistent. A consistent read of the table never skips an event that was
+                # written before one that it returns.
                 consistent=partition.index is None,
             )
             items = read.items if partition.index is None else self._table.follow(read.items)
@@ -171,9 +172,9 @@ class FeedTable:
     def acknowledge(
         self, installation_id: int, name: str, position: str, *, at: str, caller_id: str, for_others: bool
     ) -> Acknowledgement:
-        """The first caller owns the consumer. NotYours for other callers, unless they may act `for_others`.
+        """The first caller owns the consumer. Raises NotYours for other callers, unless they may act `for_others`.
 
-        Its expiry is that of the last event it can have acknowledged.
+        The consumer expires together with the last event that it can have acknowledged.
         """
         key, new = _consumer_key(installation_id, name), {"position": position, "acknowledged_at": at}
         moved, before = self._table.update_or_read(
@@ -191,7 +192,7 @@ class FeedTable:
         return Acknowledgement(consumer=stored, moved=False)
 
     def remove_consumer(self, installation_id: int, name: str) -> dict[str, Any] | None:
-        """The consumer as it was; None if there is none. Under its name, a new one starts with the oldest event."""
+        """Returns the removed consumer, if any. A new consumer with this name starts at the oldest event."""
         found = self.consumer(installation_id, name)
         if found:
             self._table.delete(_consumer_key(installation_id, name))
@@ -214,7 +215,7 @@ def written_at(position: str) -> str:
 
 
 def _partition(installation_id: int, wanted: Filter) -> Partition:
-    """The one that has the fewest other events."""
+    """The partition with the fewest other events."""
     if wanted.event_type:
         return Partition(index=schema.FEED_BY_TYPE, value=schema.feed_type_key(installation_id, wanted.event_type))
     if wanted.status and wanted.status != RECEIVED:
@@ -227,7 +228,7 @@ def _key(installation_id: int, position: str) -> dict[str, str]:
 
 
 def _key_in(partition: Partition, event: Mapping[str, Any]) -> Key:
-    """Of an event in the table, or in an index."""
+    """The key of an event in the table, or in an index."""
     index = {partition.index.partition: partition.value} if partition.index else {}
     return {schema.PARTITION: event[schema.PARTITION], schema.SORT: event[schema.SORT], **index}
 

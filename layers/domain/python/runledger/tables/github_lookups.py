@@ -1,7 +1,7 @@
 """How often an installation's unknown runs and deployments are looked up on GitHub, counted by the minute.
 
 A known run is refreshed at most every 25 seconds, whatever the number of readers. Unknown ids have no such limit: each
-one that a reader invents would be a call, and the calls of an installation share one hourly rate limit.
+invented id would cause a call, and all calls for an installation share one hourly rate limit.
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ class LookupCounts:
         self._table = Table(client, name, label="workflow_runs")
 
     def count(self, installation_id: int, *, at: str) -> bool:
-        """False, without counting it, if the installation has had its lookups of this minute."""
+        """False, without counting it, if the installation has reached its limit for this minute."""
         counted = self._table.update_if(
             {schema.PARTITION: schema.lookups_key(installation_id), schema.SORT: at[:MINUTE]},
             add={"lookups": 1},

@@ -1,6 +1,6 @@
 """releases: heads of branches and environments, and the runs and deployments that they are computed from.
 
-A head is written on condition of its version: of two writers, the second one computes it again.
+A head is written only if its version is unchanged: the slower of two writers computes it again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -46,9 +46,9 @@ class HeadsTable:
     # Written by the recorder
 
     def put_run(self, head: HeadKey, run: Mapping[str, Any], *, at: str) -> Item | None:
-        """The run as it is stored then. None if that isn't known: DynamoDB Local returns no item if a condition fails.
+        """Returns the stored run. None if it is unknown: DynamoDB Local returns no item if a condition fails.
 
-        Attempts of a run are reported in any order. A late one may still be the last one with a colour.
+        Attempts of a run are reported in any order. A late report may be about the newest attempt with a colour.
         """
         key = _key(release_keys.head_runs_key(head), release_keys.numbered(run["run_id"]))
         is_newest, row = self._table.update_or_read(
@@ -106,7 +106,7 @@ class HeadsTable:
     def save_head(
         self, key: HeadKey, head: Mapping[str, Any], *, version: int, expires_after: str | None = None
     ) -> bool:
-        """False if another writer was faster. `version` is that of the head before; 0 if there was none."""
+        """False if another writer was faster. `version` is the previous version of the head; 0 if there was none."""
         return self._save({**_compact(head), **key._asdict(), **_head_key(key)}, version, expires_after)
 
     def save_environment(
@@ -121,7 +121,7 @@ class HeadsTable:
     ) -> HeadPage:
         """Heads of default branches, by repository. A page contains whole repositories, so it may exceed `limit`.
 
-        Heads of a branch that was the default one before, such as a renamed one, are omitted.
+        Heads of a former default branch, such as a renamed one, are omitted.
         """
         span = beginning_with(release_keys.head_prefix(repo_full_name)) if repo_full_name else ALWAYS
         partition, found = Partition(value=release_keys.heads_key(installation_id)), list[Item]()
@@ -165,7 +165,7 @@ class HeadsTable:
     def deployments(
         self, environment: EnvironmentKey, *, limit: int, start: Key | None = None, since: str | None = None
     ) -> HeadPage:
-        """Newest first. With `since`, the pages end at the first deployment that was created before."""
+        """Newest first. With `since`, the pages end at the first deployment that was created earlier."""
         partition = Partition(value=release_keys.environment_deployments_key(*environment))
         page = self._page(partition, limit=limit, start=start, newest_first=True)
         recent = [each for each in page.items if since is None or each["created_at"] >= since]
@@ -215,7 +215,10 @@ def _of_default_branches(heads: Iterable[Item]) -> list[Item]:
 
 
 def _compact(head: Mapping[str, Any]) -> Item:
-    """The last run of a green head is its last green run, and stored once: a head fits into one write unit."""
+    """The last run of a green head is also its last green run.
+
+    It is stored once, so a head fits into one write unit.
+    """
     values = dict(head)
     if values.get("last_green_run") == values["last_run"]:
         del values["last_green_run"]

@@ -1,4 +1,4 @@
-"""workflow_jobs for the API: pages of jobs, single jobs, and what statistics need from the index alone."""
+"""workflow_jobs for the API: pages of jobs, single jobs, and completed jobs for statistics."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -52,9 +52,9 @@ class JobPages:
         start: Key | None,
         matches: Callable[[Item], bool] = lambda _job: True,
     ) -> JobPage:
-        """Keys from the index, then jobs by their keys. A job that has left the index meanwhile is omitted.
+        """Reads keys from the index, then the jobs. A job that has left the index in between is omitted.
 
-        `next_key` is set only if there is another match, or if none was found among the last MOST_SEARCHED jobs.
+        `next_key` is set only if there is another match, or if the search stopped after MOST_SEARCHED jobs.
         """
         index = partition.index
         assert index is not None

@@ -35,7 +35,7 @@ class JobsTable:
         return _job(item) if item else None
 
     def save(self, before: Job | None, after: Job) -> None:
-        """The commit point. LostRace if the job has changed since it was read.
+        """The commit point. Raises LostRace if the job has changed since it was read.
 
         The SDK retries a write whose response was lost. Its condition then fails, because the job is already saved.
         """
@@ -72,7 +72,7 @@ class JobsTable:
         )
 
     def _update(self, before: Job, after: Job) -> None:
-        """Writes only changed attributes: those of a newer version of Runledger are kept."""
+        """Writes only changed attributes, so attributes from a newer version of Runledger are kept."""
         stored, new = self._item(before), self._item(after)
         self._table.update(
             _key(after.installation_id, after.job_id),

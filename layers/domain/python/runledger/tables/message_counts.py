@@ -24,9 +24,9 @@ class MessageCounts:
         self.most_per_hour = most_per_hour
 
     def count(self, installation_id: int, number: int, *, at: str) -> bool:
-        """False, without counting them, if the installation has had its messages of this hour.
+        """False, without counting them, if the installation has reached its limit for this hour.
 
-        The last ones that are counted may exceed the limit by the messages of one event.
+        The messages of one event are counted together, so the last event may exceed the limit.
         """
         counted = self._table.update_if(
             {schema.PARTITION: schema.hours_key(installation_id, schema.ALL), schema.SORT: at[:HOUR]},

@@ -2,7 +2,7 @@
 
 PK                                  SK
 {installation}#messages#{id}        v         the state of a message
-{installation}#messages#{id}        payload   its CloudEvent: each change of the state would write it again
+{installation}#messages#{id}        payload   its CloudEvent: separate, so that a status change doesn't rewrite it
 
 `dispatch` is the number of the queue entry that may send the message. Each new attempt increases it, so earlier entries
 of the same message do nothing. `claimed_until` is the lease of the sender that has the message. `due_at` is when the
@@ -55,7 +55,7 @@ class MessageFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Next:
-    """The attempt that follows one that failed. `parked` if the queue can't wait that long."""
+    """The attempt after a failed one. `parked` if it is later than SQS can delay a message."""
 
     at: str
     parked: bool
@@ -72,7 +72,7 @@ class MessagesTable:
         self._retention_days = retention_days
 
     def create(self, message: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
-        """False if the message exists. Its payload is written first, and only once: a message always has the same."""
+        """False if the message exists. Its payload is written first, and never changed."""
         scope, at = message["installation_id"], message["created_at"]
         expiry = times.expiry(at, self._retention_days)
         key = {schema.PARTITION: schema.message_key(scope, message["message_id"])}
@@ -114,7 +114,7 @@ class MessagesTable:
         return updated is not None
 
     def claim(self, message: Mapping[str, Any], *, at: str, until: str) -> dict[str, Any] | None:
-        """The message, for one sender until its lease ends. None if another has it, or if it isn't to be sent now."""
+        """Leases the message to one sender. None if another sender has it, or if it must not be sent now."""
         return self._table.update_if(
             _key_of(message),
             put={
@@ -137,7 +137,7 @@ class MessagesTable:
         return self._end(claimed, MessageStatus.FAILED, at, error_message=error)
 
     def retry(self, claimed: Mapping[str, Any], following: Next, *, at: str, error: str) -> bool:
-        """After an attempt that failed. False if the lease was lost."""
+        """Stores a failed attempt and the time of the next one. False if the lease was lost."""
         updated = self._table.update_if(
             _key_of(claimed),
             put={
@@ -154,7 +154,7 @@ class MessagesTable:
         return updated is not None
 
     def postpone(self, message: Mapping[str, Any], following: Next, *, at: str) -> bool:
-        """Without an attempt. False if another sender was faster."""
+        """Postpones a message without an attempt. False if another sender was faster."""
         updated = self._table.update_if(
             _key_of(message),
             put={**following.attributes, "updated_at": at},
@@ -168,7 +168,7 @@ class MessagesTable:
     def abandon(self, message: Mapping[str, Any], *, at: str, error: str) -> bool:
         """Fails a message that no sender has claimed. False if another sender was faster.
 
-        Repeatable as a claim is: otherwise, the status of the event would miss a failure whose response was lost.
+        Repeatable, like a claim: otherwise, a failure whose response was lost would be missing from the event's status.
         """
         changes = _ended(message["installation_id"], MessageStatus.FAILED, at)
         updated = self._table.update_if(
@@ -182,7 +182,7 @@ class MessagesTable:
         return updated is not None
 
     def mark_resent(self, installation_id: int, message_id: str, *, resent_as: str) -> bool:
-        """False if the message has expired. Repeatable, because a message is sent again as the same one."""
+        """False if the message has expired. Repeatable, because a resent message always gets the same id."""
         updated = self._table.update_if(
             _key(installation_id, message_id),
             put={"resent_as": resent_as},
@@ -193,13 +193,13 @@ class MessagesTable:
         return updated is not None
 
     def due(self, *, until: str) -> Iterator[dict[str, Any]]:
-        """Messages that should have been sent before `until`, the longest overdue first."""
+        """Messages that were due before `until`, the most overdue first."""
         for items in self._table.indexed(Partition(index=schema.MESSAGES_DUE, value=schema.OPEN), before=until):
             yield from (item for item in map(from_attributes, items) if item["status"] in UNENDED)
 
     def sweep(self, message: Mapping[str, Any], *, at: str, swept_before: str) -> bool:
-        """Whether the message is to be sent to the queue once more. It keeps its `dispatch`: behind a long queue, the
-        entry that is already there may come first.
+        """Whether to send the message to the queue again. It keeps its `dispatch`, because the queue may still contain
+        an earlier entry, which may then send it.
         """
         updated = self._table.update_if(
             _key_of(message),
@@ -221,7 +221,7 @@ class MessagesTable:
         start: Key | None = None,
         has_time: Callable[[], bool] = lambda: True,
     ) -> MessagePage:
-        """Newest first. Reads on until `limit` messages match, while `has_time`."""
+        """Newest first. Reads until `limit` messages match, or until `has_time` returns False."""
         partition, found = _partition(installation_id, wanted), list[dict[str, Any]]()
         while True:
             read = self._table.page(partition, span, limit=limit - len(found), start=start)
@@ -239,7 +239,7 @@ class MessagesTable:
         return found[0]["created_at"]["S"] if found else None
 
     def _end(self, claimed: Mapping[str, Any], status: MessageStatus, at: str, **result: str | None) -> bool:
-        """Repeatable, because the SDK repeats a write whose response was lost: nothing claims a message that ended."""
+        """Repeatable, because the SDK repeats a write whose response was lost: no sender claims an ended message."""
         changes = _ended(claimed["installation_id"], status, at)
         updated = self._table.update_if(
             _key_of(claimed),
@@ -269,7 +269,7 @@ def _unparked(following: Next) -> tuple[str, ...]:
 
 
 def _partition(installation_id: int, wanted: MessageFilter) -> Partition:
-    """The one that has the fewest other messages."""
+    """The partition with the fewest other messages."""
     if wanted.message_type:
         key = schema.message_type_key(installation_id, wanted.message_type)
         return Partition(index=schema.MESSAGES_BY_TYPE, value=key)

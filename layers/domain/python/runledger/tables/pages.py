@@ -1,4 +1,4 @@
-"""Queries of one partition: which items, and the page of them that was read."""
+"""Queries of one partition: the range of items, and a page of the result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def query_arguments(partition: Partition, span: Span) -> dict[str, Any]:
 
 def _within(span: Span) -> tuple[str, dict[str, Any]]:
     since = {":since": {"S": span.since}} if span.since else {}
-    # An instant without its Z is smaller than that instant and larger than every earlier one, as BETWEEN needs it.
+    # BETWEEN includes its end. An instant without its Z sorts before that instant, and after every earlier one.
     until = {":until": {"S": span.until.removesuffix("Z")}} if span.until else {}
     match bool(since), bool(until):
         case True, True:

@@ -46,7 +46,7 @@ class Intake:
     secrets: WebhookSecrets
     ledger: Ledger
     retries: RetryQueue
-    host: str  # the one that this deployment serves
+    host: str  # the GitHub host that this deployment serves
     copy: Callable[[Delivery, Receipt, IntakeResult], None] | None = None  # to S3; it must not fail the webhook
     publications: PublicationForwarder | None = None  # with the setting `releases` only
 
@@ -74,7 +74,7 @@ class Intake:
     def _forward(
         self, publications: PublicationForwarder, delivery: Delivery, signature: str | None, signers: Signers
     ) -> IntakeResult:
-        """Puts one message on the queue of publications. The package `releases` isn't loaded here."""
+        """Sends the publication to its queue. Intake doesn't load the package `releases`."""
         publication = publications.read(delivery)
         if publication is None:
             return IntakeResult.IGNORED
@@ -123,6 +123,6 @@ def _explain(event: str, origin: Origin) -> str:
 def _check_headers(delivery: Delivery) -> None:
     if not delivery.event:
         raise Malformed("X-GitHub-Event", "is missing")
-    # A lone surrogate isn't printable either: it could be written nowhere.
+    # `isprintable` also rejects lone surrogates, which can't be stored.
     if not 0 < len(delivery.delivery_id) <= LONGEST_DELIVERY_ID or not delivery.delivery_id.isprintable():
         raise Malformed("X-GitHub-Delivery", f"must have 1 to {LONGEST_DELIVERY_ID} printable characters")

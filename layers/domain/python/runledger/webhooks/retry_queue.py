@@ -26,7 +26,7 @@ _is_digest = re.compile("[0-9a-f]{64}").fullmatch
 
 
 class RetryQueue:
-    """Holds the input and not the webhook's body, which may be larger than a message of SQS."""
+    """Holds the input and not the webhook's body, which may be larger than an SQS message."""
 
     def __init__(self, client: "SQSClient", url: str) -> None:
         self._client = client
@@ -49,7 +49,7 @@ def to_message(entry: Input, *, correlation_id: str | None = None) -> str:
 
 
 def from_message(message: str) -> Input:
-    """Malformed if it isn't one that `to_message` writes."""
+    """Raises Malformed if `to_message` didn't write the message."""
     values = message_format.parse(message)
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:

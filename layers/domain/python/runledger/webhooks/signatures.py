@@ -75,7 +75,10 @@ class Signers:
 
 
 class WebhookSecrets:
-    """Every valid entry is active: rotation needs no deployment. `ignored` receives the others and the reason."""
+    """Every valid entry is active: rotation needs no deployment.
+
+    `ignored` is called with each other entry and the reason.
+    """
 
     def __init__(
         self,

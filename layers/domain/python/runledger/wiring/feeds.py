@@ -1,4 +1,4 @@
-"""The feed: its queue, its table and its writer. Only the functions of the feed and those that send to it load this."""
+"""The feed: its queue, its table and its writer. Only functions that write or read the feed load this."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from runledger.wiring.settings import MissingSetting, Settings, TableSettings, n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedQueueSettings(Settings):
-    """Those that send events. Without a queue, the feed is off."""
+    """Read by functions that send feed events. Without a queue, the feed is off."""
 
     feed_queue: str = ""
     feed_types: tuple[str, ...] = parsed(names_in, default=ALL_TYPES)
@@ -57,7 +57,7 @@ def queue() -> FeedQueue | None:
 
 
 def required_queue() -> FeedQueue:
-    """For the functions of the feed, which are deployed with it."""
+    """For functions that exist only with the feed."""
     found = queue()
     if found is None:
         raise MissingSetting("FEED_QUEUE")
@@ -66,7 +66,7 @@ def required_queue() -> FeedQueue:
 
 @cache
 def streamed_tables() -> Mapping[str, str]:
-    """Physical names to those of the schema."""
+    """Maps physical table names to names in the schema."""
     settings = FeedStreamSettings.from_environment()
     return {
         settings.jobs_table: schema.WORKFLOW_JOBS.name,

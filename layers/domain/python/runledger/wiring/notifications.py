@@ -1,4 +1,4 @@
-"""Notifications: tables, queues, secrets and channels. Only functions of notifications and the API load this."""
+"""Notifications: tables, queues, secrets and channels. Only the notification functions and the API load this."""
 
 import json
 import time
@@ -28,7 +28,7 @@ TABLE = "NOTIFICATIONS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSettings(Settings):
-    """Those that send messages to the queues. Without a queue, notifications are off."""
+    """Read by functions that send messages to the queues. Without a queue, notifications are off."""
 
     notifications_queue: str = ""
     notifications_slow_queue: str = ""
@@ -36,7 +36,7 @@ class QueueSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployedChannelSettings(Settings):
-    """The API, which checks channels, and the sender, which opens them."""
+    """Read by the API, which checks channels, and by the sender, which opens them."""
 
     notification_sns_topics: Mapping[str, str] = parsed(json.loads, default_factory=dict)
     notification_event_buses: Mapping[str, str] = parsed(json.loads, default_factory=dict)
@@ -53,7 +53,7 @@ class SecretSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings(Settings):
-    """The router and the API, which create messages."""
+    """Read by the router and the API, which create messages."""
 
     notifications_per_hour: int
 

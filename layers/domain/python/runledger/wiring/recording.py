@@ -1,4 +1,4 @@
-"""The ledger and webhook intake. What only some functions need is wired elsewhere, so that intake does not load it."""
+"""The ledger and webhook intake. Objects that intake doesn't need are wired elsewhere, so that it doesn't load them."""
 
 import time
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def intake() -> Intake:
 
 @cache
 def put_copy() -> Callable[[str], None]:
-    """For copies of webhooks in the retry queue. There may be some after the phase that wrote them has ended."""
+    """For webhook copies in the retry queue. Some may remain after the phase that wrote them has ended."""
     settings = CopySettings.from_environment()
 
     def put(message: str) -> None:

@@ -16,7 +16,7 @@ _EVENT_TYPES = {
 
 
 def _furthest(action: str, reported: object) -> Status:
-    """GitHub writes the payload after the event: a job that was queued may be waiting by then, or further."""
+    """GitHub writes the payload after the event: a queued job may be waiting or running by then."""
     by_action = Status(action)
     if not isinstance(reported, str) or reported not in _EVENT_TYPES:
         return by_action
@@ -71,7 +71,10 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
 
 
 def job_facts(job: Json, status: Status, **context: Any) -> Facts:
-    """`job` has the same format in webhooks and in the REST API. `context` is what the message has beside it."""
+    """`job` has the same format in webhooks and in the REST API.
+
+    `context` holds values from the rest of the message.
+    """
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
     runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")

@@ -1,4 +1,4 @@
-"""Reads what publishes a version of a package: releases, packages of GitHub's registry, and pushed tags."""
+"""Reads the events that publish a package version: releases, packages in GitHub's registry, and pushed tags."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def read_package(message: Json, delivery: Delivery) -> Publication | None:
 
 
 def read_push(message: Json, delivery: Delivery) -> Publication | None:
-    """Of a new tag. Branches, and tags that are moved or deleted, publish nothing."""
+    """Reads a new tag. Branches, and tags that are moved or deleted, publish nothing."""
     ref = payload.required_text(message, "ref", longest=1024)
     if not ref.startswith(TAG) or message.get("created") is not True or message.get("deleted") is True:
         return None
@@ -57,7 +57,7 @@ def read(delivery: Delivery) -> Publication | None:
     message = payload.parse(delivery.body)
     event = webhooks.event_of(message)
     if event is not None:
-        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body is that of a {event} event")
+        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body belongs to a {event} event")
     return READERS[delivery.event](message, delivery)
 
 
@@ -100,8 +100,8 @@ def _manifest(version: Json) -> Json:
 def _dependencies(npm: Json) -> dict[str, str] | None:
     """None without npm's metadata: the package then keeps its dependencies.
 
-    Names and ranges of npm are ASCII. Others, which a manifest can contain, are omitted: lone surrogates can't be
-    stored, and escaped text can be larger than a message of the queue.
+    npm's names and ranges are ASCII. A manifest can contain others, which are omitted: lone surrogates can't be stored,
+    and escaped text can be larger than a queue message.
     """
     found = npm.get("dependencies")
     if not isinstance(found, dict):

@@ -65,7 +65,7 @@ def run_report(
 
 
 def _actor(run: Json) -> Json:
-    """A re-run is triggered by another person than the run."""
+    """A re-run may be triggered by someone other than the run's actor."""
     return payload.optional_section(run, "triggering_actor") or payload.optional_section(run, "actor")
 
 

@@ -43,7 +43,7 @@ def read(delivery: Delivery) -> tuple[Input, ...]:
     message = payload.parse(delivery.body)
     event = event_of(message)
     if event not in (None, delivery.event):
-        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body is that of a {event} event")
+        raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body belongs to a {event} event")
     return READERS[delivery.event](message, delivery)
 
 
