@@ -1,7 +1,9 @@
-"""Loopback addresses, and which URLs may carry tokens and keys. Pure."""
+"""Loopback addresses, GitHub's hosts, and which URLs may carry tokens and keys. Pure."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
+
+DATA_RESIDENCY = ".ghe.com"  # how hosts of GitHub Enterprise Cloud with data residency end
 
 
 def is_encrypted_or_local(url: str) -> bool:

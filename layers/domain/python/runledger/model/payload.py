@@ -15,7 +15,8 @@ MOST_LABELS = 50
 MOST_PROPERTY_BYTES = 2048
 # GitHub's rules: an owner has letters, digits, hyphens and (managed users) underscores; a name may also have dots, but
 # is neither `.` nor `..`, which would change a URL's path. No look-ahead: Pydantic's engine doesn't support it.
-REPOSITORY_NAME = r"[A-Za-z0-9_-]+/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
+OWNER = r"[A-Za-z0-9_-]+"
+REPOSITORY_NAME = OWNER + r"/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
 
 Json = Mapping[str, Any]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from runledger.feeds.events import is_kept
+from runledger.model.patterns import matches
 
 # Names of GitHub have 255 characters at most. Publishers choose what their own events contain, and the time of a match
 # is that of the value's length times the pattern's.
@@ -42,4 +42,4 @@ def _matches(value: object, patterns: tuple[str, ...], *, ignore_case: bool = Fa
         return False
     if ignore_case:  # as GitHub does in names of repositories
         value, patterns = value.lower(), tuple(pattern.lower() for pattern in patterns)
-    return any(fnmatchcase(value, pattern) for pattern in patterns)
+    return any(matches(value, pattern) for pattern in patterns)

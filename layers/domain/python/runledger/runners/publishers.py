@@ -7,7 +7,8 @@ account, IAM policies limit it (`events:source`).
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+
+from runledger.model.patterns import matches
 
 ALL = "*"
 KEYS = {"account", "source", "installations"}
@@ -23,7 +24,7 @@ class Publisher:
     installations: frozenset[int] | None
 
     def may_report(self, *, account: str, source: str, installation_id: int) -> bool:
-        if account != self.account or not fnmatchcase(source, self.source):
+        if account != self.account or not matches(source, self.source):
             return False
         return self.installations is None or installation_id in self.installations
 

@@ -6,12 +6,11 @@ so this check only detects a wrong configuration. Signatures are the protection.
 
 from urllib.parse import urlsplit
 
-from runledger.model.addresses import is_loopback
+from runledger.model.addresses import DATA_RESIDENCY, is_loopback
 from runledger.model.errors import WrongHost
 
 HEADER = "X-GitHub-Enterprise-Host"
 GITHUB_COM = "github.com"
-DATA_RESIDENCY = ".ghe.com"
 LONGEST_HOST = 253
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runledger.model.errors import BadSignature, UnavailableError
+from runledger.model.payload import OWNER, REPOSITORY_NAME, is_repository_name
 from runledger.model.reports import NO_INSTALLATION
 from runledger.platform.availability import translate_errors
 
@@ -26,8 +27,7 @@ REREAD_SECONDS = 10.0
 
 KEYS = {"secret", "installations", "repositories", "app"}
 LIMITS = "installations, repositories or app"
-REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
-REPOSITORIES = re.compile(r"[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|\*)")
+REPOSITORIES = re.compile(rf"{OWNER}/\*|{REPOSITORY_NAME}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _sign(secret: bytes, body: bytes) -> bytes:
 
 def _is_among(repositories: frozenset[str], name: str | None) -> bool:
     """Names on GitHub are ASCII and case-insensitive; any other name is never in the set."""
-    if name is None or not REPOSITORY.fullmatch(name):
+    if name is None or not is_repository_name(name):
         return False
     name = name.lower()
     return name in repositories or f"{name.partition('/')[0]}/*" in repositories

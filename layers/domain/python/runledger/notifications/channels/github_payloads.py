@@ -4,15 +4,15 @@ They match GitHub's schemas. Launchers read the ids, the labels, and the names a
 ledger has no more of the repository than its name, so the other fields have neutral values.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+from runledger.model.addresses import DATA_RESIDENCY
+from runledger.model.payload import is_repository_name
+
 REQUIRED = ("job_id", "run_id", "repo_full_name", "labels", "created_at")
 GITHUB, GITHUB_API = "https://github.com", "https://api.github.com"
-DATA_RESIDENCY = ".ghe.com"
 RESOURCES = {
     **{f"{name}_url": f"/{name}" for name in ("contributors", "deployments", "downloads", "events", "forks", "hooks")},
     **{f"{name}_url": f"/{name}" for name in ("languages", "merges", "stargazers", "subscribers", "subscription")},
@@ -68,7 +68,7 @@ def missing(job: Job) -> str | None:
     for name in REQUIRED:
         if not job.get(name):
             return f"the job has no {name}"
-    return None if REPOSITORY.fullmatch(str(job["repo_full_name"])) else "the name of the repository isn't valid"
+    return None if is_repository_name(str(job["repo_full_name"])) else "the name of the repository isn't valid"
 
 
 def ping() -> dict[str, Any]:
