@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from runledger.model.errors import Malformed
 from runledger.model.packages import Publication
-from runledger.releases.queue import ReleaseInputs, read_publication
+from runledger.releases.queue import PublicationQueue, read_publication
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import publications
 
@@ -42,7 +42,7 @@ def published(message: dict[str, Any], event: str) -> Publication | None:
     if found is None:
         return None
     queue: Any = Queue()
-    ReleaseInputs(sqs=queue, url="https://sqs.invalid/inputs").send(found)
+    PublicationQueue(sqs=queue, url="https://sqs.invalid/inputs").send(found)
     return read_publication(queue.message)
 
 

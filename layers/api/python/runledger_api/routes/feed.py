@@ -12,6 +12,7 @@ from runledger.feeds.events import is_kept
 from runledger.feeds.own_events import Posted
 from runledger.model.errors import Malformed, NotYours, TooLarge
 from runledger.platform import logs
+from runledger.tables import schema
 from runledger.tables.feed import Filter, written_at
 from runledger.tables.pages import Span
 
@@ -92,7 +93,7 @@ def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor
     table = _feed().table
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.consumers(installation_id, limit=limit, start=paginator.start)
-    return paginator.page([_consumer(each["SK"], each) for each in found.events], found.next_key)
+    return paginator.page([_consumer(each[schema.SORT], each) for each in found.events], found.next_key)
 
 
 @router.get(
@@ -241,7 +242,7 @@ def _not_found(event_id: str) -> NotFound:
 
 
 def _body(item: Mapping[str, Any], payload: str | None = None) -> Any:
-    return envelope(item, written_at=written_at(item["SK"]), payload=payload)
+    return envelope(item, written_at=written_at(item[schema.SORT]), payload=payload)
 
 
 def _consumer(name: str, stored: Mapping[str, Any]) -> Any:

@@ -156,6 +156,6 @@ def _day_span(day: str | None) -> Span:
     if day is None:
         return Span()
     try:
-        return Span(since=times.normalised(day), until=times.earlier(day, seconds=-times.SECONDS_PER_DAY))
+        return Span(since=times.normalised(day), until=times.later(day, seconds=times.SECONDS_PER_DAY))
     except (ValueError, OverflowError):
         raise InvalidParameter("day", validation.DAY) from None

@@ -200,4 +200,4 @@ def _day(day: str) -> Span:
         begin = times.normalised(day)
     except ValueError:
         raise InvalidParameter("day", DAY) from None
-    return Span(since=begin, until=times.earlier(begin, seconds=-times.SECONDS_PER_DAY))
+    return Span(since=begin, until=times.later(begin, seconds=times.SECONDS_PER_DAY))

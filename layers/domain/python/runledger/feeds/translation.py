@@ -16,13 +16,12 @@ from runledger.model.job import FAILURES, is_carried_over
 from runledger.model.ownership import Proof
 from runledger.model.reports import REDELIVERY_DAYS, Approval, RunStatus
 from runledger.model.runner import RunnerStatus
+from runledger.tables import schema
 
 Item = Mapping[str, Any]
 
-# The names of the tables in `tables.schema`, which isn't pure.
-JOBS, HISTORY, RUNS, DEPLOYMENTS, RUNNERS = (
-    *("workflow_jobs", "workflow_job_events", "workflow_runs", "deployments", "runners"),
-)
+JOBS, HISTORY = schema.WORKFLOW_JOBS.name, schema.WORKFLOW_JOB_EVENTS.name
+RUNS, DEPLOYMENTS, RUNNERS = schema.WORKFLOW_RUNS.name, schema.DEPLOYMENTS.name, schema.RUNNERS.name
 JOB_FIELDS = (
     *("installation_id", "job_id", "run_id", "run_attempt", "repo_full_name", "workflow_name", "job_name"),
     *("head_branch", "head_sha", "job_html_url", "labels", "status", "conclusion"),

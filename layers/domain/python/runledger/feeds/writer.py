@@ -79,7 +79,7 @@ class FeedWriter:
     def _time_after(self, newest: str | None) -> str:
         """Later than all events that are readable, even if this writer's clock is behind that of the last one."""
         now = self.now()
-        return max(now, times.earlier(written_at(newest), seconds=-0.001)) if newest else now
+        return max(now, times.later(written_at(newest), seconds=0.001)) if newest else now
 
     def _item(self, event: FeedEvent) -> dict[str, Any]:
         text = to_json(event.payload)

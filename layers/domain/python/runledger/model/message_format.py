@@ -11,10 +11,12 @@ import typing
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from runledger.model import payload, times
 from runledger.model.errors import Malformed, NewerMessage
+
+T = TypeVar("T")
 
 FIELD = "version"
 CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages of earlier releases
@@ -44,20 +46,25 @@ def check(values: Mapping[str, Any], *, supported: int = VERSION) -> None:
         raise NewerMessage(version, supported=supported)
 
 
-def read(kind: Any, value: Any, name: str = MESSAGE) -> Any:
+def read(kind: type[T], value: Any, name: str = MESSAGE) -> T:
     """Creates a dataclass from JSON. The types of its fields restore enums, Decimals and tuples.
 
     Raises Malformed if a value has the wrong type. Checked here, because an error in the middle of recording would
     leave a partial write.
     """
+    found: T = _read(kind, value, name)
+    return found
+
+
+def _read(kind: Any, value: Any, name: str) -> Any:
     if isinstance(kind, types.UnionType):
         given_type = next(member for member in kind.__args__ if member is not type(None))
-        return None if value is None else read(given_type, value, name)
+        return None if value is None else _read(given_type, value, name)
     if dataclasses.is_dataclass(kind):
         return value if isinstance(value, kind) else _read_fields(kind, value, name)  # type: ignore[arg-type]
     if typing.get_origin(kind) is tuple:
         members = value if isinstance(value, list | tuple) else _refuse(name, "must be a list")
-        return tuple(read(typing.get_args(kind)[0], member, name) for member in members)
+        return tuple(_read(typing.get_args(kind)[0], member, name) for member in members)
     if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
         return _converted(kind, value, name)
     plain: Callable[[Any, str], Any] = _PLAIN.get(kind, _properties)
@@ -71,7 +78,7 @@ def _read_fields(kind: Any, value: Any, name: str) -> Any:
     found = {}
     for field in dataclasses.fields(kind):
         if field.name in value:
-            found[field.name] = read(hints[field.name], value[field.name], field.name)
+            found[field.name] = _read(hints[field.name], value[field.name], field.name)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             _refuse(field.name, "is missing")
     return kind(**found)

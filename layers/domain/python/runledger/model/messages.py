@@ -26,4 +26,4 @@ UNENDED = tuple(status for status in MessageStatus if status not in ENDED)
 
 
 def gives_up_at(created_at: str) -> str:
-    return times.earlier(created_at, seconds=-GIVE_UP_SECONDS)
+    return times.later(created_at, seconds=GIVE_UP_SECONDS)

@@ -28,7 +28,10 @@ class RunStatus(StrEnum):
 
 
 class Approval(StrEnum):
-    """In order of precedence: a rejection is final."""
+    """PENDING never replaces a decision. Of two reviews, the first counts: see `gates.precedence`.
+
+    Without a review, the decision is inferred from the deployment's states, and the later in this order counts.
+    """
 
     PENDING = "pending"
     APPROVED = "approved"

@@ -78,7 +78,7 @@ class Sender:
         return self._admitted(entry, message, subscription, now)
 
     def _admitted(self, entry: Entry, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
-        if now > times.earlier(gives_up_at(message["created_at"]), seconds=-LATE_SECONDS):
+        if now > times.later(gives_up_at(message["created_at"]), seconds=LATE_SECONDS):
             # Whatever made its senders fail: without this, the sweep would repeat the message until it expires.
             return self._abandon(message, message.get("error_message") or NEVER_SENT)
         health = self.receivers.health(subscription)
@@ -89,7 +89,7 @@ class Sender:
         if not _is_test(message) and not self.receivers.admits(subscription, health, now=now):
             return self._postpone(message, health, now)
         channel = self.open_channel(subscription)
-        claimed = self.messages.claim(message, at=now, until=times.earlier(now, seconds=-LEASE_SECONDS))
+        claimed = self.messages.claim(message, at=now, until=times.later(now, seconds=LEASE_SECONDS))
         if claimed is None:
             return Sent.DROPPED
         payload = self.messages.payload(entry.installation_id, entry.message_id) or {}
@@ -182,7 +182,7 @@ def _is_test(message: Mapping[str, Any]) -> bool:
 
 def _next(message: Mapping[str, Any], at: str, wait: float) -> Next:
     return Next(
-        at=times.earlier(at, seconds=-wait),
+        at=times.later(at, seconds=wait),
         parked=wait > LONGEST_DELAY_SECONDS,
         dispatch=message["dispatch"] + 1,
     )

@@ -131,7 +131,7 @@ class Statistics:
         starts, at = [], step_of(self._since, self._step_hours)
         while at < self._until:
             starts.append(at)
-            at = times.earlier(at, seconds=-self._step_hours * times.SECONDS_PER_HOUR)
+            at = times.later(at, seconds=self._step_hours * times.SECONDS_PER_HOUR)
         return starts
 
     def _point_json(self, start: str) -> dict[str, Any]:

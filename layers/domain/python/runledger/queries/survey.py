@@ -64,13 +64,13 @@ def _completed_pages(
     ran = completed_span(since, until)
     yield from jobs.completed_jobs(installation_id, ran, repo_full_name=repo_full_name)
     if ran.until is not None and ran.until <= now:
-        waited = Span(since=ran.until, until=times.earlier(until, seconds=-LONGEST_LIFE_SECONDS))
+        waited = Span(since=ran.until, until=times.later(until, seconds=LONGEST_LIFE_SECONDS))
         yield from jobs.completed_jobs(installation_id, waited, repo_full_name=repo_full_name, created_before=until)
 
 
 def completed_span(since: str, until: str) -> Span:
     """The span in which jobs that ran between `since` and `until` can have completed."""
-    return Span(since=since, until=times.earlier(until, seconds=-LONGEST_RUN_SECONDS))
+    return Span(since=since, until=times.later(until, seconds=LONGEST_RUN_SECONDS))
 
 
 def count_by_repository(

@@ -28,7 +28,7 @@ class Usage:
         """None for a job that never ran."""
         if job.started_at is None:
             return None
-        end = times.earlier(job.started_at, seconds=-job.seconds)
+        end = times.later(job.started_at, seconds=job.seconds)
         return cls(start=job.started_at, end=end, seconds=Decimal(job.seconds), dollars=job.dollars)
 
     @classmethod
@@ -64,7 +64,7 @@ class Usage:
             yield begin, self
             return
         while begin <= self.end:
-            following = times.earlier(begin, seconds=-hours * times.SECONDS_PER_HOUR)
+            following = times.later(begin, seconds=hours * times.SECONDS_PER_HOUR)
             if (part := self.within(begin, following)) is not None:
                 yield begin, part
             begin = following

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from zlib import crc32
 
+from runledger.model import times
 from runledger.model.passes import PassKind
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.tally import Tally
@@ -60,5 +61,4 @@ class Pass:
 
     def turn_of(self, item: object) -> int:
         """Sorts items differently in each scheduled pass: those that fail in every pass must not starve the others."""
-        minute = self.now[: len("2025-01-15T10:00")]
-        return crc32(f"{minute} {item}".encode())
+        return crc32(f"{times.minute_of(self.now)} {item}".encode())

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runledger.model import message_format
 from runledger.model.errors import Malformed
@@ -88,16 +88,11 @@ def to_message(task: RunnerLookup | RerunCheck, *, correlation_id: str | None = 
 
 
 def lookup_from(message: str) -> RunnerLookup:
-    lookup: RunnerLookup = _read(RunnerLookup, message)
+    lookup = message_format.read(RunnerLookup, message_format.parse(message))
     if lookup.kind not in list(RunnerKind):
         raise Malformed("kind", f"must be one of {', '.join(RunnerKind)}")
     return lookup
 
 
 def rerun_check_from(message: str) -> RerunCheck:
-    check: RerunCheck = _read(RerunCheck, message)
-    return check
-
-
-def _read(kind: type[RunnerLookup | RerunCheck], message: str) -> Any:
-    return message_format.read(kind, message_format.parse(message))
+    return message_format.read(RerunCheck, message_format.parse(message))

@@ -68,7 +68,7 @@ class Lines:
 
         Two have the same run if it was first taken for that of an older claim, and the response named it later.
         """
-        began_by = times.earlier(run.get("created_at") or self.now(), seconds=-TOLERANCE_SECONDS)
+        began_by = times.later(run.get("created_at") or self.now(), seconds=TOLERANCE_SECONDS)
         rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"], until=began_by)[-MOST_OPEN:]
         items = [(line, name, self.table.dependent(line, name) or {}) for line, name in rebuilds]
         if found := [(line, name) for line, name, item in items if item.get("run_id") == run["run_id"]]:

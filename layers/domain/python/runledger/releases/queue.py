@@ -20,14 +20,14 @@ LONGEST_DELAY_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseInputs:
+class PublicationQueue:
     """FIFO, with one group for each installation: its publications are handled one after the other."""
 
     sqs: "SQSClient"
     url: str
 
     @translate_errors("the queue of publications")
-    def send(self, publication: Publication, *, digest: str | None = None) -> None:
+    def send(self, publication: Publication, digest: str | None = None) -> None:
         """`digest` identifies the input; by default, the publication itself."""
         values = dataclasses.asdict(publication)
         body = message_format.stamp({"publication": values}, correlation_id=logs.correlation_id())
@@ -55,10 +55,9 @@ class RebuildQueue:
 
 
 def read_publication(message: str) -> Publication:
-    """Malformed or NewerMessage if the message isn't one of `ReleaseInputs`."""
+    """Malformed or NewerMessage if the message isn't one of `PublicationQueue`."""
     values = payload.section(message_format.parse(message), "publication")
-    found: Publication = message_format.read(Publication, values)
-    return found
+    return message_format.read(Publication, values)
 
 
 def read_line(message: str) -> LineKey:

@@ -13,11 +13,12 @@ from typing import Any
 from runledger.model.errors import ContendedError
 from runledger.model.releases import EnvironmentKey, HeadKey
 from runledger.releases import environments, heads
+from runledger.tables import schema
 from runledger.tables.heads import HeadsTable
 
 Item = Mapping[str, Any]
 TRIES = 20
-NOT_COMPUTED = {"PK", "SK", "ttl", "version", *HeadKey._fields, *EnvironmentKey._fields}
+NOT_COMPUTED = {schema.PARTITION, schema.SORT, schema.EXPIRY, "version", *HeadKey._fields, *EnvironmentKey._fields}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,7 +110,7 @@ class Prices:
         region = region_of(availability_zone)
         if region is None or region not in self._regions:
             return None
-        hour = at[: len("2025-01-15T10")] + ":00:00.000Z"
+        hour = f"{times.hour_of(at)}:00:00.000Z"
         return self._cached(
             (instance_type, Lifecycle.SPOT, availability_zone, hour),
             SPOT_FRESH_SECONDS,

@@ -15,10 +15,9 @@ from runledger.tables.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-HOUR = len("2025-01-15T10")
 HOURS_KEPT_DAYS = 2
 EXISTS = f"attribute_exists({schema.PARTITION})"
-# A repeated message is counted once.
+# A set of ids instead of a number, so that a repeated message is counted once.
 FITS = "attribute_not_exists(#message_ids) OR contains(#message_ids, :message_id) OR size(#message_ids) < :most"
 
 
@@ -66,7 +65,7 @@ class DeliveriesTable:
         """False, without counting it, if the subscription has reached its limit for this hour."""
         key: dict[str, Any] = {
             schema.PARTITION: schema.hours_key(installation_id, subscription_id),
-            schema.SORT: at[:HOUR],
+            schema.SORT: times.hour_of(at),
         }
         counted = self._table.update_if(
             key,

@@ -22,7 +22,7 @@ REVIEWED = f"(attribute_exists(#approved_at) OR attribute_exists(#rejected_at)) 
 NOT_REVIEWED = (
     f"(attribute_not_exists(#approved_at) AND attribute_not_exists(#rejected_at)) OR attribute_exists(#{INFERRED})"
 )
-# `gates.precedence` as conditions.
+# When a review precedes the stored one: `gates.precedence` as conditions.
 REPLACES = {
     Approval.APPROVED: f"{NOT_REVIEWED} OR #approved_at > :approved_at OR #rejected_at > :approved_at",
     Approval.REJECTED: f"{NOT_REVIEWED} OR #approved_at >= :rejected_at OR #rejected_at > :rejected_at",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.packages import AWAITING_RUN, LineKey, RebuildStatus
-from runledger.tables import release_keys, schema
+from runledger.tables import rate_limits, release_keys, schema
 from runledger.tables.attributes import from_attributes, to_attributes
 from runledger.tables.pages import Key, Page, Partition, beginning_with
 from runledger.tables.table import ItemKey, Table
@@ -29,8 +29,6 @@ NO_OTHER_VERSION = (
     "AND (attribute_not_exists(#dependent_version) OR #dependent_version = :dependent_version)"
 )
 UNCHANGED = "#revision = :seen"
-HOUR, COUNTED_DAYS = len("2025-01-15T10"), 1
-BELOW_LIMIT = "attribute_not_exists(#dispatches) OR #dispatches < :most"
 
 
 class LinesTable:
@@ -113,15 +111,8 @@ class LinesTable:
 
     def count_dispatch(self, installation_id: int, *, at: str, most: int) -> bool:
         """False, without counting it, if the installation has reached its limit for this hour."""
-        partition = release_keys.dispatches_key(installation_id)
-        counted = self._table.update_if(
-            {schema.PARTITION: partition, schema.SORT: at[:HOUR]},
-            add={"dispatches": 1},
-            fill={schema.EXPIRY: times.expiry(at, COUNTED_DAYS)},
-            condition=BELOW_LIMIT,
-            given={"most": most},
-        )
-        return counted is not None
+        partition, hour = release_keys.dispatches_key(installation_id), times.hour_of(at)
+        return rate_limits.count(self._table, partition, "dispatches", period=hour, at=at, most=most)
 
     def release(self, line: LineKey, name: str, *, owner: str, message: str) -> bool:
         """Gives a claim back after a call that GitHub can't have executed."""

@@ -140,8 +140,8 @@ def feed_consumers_key(installation_id: int) -> str:
     return f"{installation_id}#{CONSUMERS}"
 
 
-def feed_posts_key(installation_id: int) -> str:
-    """The partition of an installation's counts of posted events."""
+def posts_key(installation_id: int) -> str:
+    """The partition of an installation's counts of posted events in feed, and of reported builds in releases."""
     return f"{installation_id}#{POSTS}"
 
 

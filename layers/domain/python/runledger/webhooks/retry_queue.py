@@ -57,7 +57,7 @@ def from_message(message: str) -> Input:
     content = {**payload.section(values, ENTRY if ENTRY in values else FIRST_NAME_OF_ENTRY)}
     if kind is Review and content.get("jobs") is not None:
         content["jobs"] = _jobs(content["jobs"])
-    entry: Input = message_format.read(kind, content)
+    entry = message_format.read(kind, content)
     digest = getattr(entry, "body_digest", None)
     if digest is not None and not _is_digest(digest):
         raise Malformed("body_digest", "must be a SHA-256 in hexadecimal digits")

@@ -12,7 +12,7 @@ from runledger.platform.clock import SystemClock
 from runledger.platform.discarded import DiscardedRecords
 from runledger.tables import schema
 from runledger.tables.feed import FeedTable
-from runledger.tables.feed_posts import PostCounts
+from runledger.tables.request_counts import RequestCounts
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, names_in, parsed
 
 
@@ -91,9 +91,9 @@ def table() -> FeedTable:
 
 
 @cache
-def posts() -> PostCounts:
+def posts() -> RequestCounts:
     most = FeedPostSettings.from_environment().feed_posts_per_minute
-    return PostCounts(client("dynamodb"), TableSettings.of("FEED").table, most_per_minute=most)
+    return RequestCounts(client("dynamodb"), TableSettings.of("FEED").table, label="feed", most_per_minute=most)
 
 
 @cache

@@ -19,8 +19,8 @@ from runledger.webhooks.signatures import WebhookSecrets
 from runledger.wiring.settings import (
     CopySettings,
     IntakeSettings,
+    PublicationQueueSettings,
     RecordingSettings,
-    ReleaseInputSettings,
     TableSettings,
 )
 from runledger.wiring.tables import deployments, installations, jobs, runs
@@ -65,10 +65,10 @@ def intake() -> Intake:
         retries=retries,
         host=settings.github_host,
     )
-    if ReleaseInputSettings.from_environment().release_inputs_queue:
-        from runledger.wiring import release_inputs  # noqa: PLC0415 - only with `releases`
+    if PublicationQueueSettings.from_environment().release_inputs_queue:
+        from runledger.wiring import publication_queue  # noqa: PLC0415 - only with `releases`
 
-        made = replace(made, publications=release_inputs.forwarder())
+        made = replace(made, publications=publication_queue.intake())
     if not CopySettings.from_environment().webhook_bucket:
         return made
     from runledger.wiring import migration  # noqa: PLC0415 - only the phases with S3 load it

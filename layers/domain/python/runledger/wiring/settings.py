@@ -94,7 +94,7 @@ class IntakeSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseInputSettings(Settings):
+class PublicationQueueSettings(Settings):
     """Read by intake and the API. Set only with `releases`."""
 
     release_inputs_queue: str = ""
