@@ -17,7 +17,7 @@ wiring.requests()  # created before the first request
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    logs.follow(str(event.get(message_format.CORRELATION) or context.aws_request_id))
+    logs.set_correlation_id(str(event.get(message_format.CORRELATION) or context.aws_request_id))
     try:
         request = github_requests.from_event(event)
     except NewerMessage as newer:

@@ -13,7 +13,7 @@ sweep, schedules = notifications.sweep(), notification_schedules.schedules()
 
 
 def handler(_event: dict[str, Any], context: Any) -> dict[str, int]:
-    logs.follow(str(context.aws_request_id))
+    logs.set_correlation_id(str(context.aws_request_id))
 
     def has_left(ms: int) -> bool:
         return bool(context.get_remaining_time_in_millis() > ms)

@@ -15,5 +15,5 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _send(message: str) -> None:
     entry = queue.read(message)
-    logs.follow(entry.message_id)
+    logs.set_correlation_id(entry.message_id)
     sender.process(entry)

@@ -15,7 +15,7 @@ rebuild_wiring.rebuilds()  # created before the first message
 def handler(event: dict[str, Any], context: Any) -> Any:
     def advance(message: str) -> None:
         line = queue.read_line(message)
-        logs.follow_message(message)
+        logs.continue_message(message)
         rebuilds = rebuild_wiring.rebuilds()
         rebuilds.advance(line, has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS)
 

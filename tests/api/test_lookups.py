@@ -11,7 +11,7 @@ from runledger.platform.clock import SystemClock
 from runledger.queries import caches
 from runledger.recording.ledger import Ledger
 from runledger.tables import github_lookups
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from local.github import SimulatedGitHub
 from tests.api.client import TOKENS, Client
@@ -56,7 +56,7 @@ def test_an_unknown_attempt_is_looked_up_by_the_repository_of_a_known_one(
 ) -> None:
     known.state.put("runs", RUN, repository=REPO, run_attempt=9, status="completed", conclusion="success")
     event, message = messages.run("completed")
-    for report in webhooks.read(delivery(message, guid="run", event=event)):
+    for report in dispatcher.read(delivery(message, guid="run", event=event)):
         ledger.dispatch(report)
     answer = api.get(f"{HERE}/runs/{RUN}", run_attempt=7)
     assert (answer.status, answer.body["run"]["run_attempt"], answer.body["attempts"]) == (200, 7, [1, 7])
@@ -104,7 +104,7 @@ def test_a_run_that_was_missing_is_there_as_soon_as_its_webhook_is(
     known.state.remove("runs", RUN)
     assert api.get(f"{HERE}/runs/{RUN}", repo=REPO).status == 404
     event, message = messages.run("completed")
-    for report in webhooks.read(delivery(message, guid="run", event=event)):
+    for report in dispatcher.read(delivery(message, guid="run", event=event)):
         ledger.dispatch(report)
     assert api.get(f"{HERE}/runs/{RUN}", repo=REPO).status == 200
 

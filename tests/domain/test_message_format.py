@@ -10,7 +10,7 @@ from runledger.model.errors import Malformed, NewerMessage
 from runledger.model.message_format import VERSION
 from runledger.queries import github_requests
 from runledger.queries.github_requests import RequestOutcome, Result
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.webhooks import retry_queue
 from runledger.webhooks.retry_queue import FIRST_NAME_OF_ENTRY
 
@@ -18,14 +18,14 @@ from runledger.webhooks.retry_queue import FIRST_NAME_OF_ENTRY
 RECORDED = json.loads((Path(__file__).parent / "messages.v1.json").read_text())
 READERS: Mapping[str, Callable[[Any], Any]] = {
     "webhook_retry": lambda message: retry_queue.from_message(json.dumps(message)),
-    "runner_lookup": lambda message: follow_up.lookup_from(json.dumps(message)),
-    "run_retry": lambda message: follow_up.rerun_check_from(json.dumps(message)),
+    "runner_lookup": lambda message: follow_up_queue.lookup_from(json.dumps(message)),
+    "run_retry": lambda message: follow_up_queue.rerun_check_from(json.dumps(message)),
     "github_requests": github_requests.from_event,
 }
 WRITERS: Mapping[str, Callable[[Any], Any]] = {
     "webhook_retry": lambda content: json.loads(retry_queue.to_message(content)),
-    "runner_lookup": lambda content: json.loads(follow_up.to_message(content)),
-    "run_retry": lambda content: json.loads(follow_up.to_message(content)),
+    "runner_lookup": lambda content: json.loads(follow_up_queue.to_message(content)),
+    "run_retry": lambda content: json.loads(follow_up_queue.to_message(content)),
     "github_requests": github_requests.to_event,
 }
 MESSAGES = [(function, message) for function, messages in RECORDED.items() for message in messages]
@@ -103,9 +103,9 @@ def test_a_retry_message_can_be_read_by_the_first_release() -> None:
 
 def test_a_message_without_a_correlation_id_has_no_such_field() -> None:
     (message, *_) = RECORDED["run_retry"]
-    check = follow_up.rerun_check_from(json.dumps(message))
-    assert "correlation_id" not in json.loads(follow_up.to_message(check))
-    assert json.loads(follow_up.to_message(check, correlation_id="a-delivery"))["correlation_id"] == "a-delivery"
+    check = follow_up_queue.rerun_check_from(json.dumps(message))
+    assert "correlation_id" not in json.loads(follow_up_queue.to_message(check))
+    assert json.loads(follow_up_queue.to_message(check, correlation_id="a-delivery"))["correlation_id"] == "a-delivery"
 
 
 @pytest.mark.parametrize("function", ["webhook_retry", "runner_lookup", "run_retry"])
@@ -151,6 +151,6 @@ def test_a_part_of_a_review_without_its_jobs_is_rejected(jobs: object) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", '"text"', "[" * 100_000, "9" * 10_000])
 def test_a_message_that_is_no_object_is_rejected(text: str) -> None:
-    for read in (retry_queue.from_message, follow_up.lookup_from, follow_up.rerun_check_from):
+    for read in (retry_queue.from_message, follow_up_queue.lookup_from, follow_up_queue.rerun_check_from):
         with pytest.raises(Malformed, match=r"^message "):
             read(text)

@@ -23,7 +23,7 @@ from local.demo.workload import Played
 from local.github.control import Control
 from local.github.records import Installation, Job, Run
 from tests.e2e.api import ask
-from tests.e2e.test_webhooks import NOWHERE
+from tests.e2e.test_webhooks import UNKNOWN_PLACE
 from tests.support.documents import DOCS
 from tests.support.runner_items import launched
 from tests.support.webhooks import DEPLOYMENT, LIFE, REPO, payload
@@ -51,7 +51,9 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     github.put(Job(id=JOB, run_id=RUN, status="completed", conclusion="failure", created_at=AT))
     delivery = str(uuid.uuid4())
     for step in LIFE:
-        changes = {"run_id": RUN, "runner_name": NOWHERE} | ({"conclusion": "failure"} if step == LIFE[-1] else {})
+        changes = {"run_id": RUN, "runner_name": UNKNOWN_PLACE} | (
+            {"conclusion": "failure"} if step == LIFE[-1] else {}
+        )
         message = payload(step, job_id=JOB, **changes)
         message["installation"]["id"] = INSTALLATION
         github.send("workflow_job", message, delivery if step == LIFE[-1] else str(uuid.uuid4()))

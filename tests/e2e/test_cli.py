@@ -15,7 +15,7 @@ import pytest
 from local.aws.outputs import Outputs
 from tests.cli.command import COMMAND, environment, runledger
 from tests.e2e.test_runners import PATIENCE_SECONDS
-from tests.e2e.test_webhooks import NOWHERE, post
+from tests.e2e.test_webhooks import UNKNOWN_PLACE, post
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, payload
 
 JOB, RUN = 9_000_001, 9_000_901
@@ -27,7 +27,7 @@ Ask = Callable[..., CompletedProcess[str]]
 
 def message(step: str, *, job_id: int = JOB, **changes: Any) -> dict[str, Any]:
     """Of a repository of this test's own, because a deployment is shared by many tests."""
-    body = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=NOWHERE, **changes)
+    body = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=UNKNOWN_PLACE, **changes)
     body["repository"]["full_name"] = REPO
     return body
 
@@ -62,7 +62,7 @@ def test_jobs_of_a_repository_are_listed(ask: Ask) -> None:
     (head, row) = shown.stdout.splitlines()
     assert head.split()[:3] == ["JOB", "STATUS", "REPOSITORY"]
     assert row.split()[:3] == [str(JOB), "success", REPO]
-    assert row.endswith(NOWHERE)
+    assert row.endswith(UNKNOWN_PLACE)
 
 
 def test_all_pages_are_one_document(outputs: Outputs, ask: Ask) -> None:

@@ -8,7 +8,7 @@ from runledger.webhooks.retry_queue import to_message
 
 from local.aws.outputs import Outputs
 from tests.e2e.tables import history, job
-from tests.e2e.test_webhooks import NOWHERE
+from tests.e2e.test_webhooks import UNKNOWN_PLACE
 from tests.support.webhooks import COMPLETED, INSTALLATION, receipt
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ def test_a_deferred_receipt_reaches_the_tables(outputs: Outputs, dynamodb: "Dyna
     job_id = 2_000_001
     sqs = boto3.client("sqs", endpoint_url=outputs.endpoint_url, region_name=outputs.region)
     (queue,) = [url for url in sqs.list_queues()["QueueUrls"] if "WebhookRetriesQueue" in url]
-    sqs.send_message(QueueUrl=queue, MessageBody=to_message(receipt(COMPLETED, job_id=job_id, runner_name=NOWHERE)))
+    sqs.send_message(
+        QueueUrl=queue, MessageBody=to_message(receipt(COMPLETED, job_id=job_id, runner_name=UNKNOWN_PLACE))
+    )
     sqs.close()
     key = f"{INSTALLATION}#{job_id}"
     deadline = time.monotonic() + PATIENCE_SECONDS

@@ -20,7 +20,7 @@ from tests.support.deployed import pause_schedules
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, RUN, payload
 from tests.upgrade import baseline
 from tests.upgrade.deployment import Deployment, eventually
-from tests.upgrade.traffic import NOWHERE, Traffic
+from tests.upgrade.traffic import UNKNOWN_PLACE, Traffic
 
 pytestmark = pytest.mark.server
 
@@ -88,7 +88,7 @@ def upgrade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgrade]:
 def fill(old: Deployment) -> None:
     """Jobs, a run, an approval and a runner."""
     for step in LIFE:
-        old.post("workflow_job", payload(step, job_id=FILLED, runner_name=NOWHERE), guid=f"{step} of {FILLED}")
+        old.post("workflow_job", payload(step, job_id=FILLED, runner_name=UNKNOWN_PLACE), guid=f"{step} of {FILLED}")
     old.post("workflow_job", payload("waiting", job_id=APPROVED), guid=f"waiting of {APPROVED}")
     for number, (event, message) in enumerate(
         (messages.run("requested"), messages.deployment(), messages.protection_rule(), messages.review("requested"))
@@ -106,7 +106,7 @@ def leave_messages_in_queues(old: Deployment) -> str:
     machine = start_on_a_machine(old, LOOKED_UP, run_id=RUN_IN_MOTION)
     with old.tables_out_of_reach("webhook_intake"):
         for step in (QUEUED, COMPLETED):
-            message = payload(step, job_id=RETRIED, run_id=RUN_IN_MOTION, runner_name=NOWHERE)
+            message = payload(step, job_id=RETRIED, run_id=RUN_IN_MOTION, runner_name=UNKNOWN_PLACE)
             assert old.post("workflow_job", message, guid=f"{step} of {RETRIED}") == "deferred"
     return machine
 

@@ -7,12 +7,12 @@ from typing import Self
 
 from runledger.model.errors import UnavailableError
 
+from runledger_github.calls import Call, Json
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey, InstallationToken
 from runledger_github.errors import NotFound
 from runledger_github.etags import ETags
 from runledger_github.installation import PAGE, Installation
-from runledger_github.messages import Call, Json
 from runledger_github.retries import Deadline, Retries, RetryLimits
 from runledger_github.session import Credential, Session
 

@@ -9,8 +9,8 @@ import urllib3
 from runledger.model.addresses import is_encrypted_or_local
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
+from runledger_github.calls import Call, Response
 from runledger_github.errors import NoResponseError, OutOfTime
-from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline
 
 HEADERS = {

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
+from runledger_github.calls import Call
 from runledger_github.errors import BadCredentials
-from runledger_github.messages import Call
 from runledger_github.session import Session
 
 # GitHub accepts an expiry of at most ten minutes, and no JWT issued in its future. One minute allows for clock skew.

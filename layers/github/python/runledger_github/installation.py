@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 from runledger.model.payload import is_repository_name
 
+from runledger_github.calls import Call, Json
 from runledger_github.errors import BadName, NotFound, Refused
 from runledger_github.limits import Budget
-from runledger_github.messages import Call, Json
 from runledger_github.session import Session
 
 PAGE = {"per_page": "100"}

@@ -24,8 +24,8 @@ from runledger.model.runner_names import is_unmistakable, machine_in, names
 from runledger.model.suspicion import Registration
 
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Json
 from runledger_github.errors import Refused
-from runledger_github.messages import Json
 from runledger_github.runner_lists import MayAsk, RegistrationScope, RunnerLists
 
 BUSY = 422

@@ -15,8 +15,8 @@ from runledger.model.errors import UnavailableError
 from runledger.model.passes import RESERVED
 
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Json
 from runledger_github.errors import GitHubRefusal
-from runledger_github.messages import Json
 
 PAGE_SIZE = 100
 LISTINGS_AT_MOST = 4

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
+from runledger_github.calls import Call, Response
 from runledger_github.connection import Connection
 from runledger_github.errors import NoResponseError, RateLimited
 from runledger_github.etags import CachedResponse, ETags
 from runledger_github.limits import Budget
-from runledger_github.messages import Call, Response
 from runledger_github.retries import Retries
 from runledger_github.statuses import NOT_MODIFIED, SERVER_ERROR, UNAUTHORIZED, raise_for_status
 

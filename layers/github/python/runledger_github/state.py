@@ -17,8 +17,8 @@ from runledger.webhooks.readers.jobs import job_facts, listed_status
 from runledger.webhooks.readers.runs import run_report
 
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Json
 from runledger_github.errors import GitHubRefusal, NotFound
-from runledger_github.messages import Json
 
 ACCOUNTS_FRESH_SECONDS = 60
 

@@ -1,8 +1,8 @@
 """Maps the status of a response to an error."""
 
+from runledger_github.calls import Call, Response
 from runledger_github.errors import BadCredentials, NoResponseError, NotFound, RateLimited, Refused
 from runledger_github.limits import limited_until
-from runledger_github.messages import Call, Response
 
 SUCCESS = range(200, 300)
 NOT_MODIFIED = 304

@@ -149,8 +149,9 @@ class Receipt:
     action: str | None = None
     received_by: str | None = None
     body_digest: str | None = None
-    releases: str | None = None  # the runner that the job has lost
-    returns: str | None = None  # the runner that the job had lost and gets back
+    # The retry queue has messages with these names.
+    releases: str | None = None  # the id of the runner that the job has lost
+    returns: str | None = None  # the id of the runner that the job had lost and gets back
     is_guess: bool = False  # likely but not reported: it does not change a completed job
     facts: Facts = field(default_factory=Facts)
 

@@ -121,7 +121,7 @@ class Job(Facts):
         return None if self.carried_over or not self.started_at else self._queued_ms(self.created_at, self.started_at)
 
     @property
-    def outlived_its_end(self) -> bool:
+    def machine_was_restarted(self) -> bool:
         """GitHub names the job's machine, and the machine ended before the job started: so it was started again."""
         return (self.terminated_at or NEVER) < (self.started_at or "") and self.runs_on(self.instance_id)
 

@@ -22,7 +22,7 @@ class MessageStatus(StrEnum):
 
 
 ENDED = frozenset({MessageStatus.COMPLETED, MessageStatus.FAILED})
-UNENDED = tuple(status for status in MessageStatus if status not in ENDED)
+OPEN_STATUSES = tuple(status for status in MessageStatus if status not in ENDED)
 
 
 def gives_up_at(created_at: str) -> str:

@@ -91,8 +91,8 @@ def repository_name(values: Json, path: str) -> str:
     return found
 
 
-def whole(values: Json, name: str) -> int | None:
-    """A number; GitHub sends 0 for an absent one."""
+def positive_int(values: Json, name: str) -> int | None:
+    """None if absent, or 0, which GitHub sends for an absent value."""
     found = values.get(name)
     return found if isinstance(found, int) and found is not True and 0 < found <= LARGEST_ID else None
 
@@ -121,7 +121,7 @@ def required_instant(values: Json, path: str) -> str:
 
 def required_time(values: Json, path: str) -> str:
     """An instant, or seconds since 1970: the format depends on the event."""
-    seconds = whole(values, _last(path))
+    seconds = positive_int(values, _last(path))
     try:
         found = times.from_epoch_ms(seconds * times.MS_PER_SECOND) if seconds else instant(values, _last(path))
     except (ValueError, OverflowError, OSError):  # beyond the year 9999

@@ -7,7 +7,7 @@ from typing import Any
 from runledger.notifications import messages
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscriptions import Subscription
-from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.feed import written_at
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.subscriptions import SubscriptionsTable
@@ -50,7 +50,7 @@ class Routed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Router:
     subscriptions: SubscriptionCache
-    deliveries: DeliveriesTable
+    deliveries: EventMessagesTable
     outbox: Outbox
     counts: MessageCounts
 

@@ -22,7 +22,7 @@ from runledger.notifications.receivers import Receivers, lane_of
 from runledger.notifications.routing import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import OwnType
-from runledger.tables.messages import MessagesTable, Next
+from runledger.tables.messages import MessagesTable, NextAttempt
 
 # Longer than a sender lives, and shorter than its entry is hidden in the queue.
 LEASE_SECONDS = 120
@@ -169,7 +169,7 @@ class Sender:
         self.events.ended(message, MessageStatus.FAILED)
         return Sent.FAILED
 
-    def _enqueue(self, message: Mapping[str, Any], following: Next, wait: float) -> None:
+    def _enqueue(self, message: Mapping[str, Any], following: NextAttempt, wait: float) -> None:
         """In the slow lane: its receiver has failed."""
         if not following.parked:
             entry = Entry.of({**message, "dispatch": following.dispatch}, Lane.SLOW)
@@ -180,8 +180,8 @@ def _is_test(message: Mapping[str, Any]) -> bool:
     return bool(message["message_type"] == OwnType.TEST)
 
 
-def _next(message: Mapping[str, Any], at: str, wait: float) -> Next:
-    return Next(
+def _next(message: Mapping[str, Any], at: str, wait: float) -> NextAttempt:
+    return NextAttempt(
         at=times.later(at, seconds=wait),
         parked=wait > LONGEST_DELAY_SECONDS,
         dispatch=message["dispatch"] + 1,

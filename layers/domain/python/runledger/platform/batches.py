@@ -39,7 +39,7 @@ def each_event(event: dict[str, Any], context: Any, process: Callable[[Json, str
 
     def process_message(message: SQSRecord) -> None:
         published = payload.parse_object(message.body, "message")
-        logs.follow(str(published.get("id")))
+        logs.set_correlation_id(str(published.get("id")))
         process(published, _sent_at(message))
 
     return _each(event, context, process_message)
@@ -67,7 +67,7 @@ def _each(
             postponed += 1
             raise _OutOfTime
         started += 1
-        logs.follow(record.message_id)
+        logs.set_correlation_id(record.message_id)
         try:
             with retries.attempt(record.raw_event):
                 process(record)

@@ -17,7 +17,7 @@ FUNCTION = os.environ.get("FUNCTION", "")
 logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True, datefmt="%Y-%m-%dT%H:%M:%S.%FZ")
 
 
-def follow(correlation_id: str) -> None:
+def set_correlation_id(correlation_id: str) -> None:
     """Every later line carries this id: the delivery, event or request that caused the line."""
     logger.set_correlation_id(correlation_id)
 
@@ -27,11 +27,11 @@ def correlation_id() -> str | None:
     return logger.get_correlation_id()
 
 
-def follow_message(message: str, *, otherwise: str | None = None) -> None:
+def continue_message(message: str, *, otherwise: str | None = None) -> None:
     """Continues with the id of the input that caused a queued message. Messages from earlier releases have none."""
     found = json.loads(message).get(message_format.CORRELATION) or otherwise
     if found:
-        follow(str(found))
+        set_correlation_id(str(found))
 
 
 def count(message: str, about: Mapping[str, Any], metrics: Mapping[str, float], **dimensions: str) -> None:

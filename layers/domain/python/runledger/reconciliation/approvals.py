@@ -18,5 +18,5 @@ class ApprovalCheck:
         for each in self.find(installation_ids, current):
             where = f"{each.environment} for run {each.run_id} of {each.repo_full_name}"
             jobs = f"{len(each.job_ids)} jobs waiting" if len(each.job_ids) > 1 else "1 job waiting"
-            current.tally.find(Count.FORGOTTEN, f"approval of {where}: {jobs} since {each.waiting_since}")
+            current.tally.report(Count.FORGOTTEN, f"approval of {where}: {jobs} since {each.waiting_since}")
         return True

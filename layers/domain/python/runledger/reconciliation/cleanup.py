@@ -158,7 +158,7 @@ class Cleanup:
             self._release(runner_id, current, Cleared.IN_USE)
             return CleanupOutcome.IN_USE
         if not reason.machine_is_running:
-            self.tracker.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
+            self.tracker.record_cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
             return CleanupOutcome.GONE
         assert instance is not None
         assert searched is not None
@@ -219,7 +219,7 @@ class Cleanup:
             self._release(runner_id, current, None)
             raise
         # Dated before the EC2 or ECS event about this end, which then changes nothing.
-        self.tracker.cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
+        self.tracker.record_cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
         if suspected_at := orphan.runner.suspected_at:
             latency = times.ms_between(suspected_at, self.now()) / times.MS_PER_SECOND
             current.tally.stopped.append((orphan.runner, latency))

@@ -151,7 +151,7 @@ class DeliveryCheck:
                 if self.lost.count_attempt(lost, at=current.now):
                     self._ask_github(lost)
                     about = f"delivery {lost.guid} ({lost.event}) of {lost.delivered_at}"
-                    tally.find(Count.REDELIVERED, f"{about}: did not arrive; redelivered")
+                    tally.report(Count.REDELIVERED, f"{about}: did not arrive; redelivered")
         return True
 
     def _is_due(self, lost: LostDelivery, *, now: str) -> bool:

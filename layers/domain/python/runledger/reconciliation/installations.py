@@ -35,7 +35,7 @@ class InstallationCheck:
             with current.tally.isolated(f"installation {each['installation_id']}"):
                 self._confirm(each, current)
         if left := len(reported[AT_MOST:]):
-            current.tally.find(Count.POSTPONED, f"{left} more reports about installations: deferred to the next pass")
+            current.tally.report(Count.POSTPONED, f"{left} more reports about installations: deferred to the next pass")
         return True
 
     def _confirm(self, reported: Mapping[str, Any], current: Pass) -> None:
@@ -49,10 +49,10 @@ class InstallationCheck:
             return  # another webhook has changed it since; the next pass checks that report
         if agreed:
             finding = f"installation {installation_id}: {actual}, confirmed by GitHub"
-            current.tally.find(Count.INSTALLATIONS_CONFIRMED, finding)
+            current.tally.report(Count.INSTALLATIONS_CONFIRMED, finding)
         else:
             about = f"installation {installation_id}: reported as {reported['status']}, but {actual} on GitHub"
-            current.tally.find(Count.INSTALLATIONS_CORRECTED, f"{about}; corrected")
+            current.tally.report(Count.INSTALLATIONS_CORRECTED, f"{about}; corrected")
 
 
 def _reported_at(record: Mapping[str, Any]) -> str:

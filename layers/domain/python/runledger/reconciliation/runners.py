@@ -27,7 +27,7 @@ def report_outcome(about: str, outcome: CleanupOutcome, tally: Tally) -> None:
     """Counts only stopped machines, whether a person or a scheduled pass cleans up."""
     finding = f"runner {about} {outcome}"
     if outcome is CleanupOutcome.CLEANED:
-        tally.find(Count.CLEANED, finding)
+        tally.report(Count.CLEANED, finding)
     else:
         tally.findings.append(finding)
 
@@ -87,9 +87,9 @@ class RunnerCheck:
         runner_id, runner, now = candidate.runner_id, candidate.runner, current.now
         if runner is not None and runner.contested_at:
             claimants = f"installations {runner.installation_id} and {runner.contested_by}"
-            current.tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
+            current.tally.report(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
         if runner is not None and candidate.instance is not None and runner.confirmed_at is None:
-            self.cleanup.tracker.confirmed(candidate.instance, at=now)
+            self.cleanup.tracker.record_confirmed(candidate.instance, at=now)
         reason = self._check(candidate, current)
         suspected_at = runner.suspected_at if runner else None
         if isinstance(reason, Cleared):
@@ -155,7 +155,7 @@ class RunnerCheck:
         suspected = table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about)
         if suspected and reason.machine_is_running:
             current.tally.suspected.append(suspected)
-            current.tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
+            current.tally.report(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 
     def _clean(self, runner_id: str, reason: str, current: Pass) -> None:
         outcome = self.cleanup.clean(runner_id, current)

@@ -62,7 +62,7 @@ class Tally:
     def add(self, count: Count, number: int = 1) -> None:
         self.counts[count] += number
 
-    def find(self, count: Count, finding: str) -> None:
+    def report(self, count: Count, finding: str) -> None:
         self.counts[count] += 1
         self.findings.append(finding)
 
@@ -72,9 +72,9 @@ class Tally:
         try:
             yield
         except UnavailableError as unavailable:
-            self.find(Count.POSTPONED, f"{item}: deferred to the next pass: {unavailable}")
+            self.report(Count.POSTPONED, f"{item}: deferred to the next pass: {unavailable}")
         except Exception as error:
-            self.find(Count.ERRORS, f"{item}: {error}")
+            self.report(Count.ERRORS, f"{item}: {error}")
             self.warn(item, error)
 
     @property

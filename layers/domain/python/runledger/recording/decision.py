@@ -50,7 +50,7 @@ class NameRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerNamed:
+class LookUpRunner:
     """GitHub has named the job's runner.
 
     The name may contain the id of a machine that no launcher reported, or of the planned machine in a later life.
@@ -60,20 +60,20 @@ class RunnerNamed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interrupted:
+class NoteInterrupted:
     """The job failed and its runner was interrupted. When the run has completed, the job can be re-run."""
 
     job: Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotInterrupted:
+class NoteNotInterrupted:
     """A later input shows that the job was not interrupted, or that it succeeded: no re-run because of it."""
 
     job: Job
 
 
-Effect = RegisterRepository | CountJob | NameRun | Waiting | RunnerNamed | Interrupted | NotInterrupted
+Effect = RegisterRepository | CountJob | NameRun | Waiting | LookUpRunner | NoteInterrupted | NoteNotInterrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
     elif before is not None and before.run_is_known and _names_run(before, after):
         effects.append(NameRun(job=after))
     if _names_runner(before, after, receipt) or _begins_later_life(before, after):
-        effects.append(RunnerNamed(job=after))
+        effects.append(LookUpRunner(job=after))
     if _calls_for_rerun(after) != (before is not None and _calls_for_rerun(before)):
         effects.append(interruption_of(after))
     if (waiting := gate_of(after)) and (before is None or not _waits_at(waiting, before)):
@@ -235,11 +235,11 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
 
 def _begins_later_life(before: Job | None, after: Job) -> bool:
     """The start of the job, or the earlier end of its machine, is new. An end that is recorded again is new again."""
-    return after.outlived_its_end and not (before is not None and before.outlived_its_end)
+    return after.machine_was_restarted and not (before is not None and before.machine_was_restarted)
 
 
-def interruption_of(job: Job) -> Interrupted | NotInterrupted:
-    return Interrupted(job=job) if _calls_for_rerun(job) else NotInterrupted(job=job)
+def interruption_of(job: Job) -> NoteInterrupted | NoteNotInterrupted:
+    return NoteInterrupted(job=job) if _calls_for_rerun(job) else NoteNotInterrupted(job=job)
 
 
 def _calls_for_rerun(job: Job) -> bool:

@@ -31,16 +31,16 @@ from runledger.recording.decision import (
     CountJob,
     Decision,
     Effect,
-    Interrupted,
+    LookUpRunner,
     NameRun,
-    NotInterrupted,
+    NoteInterrupted,
+    NoteNotInterrupted,
     Outcome,
     RegisterRepository,
-    RunnerNamed,
     decide,
     interruption_of,
 )
-from runledger.recording.follow_up import FollowUps
+from runledger.recording.follow_up_queue import FollowUps
 from runledger.recording.leftovers import unsaved
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
@@ -172,7 +172,7 @@ class Ledger:
         saved_by_another = now.job.inputs.count(receipt.token) >= lost.job.inputs.count(receipt.token)
         if now.outcome is Outcome.IGNORED and not saved_by_another:
             self.events.put(replace(now.event, short_id=lost.event.short_id))
-        if any(isinstance(each, Interrupted | NotInterrupted) for each in lost.effects):
+        if any(isinstance(each, NoteInterrupted | NoteNotInterrupted) for each in lost.effects):
             self._apply(interruption_of(now.job))
 
     def take_back_leftovers(self, installation_id: int, job_id: int) -> None:
@@ -224,12 +224,12 @@ class Ledger:
                 self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
             case NameRun():
                 self.runs.name(effect.job)
-            case RunnerNamed():
+            case LookUpRunner():
                 self.follow_ups.look_up_runner(effect.job)
-            case Interrupted():
+            case NoteInterrupted():
                 if self.runs.note_interrupted(effect.job).may_be_rerun(self.rerun):
                     self.follow_ups.consider_rerun(effect.job)
-            case NotInterrupted():
+            case NoteNotInterrupted():
                 self.runs.note_not_interrupted(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:

@@ -72,9 +72,9 @@ class LauncherEvents:
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
                 self.tracker.launch(receipt, kind=machine.kind, proof=proof, place=_place(event, detail))
             case EventType.RUNNER_ATTACHED:
-                self.tracker.reported_attached(machine.runner_id, installation_id=installation_id, at=at)
+                self.tracker.record_reported_start(machine.runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:
-                self.tracker.reported_terminated(
+                self.tracker.record_reported_end(
                     machine.runner_id,
                     self.find_machine(machine.runner_id, machine.kind),
                     installation_id=installation_id,
@@ -142,8 +142,8 @@ def _machine(detail: Json) -> _Machine:
 
 def _plan(detail: Json, machine: _Machine, *, scheduled_at: str) -> Facts:
     return Facts(
-        run_id=payload.whole(detail, "run_id"),
-        run_attempt=payload.whole(detail, "run_attempt"),
+        run_id=payload.positive_int(detail, "run_id"),
+        run_attempt=payload.positive_int(detail, "run_attempt"),
         repo_full_name=_repository(detail),
         runner_name=payload.text(detail, "runner_name"),
         scheduled_at=scheduled_at,

@@ -7,7 +7,7 @@ from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
-from runledger.model.places import NOWHERE, place_of
+from runledger.model.places import UNKNOWN_PLACE, place_of
 from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.runners.tracker import RunnerTracker
 
@@ -50,7 +50,7 @@ def _recorded(runner_id: str, kind: RunnerKind, tracker: RunnerTracker, arns_of:
 
     Its events, which contain the ARN, may have been recorded before that.
     """
-    if kind is RunnerKind.EC2 or place_of(runner_id) != NOWHERE:
+    if kind is RunnerKind.EC2 or place_of(runner_id) != UNKNOWN_PLACE:
         return runner_id
     return next((arn for arn in arns_of(runner_id) if tracker.table.get(arn)), runner_id)
 

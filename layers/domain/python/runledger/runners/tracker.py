@@ -1,13 +1,13 @@
 """Records assignments and occurrences of a machine on its runner and on its jobs.
 
-    assignment:  check the owner ── record on the job ── add to the runner ── notify
+    assignment:  check the owner ── record on the job ── add to the runner ── update the jobs
                       ▲                                      │
                       └────────── the runner changed ◄───────┘
-    occurrence:  add to the runner ── notify
+    occurrence:  add to the runner ── update the jobs
 
-To notify is to record on the jobs what happened to their machine: see `job_notices`. The job gets its assignment
+Updating the jobs means recording on them what happened to their machine: see `job_updates`. The job gets its assignment
 before the runner does. So if an assignment and an occurrence arrive together, the later write to the runner finds both,
-and notifies the job.
+and updates the job.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,11 +29,11 @@ from runledger.model.ownership import (
     owner_after,
     rule,
 )
-from runledger.model.places import NOWHERE, Place, Scope
+from runledger.model.places import UNKNOWN_PLACE, Place, Scope
 from runledger.model.runner import Runner
 from runledger.platform import retries
 from runledger.recording.decision import Decision
-from runledger.runners.job_notices import JobNotices, Record
+from runledger.runners.job_updates import JobUpdates, Record
 from runledger.runners.machine_messages import ALL_KINDS, description
 from runledger.tables.runners import RunnersTable
 
@@ -52,7 +52,7 @@ class RunnerTracker:
     scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
-    def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = NOWHERE) -> Decision:
+    def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = UNKNOWN_PLACE) -> Decision:
         """A launcher has started a machine for a job. The machine may already run another job.
 
         Raises NotYours if the machine is proven to belong to another installation.
@@ -75,7 +75,7 @@ class RunnerTracker:
             after = before.reported_in(place).with_values(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
             if self.table.save(seen, after):
                 break
-        self._jobs.notify_of_assignment(after, plan.job, news=True)
+        self._jobs.update_after_assignment(after, plan.job, news=True)
         self._jobs.finish(after, plan.job)
         return decision
 
@@ -108,19 +108,19 @@ class RunnerTracker:
             if after is before or self.table.save(seen, after):
                 break
         if recorded:
-            self._jobs.notify_of_assignment(after, fact.job, news=news)
+            self._jobs.update_after_assignment(after, fact.job, news=news)
         self._jobs.finish(after, fact.job)
         return ruling
 
-    def attached(self, runner_id: str, *, at: str, place: Place) -> None:
+    def record_start(self, runner_id: str, *, at: str, place: Place) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.STARTED), place)
 
-    def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
+    def record_reported_start(self, runner_id: str, *, installation_id: int, at: str) -> None:
         """A launcher's report. Raises NotYours if the machine is proven to belong to another installation."""
         report = Occurrence(at, OccurrenceKind.ATTACHMENT_REPORTED, str(installation_id))
         self._report(runner_id, report, installation_id=installation_id)
 
-    def reported_terminated(
+    def record_reported_end(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
         """A launcher's report. The machine counts as terminated only if it is the launcher's and EC2 or ECS confirms
@@ -133,26 +133,26 @@ class RunnerTracker:
         runner = self._report(runner_id, report, installation_id=installation_id)
         is_own = runner.installation_id == installation_id
         if is_own and (machine.is_gone if machine else self.is_in_scope(runner)):
-            self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
+            self.record_end(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
-    def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:
+    def record_rebalance(self, runner_id: str, *, at: str, place: Place) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.REBALANCE_RECOMMENDED), place)
 
-    def interrupted(self, runner_id: str, *, at: str, place: Place) -> None:
+    def record_warning(self, runner_id: str, *, at: str, place: Place) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.WARNED), place)
 
-    def terminated(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
+    def record_end(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.ENDED, reason or ""), place)
 
     def is_in_scope(self, runner: Runner) -> bool:
         """EC2 or ECS has confirmed the machine, and its place is in scope. So if they don't find it now, it is gone."""
         return runner.confirmed_at is not None and self.scope.covers(runner.place)
 
-    def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
+    def record_cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
         """A pass has found the end. The jobs are updated first, because no later pass checks a cleaned runner."""
         end = Occurrence(at, OccurrenceKind.ENDED, reason)
         runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
-        self._jobs.notify_of_occurrence(runner, end)
+        self._jobs.update_after_occurrence(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
     def resume_cleanup(self, ending: Runner) -> None:
@@ -163,9 +163,9 @@ class RunnerTracker:
         """
         assert ending.terminated_at is not None
         with retries.another_attempt():
-            self.cleaned(ending.runner_id, at=ending.terminated_at, reason=ending.terminated_reason or "")
+            self.record_cleaned(ending.runner_id, at=ending.terminated_at, reason=ending.terminated_reason or "")
 
-    def confirmed(self, machine: Instance, *, at: str) -> None:
+    def record_confirmed(self, machine: Instance, *, at: str) -> None:
         """EC2 or ECS describes the machine."""
         self.table.change(machine.runner_id, at=at, change=lambda runner: runner.confirmed(at, machine.place))
 
@@ -182,7 +182,7 @@ class RunnerTracker:
         claimants = [each.job for each in after.claims if each.installation_id == installation_id]
         after = self._jobs.describe(after, claimants)
         for job in claimants:
-            self._jobs.notify(after, job, ALL_KINDS)
+            self._jobs.update(after, job, ALL_KINDS)
 
     def _record_occurrence(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
         """Records what EC2 or ECS reports."""
@@ -196,13 +196,13 @@ class RunnerTracker:
             return after
 
         runner = self.table.change(runner_id, at=at, change=change)
-        self._jobs.notify_of_occurrence(runner, occurrence)
+        self._jobs.update_after_occurrence(runner, occurrence)
         if ending is not None:
             # The machine has started again, so no pass resumes the cleanup.
             assert ending.terminated_at is not None
             end = Occurrence(ending.terminated_at, OccurrenceKind.ENDED, ending.terminated_reason or "")
             with retries.another_attempt():
-                self._jobs.notify_of_occurrence(runner, end)
+                self._jobs.update_after_occurrence(runner, end)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
         def reported(runner: Runner) -> Runner:
@@ -211,12 +211,12 @@ class RunnerTracker:
             return runner.after(occurrence)
 
         runner = self.table.change(runner_id, at=occurrence.at, change=reported)
-        self._jobs.notify_of_occurrence(runner, occurrence)
+        self._jobs.update_after_occurrence(runner, occurrence)
         return runner
 
     @property
-    def _jobs(self) -> JobNotices:
-        return JobNotices(table=self.table, record=self.record, finished=self.finished)
+    def _jobs(self) -> JobUpdates:
+        return JobUpdates(table=self.table, record=self.record, finished=self.finished)
 
 
 def _plan(receipt: Receipt) -> Assignment:

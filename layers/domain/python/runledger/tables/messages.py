@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.messages import UNENDED, MessageStatus
+from runledger.model.messages import OPEN_STATUSES, MessageStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Key, Partition, Span
@@ -25,7 +25,7 @@ from runledger.tables.updates import OWN_CLAIM, new_owner
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-STATUSES = {f"is_{status}": status for status in UNENDED}
+STATUSES = {f"is_{status}": status for status in OPEN_STATUSES}
 UNFINISHED = f"({' OR '.join(f'#status = :{name}' for name in STATUSES)})"
 SAME_DISPATCH = "#dispatch = :known"
 FREE = "(attribute_not_exists(#claimed_until) OR #claimed_until <= :now)"
@@ -54,7 +54,7 @@ class MessageFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Next:
+class NextAttempt:
     """The attempt after a failed one. `parked` if it is later than SQS can delay a message."""
 
     at: str
@@ -136,7 +136,7 @@ class MessagesTable:
     def fail(self, claimed: Mapping[str, Any], *, at: str, error: str) -> bool:
         return self._end(claimed, MessageStatus.FAILED, at, error_message=error)
 
-    def retry(self, claimed: Mapping[str, Any], following: Next, *, at: str, error: str) -> bool:
+    def retry(self, claimed: Mapping[str, Any], following: NextAttempt, *, at: str, error: str) -> bool:
         """Stores a failed attempt and the time of the next one. False if the lease was lost."""
         updated = self._table.update_if(
             _key_of(claimed),
@@ -153,7 +153,7 @@ class MessagesTable:
         )
         return updated is not None
 
-    def postpone(self, message: Mapping[str, Any], following: Next, *, at: str) -> bool:
+    def postpone(self, message: Mapping[str, Any], following: NextAttempt, *, at: str) -> bool:
         """Postpones a message without an attempt. False if another sender was faster."""
         updated = self._table.update_if(
             _key_of(message),
@@ -195,7 +195,7 @@ class MessagesTable:
     def due(self, *, until: str) -> Iterator[dict[str, Any]]:
         """Messages that were due before `until`, the most overdue first."""
         for items in self._table.indexed(Partition(index=schema.MESSAGES_DUE, value=schema.OPEN), before=until):
-            yield from (item for item in map(from_attributes, items) if item["status"] in UNENDED)
+            yield from (item for item in map(from_attributes, items) if item["status"] in OPEN_STATUSES)
 
     def sweep(self, message: Mapping[str, Any], *, at: str, swept_before: str) -> bool:
         """Whether to send the message to the queue again. It keeps its `dispatch`, because the queue may still contain
@@ -264,7 +264,7 @@ def _ended(installation_id: int, status: MessageStatus, at: str) -> dict[str, st
     return {**_status(installation_id, status, at), "processing_completed_at": at}
 
 
-def _unparked(following: Next) -> tuple[str, ...]:
+def _unparked(following: NextAttempt) -> tuple[str, ...]:
     return () if following.parked else ("parked",)
 
 

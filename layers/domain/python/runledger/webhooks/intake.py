@@ -12,7 +12,7 @@ from runledger.recording import telemetry
 from runledger.recording.ledger import Ledger
 from runledger.webhooks import hosts
 from runledger.webhooks.delivery import Delivery
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import REREAD_SECONDS, Origin, Signers, WebhookSecrets
 
@@ -51,7 +51,7 @@ class Intake:
             return IntakeResult.PONG
         if self.publications and delivery.event in self.publications.events:
             return self._forward(self.publications, delivery, signature, signers)
-        inputs = webhooks.read(delivery)
+        inputs = dispatcher.read(delivery)
         origins = [_origin(entry) for entry in inputs]
         if not signers.cover(origins):
             self._check_scope_again(delivery, signature, origins)

@@ -39,7 +39,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SecretEntry:
     """One secret and its limits; None means unlimited."""
 
     secret: bytes = field(repr=False)
@@ -61,7 +61,7 @@ class Entry:
 class Signers:
     """The entries that may have signed a delivery: several, if they share a secret."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SecretEntry, ...] = ()
     app_only: bool = False
 
     def cover(self, origins: Iterable[Origin]) -> bool:
@@ -141,7 +141,7 @@ def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
     if not isinstance(document, dict):
         ignored("(all)", "the webhook secret in Secrets Manager must be a JSON object")
         return Signers()
-    entries: list[Entry] = []
+    entries: list[SecretEntry] = []
     for name, value in document.items():
         try:
             entries.append(_entry(value))
@@ -152,10 +152,10 @@ def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
     return Signers(tuple(entries), app_only)
 
 
-def _entry(value: Any) -> Entry:
+def _entry(value: Any) -> SecretEntry:
     """ValueError if it is malformed."""
     if isinstance(value, str):
-        return Entry(secret=_secret(value))
+        return SecretEntry(secret=_secret(value))
     if not isinstance(value, dict):
         raise ValueError(f"must be a string, or an object with secret and {LIMITS}")
     if not value.keys() <= KEYS:
@@ -170,7 +170,9 @@ def _entry(value: Any) -> Entry:
         # Hooks of a repository or organisation send no installation. If one were allowed, a delivery for the same
         # repository name could be recorded among the jobs of another tenant.
         installations = frozenset({NO_INSTALLATION})
-    return Entry(secret=_secret(value.get("secret")), installations=installations, repositories=repositories, app=app)
+    return SecretEntry(
+        secret=_secret(value.get("secret")), installations=installations, repositories=repositories, app=app
+    )
 
 
 def _secret(value: object) -> bytes:

@@ -16,7 +16,7 @@ from runledger.model.reruns import RerunPolicy
 from runledger.platform.clients import client
 from runledger.recording import telemetry
 from runledger.recording.decision import Decision
-from runledger.recording.follow_up import NoFollowUps
+from runledger.recording.follow_up_queue import NoFollowUps
 from runledger.recording.ledger import Ledger
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable

@@ -16,7 +16,7 @@ from runledger.notifications.sweep import Sweep
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.platform.discarded import DiscardedRecords
-from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
@@ -81,9 +81,9 @@ def messages() -> MessagesTable:
 
 
 @cache
-def deliveries() -> DeliveriesTable:
+def deliveries() -> EventMessagesTable:
     settings = TableSettings.of(TABLE)
-    return DeliveriesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return EventMessagesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
 
 
 @cache

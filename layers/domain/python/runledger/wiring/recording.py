@@ -9,7 +9,7 @@ from runledger.model.runner_names import TASK_ID
 from runledger.platform import logs
 from runledger.platform.clients import client, lazy_client
 from runledger.recording import telemetry
-from runledger.recording.follow_up import FollowUps
+from runledger.recording.follow_up_queue import FollowUpQueue
 from runledger.recording.ledger import Ledger
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -38,7 +38,7 @@ def ledger() -> Ledger:
         runs=runs(),
         deployments=deployments(),
         gates=Gates(dynamodb, gates.table, retention_days=gates.retention_days),
-        follow_ups=FollowUps(
+        follow_ups=FollowUpQueue(
             lazy_client("sqs"),
             lookups_url=settings.runner_lookups_queue,
             reruns_url=settings.rerun_checks_queue,

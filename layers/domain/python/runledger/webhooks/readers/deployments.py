@@ -32,7 +32,7 @@ def read_deployment_status(message: Json, delivery: Delivery) -> tuple[Deploymen
     reported = payload.section(message, "deployment_status")
     state = payload.text(reported, "state")
     # The check run of an Actions job has the job's own id.
-    job_id = payload.whole(payload.optional_section(message, "check_run"), "id")
+    job_id = payload.positive_int(payload.optional_section(message, "check_run"), "id")
     report = _report(message, delivery, job_id=job_id, status=_status(state), waits=state in WAITS_AT_THE_GATE)
     return (replace(report, decided_at=payload.instant(reported, "created_at"), **state_times([reported])),)
 
@@ -141,6 +141,6 @@ def _report(
         status=status,
         requires_approval=waits or None,
         job_id=job_id,
-        run_id=payload.whole(payload.optional_section(message, "workflow_run"), "id"),
+        run_id=payload.positive_int(payload.optional_section(message, "workflow_run"), "id"),
         **deployment_facts(deployment),
     )

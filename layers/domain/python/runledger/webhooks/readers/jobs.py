@@ -65,7 +65,7 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
         repo_is_private=payload.flag(repository, "private"),
         default_branch=payload.text(repository, "default_branch"),
         custom_properties=payload.properties(repository, "custom_properties"),
-        deployment_id=payload.whole(deployment, "id"),
+        deployment_id=payload.positive_int(deployment, "id"),
         environment=payload.text(deployment, "environment"),
     )
 
@@ -77,7 +77,7 @@ def job_facts(job: Json, status: Status, **context: Any) -> Facts:
     """
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
-    runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")
+    runner_id, runner_name = payload.positive_int(job, "runner_id"), payload.text(job, "runner_name")
     # Before a job runs, its `started_at` equals its `created_at`, and `runner_*` is left over from an earlier job.
     # A job cancelled in the queue has no runner, and its `started_at` equals its end.
     ran = status.rank >= Status.IN_PROGRESS.rank and (runner_id is not None or runner_name is not None)
@@ -85,7 +85,7 @@ def job_facts(job: Json, status: Status, **context: Any) -> Facts:
     return Facts(
         run_id=payload.identifier(job, "workflow_job.run_id"),
         run_attempt=payload.identifier(job, "workflow_job.run_attempt", default=1),
-        workflow_id=payload.whole(job, "workflow_id"),
+        workflow_id=payload.positive_int(job, "workflow_id"),
         workflow_name=payload.text(job, "workflow_name"),
         job_name=payload.text(job, "name"),
         head_sha=payload.text(job, "head_sha"),
@@ -99,6 +99,6 @@ def job_facts(job: Json, status: Status, **context: Any) -> Facts:
         conclusion=payload.text(job, "conclusion") if done else None,
         runner_id=runner_id if ran else None,
         runner_name=runner_name if ran else None,
-        runner_group_id=payload.whole(job, "runner_group_id") if ran else None,
+        runner_group_id=payload.positive_int(job, "runner_group_id") if ran else None,
         **context,
     )

@@ -7,7 +7,7 @@ from runledger.model.errors import Malformed
 from runledger.model.packages import LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES, Publication, PublishedBy
 from runledger.model.payload import Json
 from runledger.webhooks.delivery import Delivery, installation_id
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 PUBLISHED = "published"
 TAG = "refs/tags/"
@@ -55,7 +55,7 @@ READERS: dict[str, Callable[[Json, Delivery], Publication | None]] = {
 def read(delivery: Delivery) -> Publication | None:
     """None for an action that publishes nothing."""
     message = payload.parse(delivery.body)
-    event = webhooks.event_of(message)
+    event = dispatcher.event_of(message)
     if event is not None:
         raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body belongs to a {event} event")
     return READERS[delivery.event](message, delivery)

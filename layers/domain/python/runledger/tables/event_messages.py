@@ -21,7 +21,7 @@ EXISTS = f"attribute_exists({schema.PARTITION})"
 FITS = "attribute_not_exists(#message_ids) OR contains(#message_ids, :message_id) OR size(#message_ids) < :most"
 
 
-class DeliveriesTable:
+class EventMessagesTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
         self._table = Table(client, name, label="notifications")
         self._retention_days = retention_days
