@@ -91,11 +91,7 @@ def test_a_lost_plan_is_returned_if_the_other_job_has_a_plan_or_a_life_of_its_ow
     for other in (plan(2, 2), ended(2)):
         known = in_any_order(*(plan(1, 1, pool_name="small"), fact(2, 3), started(3), other))
         returned = next(messages(known, JobKey(OWNER, 1)))
-        assert (returned.returns, returned.releases, returned.facts.pool_name) == (
-            MACHINE,
-            None,
-            "small",
-        )
+        assert (returned.returns, returned.releases, returned.facts.pool_name) == (MACHINE, None, "small")
 
 
 def test_a_warning_after_the_end_is_about_a_later_life() -> None:

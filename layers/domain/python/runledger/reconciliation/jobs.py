@@ -40,7 +40,10 @@ DEFERRED = f"deferred to the next pass: {RESERVED}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCheck:
-    """`confirmed` returns the machines that EC2 or ECS has reported before: only those can be gone."""
+    """`confirmed` returns the machines that EC2 or ECS has reported before: only those can be gone.
+
+    `notify` gets stuck jobs, each with the time since when it is stuck.
+    """
 
     jobs: JobsTable
     runs: RunsTable
@@ -52,7 +55,7 @@ class JobCheck:
     confirmed: Callable[[Iterable[str]], Iterable[str]]
     github: GitHub | None
     patience: Patience
-    notify: Callable[[Sequence[Job], str], object] = lambda _stuck, _now: None
+    notify: Callable[[Sequence[tuple[Job, str]], str], object] = lambda _stuck, _now: None
 
     def check(self, installation_ids: Sequence[int], current: Pass) -> bool:
         """False if time ran out. Without a GitHub App, stuck jobs are counted and not changed.
@@ -61,11 +64,14 @@ class JobCheck:
         runs with open jobs, whose own completion webhook was lost.
         """
         opened = [job for each in installation_ids for job in self._opened(each, current)]
-        suspects = [job for job in opened if stuck_since(job, now=current.now, patience=self.patience)]
+        dated = ((job, stuck_since(job, now=current.now, patience=self.patience)) for job in opened)
+        stuck = [(job, since) for job, since in dated if since]
+        suspects = [job for job, _ in stuck]
         for job in suspects:
             current.tally.add(STUCK[job.status])
         with current.tally.isolated("the feed"):
-            self.notify(suspects, current.now)
+            # A job that waits for an approval may be a forgotten approval, which the feed has as another event.
+            self.notify([(job, since) for job, since in stuck if job.status is not Status.WAITING], current.now)
         if self.github is None:
             return True
         wanted = opened if current.is_full else suspects
