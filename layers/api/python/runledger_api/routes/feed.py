@@ -85,7 +85,7 @@ def feed(
             start=paginator.start,
             has_time=request.has_time,
         )
-    return paginator.page([_body(item) for item in found.events], found.next_key)
+    return paginator.page([_body(item) for item in found.items], found.next_key)
 
 
 @router.get(f"{FEED}/consumers", tags=["feed"], operation_id="listConsumers", summary="Consumers and their positions")
@@ -93,7 +93,7 @@ def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor
     table = _feed().table
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.consumers(installation_id, limit=limit, start=paginator.start)
-    return paginator.page([_consumer(each[schema.SORT], each) for each in found.events], found.next_key)
+    return paginator.page([_consumer(each[schema.SORT], each) for each in found.items], found.next_key)
 
 
 @router.get(
@@ -107,7 +107,7 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     table = _feed().table
     consumer = table.consumer(installation_id, name) or {}
     found = table.after(installation_id, consumer.get("position"), limit=limit)
-    return {"items": [_body(item) for item in found.events], "more": found.next_key is not None}
+    return {"items": [_body(item) for item in found.items], "more": found.next_key is not None}
 
 
 @router.post(

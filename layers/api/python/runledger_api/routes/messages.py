@@ -101,7 +101,7 @@ def messages(
         start=paginator.start,
         has_time=request.has_time,
     )
-    return paginator.page(found.messages, found.next_key)
+    return paginator.page(found.items, found.next_key)
 
 
 @router.get(

@@ -26,7 +26,7 @@ def newest_events(
     span = Span(since=since, until=until)
     found: list[dict[str, Any]] = []
     for job_id in sorted(_changed(jobs, installation_id, since)):
-        found += events.page(installation_id, job_id, span, newest_first=False, limit=limit + 1).events
+        found += events.page(installation_id, job_id, span, newest_first=False, limit=limit + 1).items
     ordered = sorted(found, key=lambda event: (event["timestamp"], event["job_id"], event["event_type"]))
     if len(ordered) <= limit:
         return ordered, until
@@ -41,7 +41,7 @@ def _changed(jobs: JobPages, installation_id: int, since: str) -> set[int]:
     changed = set()
     for status in Status:
         span = recent if status is Status.COMPLETED else Span()
-        for job in jobs.newest(jobs.in_status(installation_id, status), span, at_most=MOST_JOBS).jobs:
+        for job in jobs.newest(jobs.in_status(installation_id, status), span, at_most=MOST_JOBS).items:
             if job["last_updated_at"] >= since:
                 changed.add(job["job_id"])
     return changed

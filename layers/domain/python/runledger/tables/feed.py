@@ -15,7 +15,7 @@ from runledger.model import times
 from runledger.model.errors import NotYours
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.pages import Item, Key, Page, Partition, Span
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
@@ -30,12 +30,6 @@ BEFORE_RETRY = "(#status = :is_received OR #status = :is_retrying) AND #retry_co
 NOT_FAILED = "attribute_exists(#status) AND #status <> :is_failed"
 # Limit for the data in one page. A Lambda response is limited to 6 MB, and escaping can double the size of the data.
 MOST_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedPage:
-    events: list[dict[str, Any]]
-    next_key: Key | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +77,14 @@ class FeedTable:
 
     def put(self, event: Mapping[str, Any], position: str) -> None:
         """Does nothing if the event exists: the SDK repeats a write whose response was lost."""
-        scope = event["installation_id"]
+        installation_id = event["installation_id"]
         self._table.put_if_absent(
             {
-                **_key(scope, position),
+                **_key(installation_id, position),
                 **event,
                 "status": RECEIVED,
                 "retry_count": 0,
-                schema.FEED_BY_TYPE.partition: schema.feed_type_key(scope, event["event_type"]),
+                schema.FEED_BY_TYPE.partition: schema.feed_type_key(installation_id, event["event_type"]),
                 schema.EXPIRY: self._expiry(position),
             }
         )
@@ -128,7 +122,7 @@ class FeedTable:
         limit: int,
         start: Key | None = None,
         has_time: Callable[[], bool] = lambda: True,
-    ) -> FeedPage:
+    ) -> Page[Item]:
         """Reads on until `limit` events match or have MOST_BYTES, while `has_time`.
 
         A page may be short and still have a `next_key`.
@@ -149,14 +143,14 @@ class FeedTable:
             items = read.items if partition.index is None else self._table.follow(read.items)
             for event in filter(wanted.matches, map(from_attributes, items)):
                 if size >= MOST_BYTES:
-                    return FeedPage(events=found, next_key=_key_in(partition, found[-1]))
+                    return Page(items=found, next_key=_key_in(partition, found[-1]))
                 found.append(event)
                 size += len(event.get("payload", ""))
             start = read.next_key
             if start is None or len(found) >= limit or size >= MOST_BYTES or not has_time():
-                return FeedPage(events=found, next_key=start)
+                return Page(items=found, next_key=start)
 
-    def after(self, installation_id: int, position: str | None, *, limit: int) -> FeedPage:
+    def after(self, installation_id: int, position: str | None, *, limit: int) -> Page[Item]:
         """The next events, oldest first."""
         start = {**_key(installation_id, position)} if position else None
         return self.page(installation_id, Filter(), Span(), newest_first=False, limit=limit, start=start)
@@ -164,10 +158,10 @@ class FeedTable:
     def consumer(self, installation_id: int, name: str) -> dict[str, Any] | None:
         return self._table.read(_consumer_key(installation_id, name))
 
-    def consumers(self, installation_id: int, *, limit: int, start: Key | None = None) -> FeedPage:
+    def consumers(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page[Item]:
         partition = Partition(value=schema.feed_consumers_key(installation_id))
         found = self._table.page(partition, newest_first=False, limit=limit, start=start)
-        return FeedPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)
+        return Page(items=[from_attributes(item) for item in found.items], next_key=found.next_key)
 
     def acknowledge(
         self, installation_id: int, name: str, position: str, *, at: str, caller_id: str, for_others: bool

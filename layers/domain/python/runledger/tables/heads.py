@@ -4,7 +4,6 @@ A head is written only if its version is unchanged: the slower of two writers co
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from runledger.model import times
 from runledger.model.releases import EnvironmentKey, HeadKey
 from runledger.tables import release_keys, schema
 from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
-from runledger.tables.pages import ALWAYS, Key, Partition, Span, beginning_with
+from runledger.tables.pages import ALWAYS, Item, Key, Page, Partition, Span, beginning_with
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
@@ -28,14 +27,6 @@ EXPIRES_LATER = f"attribute_not_exists(#{schema.EXPIRY}) OR #{schema.EXPIRY} < :
 COLOUR = ("colour", "coloured_attempt", "coloured_at")
 ONLY_WHEN_COMPLETED = ("conclusion", "completed_at")
 RUNS_IN_A_PAGE = 25
-
-Item = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadPage:
-    items: list[Item]
-    next_key: Key | None
 
 
 class HeadsTable:
@@ -118,7 +109,7 @@ class HeadsTable:
 
     def default_heads(
         self, installation_id: int, repo_full_name: str | None = None, *, limit: int, start: Key | None = None
-    ) -> HeadPage:
+    ) -> Page[Item]:
         """Heads of default branches, by repository. A page contains whole repositories, so it may exceed `limit`.
 
         Heads of a former default branch, such as a renamed one, are omitted.
@@ -129,11 +120,11 @@ class HeadsTable:
             page = self._table.page(partition, span, newest_first=False, limit=limit, start=start)
             found += map(_whole, map(from_attributes, page.items))
             if page.next_key is None:
-                return HeadPage(items=_of_default_branches(found), next_key=None)
+                return Page(items=_of_default_branches(found), next_key=None)
             last = found[-1]["repo_full_name"]
             if whole := [each for each in found if each["repo_full_name"] != last]:
                 ended_at = {name: whole[-1][name] for name in (schema.PARTITION, schema.SORT)}
-                return HeadPage(items=_of_default_branches(whole), next_key=ended_at)
+                return Page(items=_of_default_branches(whole), next_key=ended_at)
             start = page.next_key
 
     def branch_heads(
@@ -144,33 +135,33 @@ class HeadsTable:
         *,
         limit: int,
         start: Key | None = None,
-    ) -> HeadPage:
+    ) -> Page[Item]:
         """Heads of the other branches of a repository."""
         partition = Partition(value=release_keys.branch_heads_key(installation_id, repo_full_name))
         span = ALWAYS if branch is None else beginning_with(release_keys.branch_head_prefix(branch))
         return self._page(partition, span, limit=limit, start=start)
 
-    def runs(self, head: HeadKey, *, limit: int, start: Key | None = None) -> HeadPage:
+    def runs(self, head: HeadKey, *, limit: int, start: Key | None = None) -> Page[Item]:
         """Newest first."""
         partition = Partition(value=release_keys.head_runs_key(head))
         return self._page(partition, limit=limit, start=start, newest_first=True)
 
     def environments(
         self, installation_id: int, repo_full_name: str | None = None, *, limit: int, start: Key | None = None
-    ) -> HeadPage:
+    ) -> Page[Item]:
         span = beginning_with(release_keys.head_prefix(repo_full_name)) if repo_full_name else ALWAYS
         partition = Partition(value=release_keys.environments_key(installation_id))
         return self._page(partition, span, limit=limit, start=start)
 
     def deployments(
         self, environment: EnvironmentKey, *, limit: int, start: Key | None = None, since: str | None = None
-    ) -> HeadPage:
+    ) -> Page[Item]:
         """Newest first. With `since`, the pages end at the first deployment that was created earlier."""
         partition = Partition(value=release_keys.environment_deployments_key(*environment))
         page = self._page(partition, limit=limit, start=start, newest_first=True)
         recent = [each for each in page.items if since is None or each["created_at"] >= since]
         is_last = len(recent) < len(page.items)
-        return HeadPage(items=recent, next_key=None if is_last else page.next_key)
+        return Page(items=recent, next_key=None if is_last else page.next_key)
 
     def commits(self, installation_id: int, repo_full_name: str, shas: Iterable[str]) -> dict[str, str]:
         """The time of each commit. Missing ones are omitted."""
@@ -180,9 +171,9 @@ class HeadsTable:
 
     def _page(
         self, partition: Partition, span: Span = ALWAYS, *, limit: int, start: Key | None, newest_first: bool = False
-    ) -> HeadPage:
+    ) -> Page[Item]:
         page = self._table.page(partition, span, newest_first=newest_first, limit=limit, start=start)
-        return HeadPage(items=[_whole(from_attributes(each)) for each in page.items], next_key=page.next_key)
+        return Page(items=[_whole(from_attributes(each)) for each in page.items], next_key=page.next_key)
 
     def _save(self, item: Item, version: int, expires_after: str | None) -> bool:
         expiry = {schema.EXPIRY: self._expiry(expires_after)} if expires_after else {}

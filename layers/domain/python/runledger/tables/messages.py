@@ -18,7 +18,7 @@ from runledger.model import times
 from runledger.model.messages import OPEN_STATUSES, MessageStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
-from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.pages import Item, Key, Page, Partition, Span
 from runledger.tables.table import Table
 from runledger.tables.updates import OWN_CLAIM, new_owner
 
@@ -31,12 +31,6 @@ SAME_DISPATCH = "#dispatch = :known"
 FREE = "(attribute_not_exists(#claimed_until) OR #claimed_until <= :now)"
 NOT_SWEPT = "(attribute_not_exists(#swept_at) OR #swept_at < :swept_before)"
 UNCLAIMED = f"{UNFINISHED} AND {SAME_DISPATCH} AND {FREE}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessagePage:
-    messages: list[dict[str, Any]]
-    next_key: Key | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +67,9 @@ class MessagesTable:
 
     def create(self, message: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
         """False if the message exists. Its payload is written first, and never changed."""
-        scope, at = message["installation_id"], message["created_at"]
+        installation_id, at = message["installation_id"], message["created_at"]
         expiry = times.expiry(at, self._retention_days)
-        key = {schema.PARTITION: schema.message_key(scope, message["message_id"])}
+        key = {schema.PARTITION: schema.message_key(installation_id, message["message_id"])}
         text = json.dumps(payload, separators=(",", ":"))
         self._table.put_if_absent(key | {schema.SORT: schema.PAYLOAD, "payload": text, schema.EXPIRY: expiry})
         status = MessageStatus.CREATED
@@ -89,9 +83,9 @@ class MessagesTable:
             "dispatch": 1,
             "due_at": at,
             schema.MESSAGES_DUE.partition: schema.OPEN,
-            schema.MESSAGES_BY_STATUS.partition: schema.status_key(scope, status),
-            schema.MESSAGES_BY_TYPE.partition: schema.message_type_key(scope, message["message_type"]),
-            schema.MESSAGES_BY_CREATION.partition: schema.creation_key(scope),
+            schema.MESSAGES_BY_STATUS.partition: schema.status_key(installation_id, status),
+            schema.MESSAGES_BY_TYPE.partition: schema.message_type_key(installation_id, message["message_type"]),
+            schema.MESSAGES_BY_CREATION.partition: schema.creation_key(installation_id),
             schema.EXPIRY: expiry,
         }
         return self._table.put_if_absent(state)
@@ -220,7 +214,7 @@ class MessagesTable:
         limit: int,
         start: Key | None = None,
         has_time: Callable[[], bool] = lambda: True,
-    ) -> MessagePage:
+    ) -> Page[Item]:
         """Newest first. Reads until `limit` messages match, or until `has_time` returns False."""
         partition, found = _partition(installation_id, wanted), list[dict[str, Any]]()
         while True:
@@ -228,7 +222,7 @@ class MessagesTable:
             found += filter(wanted.matches, map(from_attributes, self._table.follow(read.items)))
             start = read.next_key
             if start is None or len(found) >= limit or not has_time():
-                return MessagePage(messages=found, next_key=start)
+                return Page(items=found, next_key=start)
 
     def count(self, installation_id: int, status: MessageStatus, span: Span) -> int:
         return self._table.count(_by_status(installation_id, status), span)

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from runledger.model.errors import ContendedError
 from runledger.model.packages import Package
 from runledger.tables import release_keys, schema
-from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
 from runledger.tables.pages import Key, Page, Partition
 from runledger.tables.table import ItemKey, Table
 
@@ -43,7 +43,7 @@ class PackagesTable:
         found = self._table.by_key(keys, consistent=True)
         return {item["name"]["S"]: from_attributes(item) for item in found.values()}
 
-    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page:
+    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page[Attributes]:
         partition = Partition(value=release_keys.packages_key(installation_id))
         return self._table.page(partition, newest_first=False, limit=limit, start=start)
 
@@ -63,19 +63,19 @@ class PackagesTable:
 
     def replace(self, package: Package, stored: Mapping[str, Any], *, at: str) -> dict[str, Any] | None:
         """None if another process has changed the package since `stored` was read."""
-        scope, name, seen = package.installation_id, package.name, stored.get("revision")
+        installation_id, name, seen = package.installation_id, package.name, stored.get("revision")
         revision, wanted = (seen or 0) + 1, package.dependencies
         known = stored.get("dependencies", {})
         for dependency, accepted in wanted.items():
             if known.get(dependency) == accepted:
                 continue  # its edge was written before the stored package
-            self._point(_edge_key(scope, dependency, name), {"name": name, "range": accepted}, revision)
+            self._point(_edge_key(installation_id, dependency, name), {"name": name, "range": accepted}, revision)
         repositories = {package.repo_full_name, *stored.get("repositories", ())}
-        self._point(_repository_key(scope, package.repo_full_name, name), {"name": name}, revision)
+        self._point(_repository_key(installation_id, package.repo_full_name, name), {"name": name}, revision)
         values = asdict(package) | {"dependencies": dict(wanted), "metadata": dict(package.metadata)}
         edges = sorted({*wanted, *stored.get("edges", ())})
         saved = self._table.update_if(
-            _package_key(scope, name),
+            _package_key(installation_id, name),
             put=values | {"edges": edges, "repositories": sorted(repositories), "revision": revision, "updated_at": at},
             fill={"created_at": at},
             remove=[each for each, value in values.items() if value is None],
@@ -89,16 +89,16 @@ class PackagesTable:
 
     def _drop(self, package: Package, revision: int, edges: Iterable[str], repositories: Iterable[str]) -> None:
         """Deletes pointers of earlier revisions. The package lists them until all are deleted."""
-        scope, name = package.installation_id, package.name
+        installation_id, name = package.installation_id, package.name
         former = [each for each in edges if each not in package.dependencies]
         moved = [each for each in repositories if each != package.repo_full_name]
         for dependency in former:
-            self._delete_pointer(_edge_key(scope, dependency, name), revision)
+            self._delete_pointer(_edge_key(installation_id, dependency, name), revision)
         for repository in moved:
-            self._delete_pointer(_repository_key(scope, repository, name), revision)
+            self._delete_pointer(_repository_key(installation_id, repository, name), revision)
         if former or moved:
             left = {"edges": sorted(package.dependencies), "repositories": [package.repo_full_name]}
-            key, given = _package_key(scope, name), {"seen": revision}
+            key, given = _package_key(installation_id, name), {"seen": revision}
             self._table.update_if(key, put=left, names=["revision"], condition=UNCHANGED, given=given)
 
     def _point(self, key: ItemKey, values: Mapping[str, Any], revision: int) -> None:
@@ -164,18 +164,24 @@ class PackagesTable:
         return [from_attributes(item) for item in self._table.items(partition)]
 
 
-def _package_key(scope: int, name: str) -> dict[str, str]:
-    return {schema.PARTITION: release_keys.packages_key(scope), schema.SORT: release_keys.key_part(name)}
+def _package_key(installation_id: int, name: str) -> dict[str, str]:
+    return {schema.PARTITION: release_keys.packages_key(installation_id), schema.SORT: release_keys.key_part(name)}
 
 
-def _repository_key(scope: int, repo_full_name: str, name: str) -> dict[str, str]:
-    partition = release_keys.repository_packages_key(scope, repo_full_name)
+def _repository_key(installation_id: int, repo_full_name: str, name: str) -> dict[str, str]:
+    partition = release_keys.repository_packages_key(installation_id, repo_full_name)
     return {schema.PARTITION: partition, schema.SORT: release_keys.key_part(name)}
 
 
-def _edge_key(scope: int, dependency: str, name: str) -> dict[str, str]:
-    return {schema.PARTITION: release_keys.dependents_key(scope, dependency), schema.SORT: release_keys.key_part(name)}
+def _edge_key(installation_id: int, dependency: str, name: str) -> dict[str, str]:
+    return {
+        schema.PARTITION: release_keys.dependents_key(installation_id, dependency),
+        schema.SORT: release_keys.key_part(name),
+    }
 
 
-def _version_key(scope: int, name: str, version: str) -> dict[str, str]:
-    return {schema.PARTITION: release_keys.versions_key(scope, name), schema.SORT: release_keys.key_part(version)}
+def _version_key(installation_id: int, name: str, version: str) -> dict[str, str]:
+    return {
+        schema.PARTITION: release_keys.versions_key(installation_id, name),
+        schema.SORT: release_keys.key_part(version),
+    }

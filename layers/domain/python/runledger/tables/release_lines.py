@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runledger.model import times
 from runledger.model.packages import AWAITING_RUN, LineKey, RebuildStatus
 from runledger.tables import rate_limits, release_keys, schema
-from runledger.tables.attributes import from_attributes, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, to_attributes
 from runledger.tables.pages import Key, Page, Partition, beginning_with
 from runledger.tables.table import ItemKey, Table
 
@@ -62,7 +62,7 @@ class LinesTable:
     def get(self, line: LineKey) -> dict[str, Any] | None:
         return self._table.read(_in_line(line, schema.ONLY))
 
-    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page:
+    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page[Attributes]:
         """Lines, newest first. Their pointers are the keys of the page."""
         partition = Partition(value=release_keys.lines_key(installation_id))
         found = self._table.page(partition, limit=limit, start=start)

@@ -35,10 +35,10 @@ class SubscriptionsTable:
 
     def create(self, subscription: Mapping[str, Any]) -> None:
         """Registers the installation first: otherwise, its schedules would be missed."""
-        scope = subscription["installation_id"]
-        self._table.put(to_attributes({schema.PARTITION: schema.SUBSCRIBERS, schema.SORT: str(scope)}))
+        installation_id = subscription["installation_id"]
+        self._table.put(to_attributes({schema.PARTITION: schema.SUBSCRIBERS, schema.SORT: str(installation_id)}))
         # It may exist: the SDK repeats a write whose response was lost.
-        self._table.put_if_absent({**_key(scope, subscription["subscription_id"]), **subscription})
+        self._table.put_if_absent({**_key(installation_id, subscription["subscription_id"]), **subscription})
 
     def replace(self, subscription: Mapping[str, Any], *, read_version: int) -> bool:
         """False if another caller changed or deleted it since it was read."""

@@ -109,7 +109,7 @@ class Table:
         limit: int,
         start: Key | None = None,
         consistent: bool = False,
-    ) -> Page:
+    ) -> Page[Attributes]:
         """At most `limit` items; `start` is the `next_key` of the page before."""
         arguments = query_arguments(partition, span) | {"Limit": limit, "ScanIndexForward": not newest_first}
         if consistent:
