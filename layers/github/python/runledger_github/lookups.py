@@ -7,8 +7,8 @@ from runledger.model.errors import UnavailableError
 from runledger.model.payload import is_repository_name
 from runledger.platform.clock import SystemClock
 from runledger.queries.caches import Found, Key
-from runledger.tables.github_lookups import MOST_PER_MINUTE, LookupCounts
 from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.lookup_counts import MOST_PER_MINUTE, LookupCounts
 
 Fetch = Callable[[Key, str], Found | None]
 

@@ -14,7 +14,7 @@ from runledger.platform.clients import client
 from runledger.platform.clock import SystemClock
 from runledger.queries.caches import Refresh, deployment_cache
 from runledger.runners.reruns import Reruns
-from runledger.tables.github_lookups import LookupCounts
+from runledger.tables.lookup_counts import LookupCounts
 from runledger.tables.rerun_claims import RerunClaims
 from runledger.wiring.recording import ledger
 from runledger.wiring.settings import Settings, TableSettings

@@ -1,4 +1,4 @@
-"""The format of messages between functions. During an upgrade or rollback, one version reads messages of another.
+"""The format of messages between functions. During an upgrade or rollback, one version reads messages from another.
 
 A message contains the version of its format. Readers ignore unknown fields, so a field with a default can be added at
 any time. A change that an older reader would misread needs a new version: older readers then leave the message in its
@@ -19,7 +19,7 @@ from runledger.model.errors import Malformed, NewerMessage
 T = TypeVar("T")
 
 FIELD = "version"
-CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages of earlier releases
+CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages by earlier releases
 FIRST, VERSION = 1, 1
 MESSAGE = "message"
 LONGEST_TEXT = 2048

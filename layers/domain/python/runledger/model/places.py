@@ -1,4 +1,4 @@
-"""The account and region of machines, and those that this deployment can describe. Pure.
+"""The accounts and regions of machines, and the scope that this deployment can describe. Pure.
 
 `DescribeInstances` covers one account and one region: outside them, "unknown" doesn't mean "terminated".
 """

@@ -13,7 +13,7 @@ from runledger.model.keys import DeploymentKey, RunKey
 
 WEBHOOK_PATH = "/webhooks/github"
 REDELIVERY_DAYS = 3  # how long GitHub keeps a failed delivery for redelivery
-NO_INSTALLATION = 0  # webhooks of a repository or organisation contain no installation; those of an App do
+NO_INSTALLATION = 0  # an App's webhooks contain its installation, webhooks of a repository or organisation don't
 REVIEW_ID_LENGTH = 8
 LONGEST_JOB_NAME = 100  # as stored at a gate
 RUN_NAMES = ("workflow_name", "head_sha", "head_branch")  # of a run; its jobs and its own reports contain them

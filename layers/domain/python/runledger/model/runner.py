@@ -163,7 +163,7 @@ class Runner:
 
     @property
     def effective(self) -> tuple[Assignment, ...]:
-        """The owner's assignments, and those of other hooks to the same jobs. The earliest comes first.
+        """The owner's assignments, and other hooks' assignments to the same jobs. The earliest comes first.
 
         A job's id is public. So another hook must also name the job's repository, and one of the two hooks must be a
         hook without an App.

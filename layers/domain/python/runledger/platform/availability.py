@@ -17,7 +17,7 @@ TEMPORARY = {
     "TooManyRequestsException",
 }
 SERVER_ERROR = 500
-# A deleted table comes back when it is restored (docs/runbook.md), and what arrives meanwhile must not be lost.
+# A deleted table can be restored (docs/runbook.md), and inputs that arrive in the meantime must not be lost.
 MISSING = "ResourceNotFoundException"
 TABLE_OPERATIONS = {"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}
 # Errors about the content of a request, which fails each time.

@@ -22,7 +22,7 @@ from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 
 
-class Registrations(Protocol):
+class RegistrationSearch(Protocol):
     """Implemented by runledger_github."""
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None: ...
@@ -42,7 +42,7 @@ class AwaitedRunners:
     """Without a GitHub App, `registrations` and `github` are None, and nothing is found."""
 
     owners: Owners
-    registrations: Registrations | None
+    registrations: RegistrationSearch | None
     github: Jobs | None
 
     def registration(self, runner: Runner, job: Job, instance: Instance, current: Pass) -> Registration | None:

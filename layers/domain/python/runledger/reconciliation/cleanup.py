@@ -37,7 +37,6 @@ FOUND: Mapping[Registration, Reason | Cleared] = {
     Registration.IDLE: Cleared.REGISTERED,
     Registration.BUSY: Cleared.BUSY,
 }
-NEVER_SUSPECTED = "never"  # matches no stored time, so a claim fails
 
 
 class CleanupOutcome(StrEnum):
@@ -60,7 +59,7 @@ class CleanupOutcome(StrEnum):
         return self.value[0].upper() + self.value[1:]
 
 
-class Registrations(awaited_runners.Registrations, Protocol):
+class Registrations(awaited_runners.RegistrationSearch, Protocol):
     """Runners as GitHub lists them, implemented by runledger_github."""
 
     def begin(self) -> None:
@@ -127,12 +126,13 @@ class Cleanup:
 
     def _check_and_clean(self, runner: Runner, current: Pass) -> CleanupOutcome:
         runner_id = runner.runner_id
-        suspected_at = runner.suspected_at or NEVER_SUSPECTED
+        suspected_at = runner.suspected_at
         job = self._job(runner)
         instance = self._describe(runner_id)
         at = self.now()
         found = self.check(runner, job, instance, current, now=at)
         if isinstance(found, Cleared) and runner.status is RunnerStatus.ACTIVE:
+            assert suspected_at is not None  # see `_may_be_cleaned`
             self.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=at, found=found)
             return CleanupOutcome[found.name]
         reason = found if isinstance(found, Reason) else None
@@ -168,7 +168,7 @@ class Cleanup:
     def _resume(self, ending: Runner, current: Pass) -> CleanupOutcome:
         """The machine's end is already known, so nothing is checked again."""
         runner_id = ending.runner_id
-        if not self.locks.claim(runner_id, suspected_at=NEVER_SUSPECTED, owner=current.owner, at=self.now()):
+        if not self.locks.claim(runner_id, suspected_at=None, owner=current.owner, at=self.now()):
             return self._why_not_claimed(runner_id)
         self.tracker.resume_cleanup(ending)
         return CleanupOutcome.GONE

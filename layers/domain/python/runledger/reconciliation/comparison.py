@@ -13,7 +13,7 @@ from runledger.reconciliation.tally import Tally
 from runledger.tables.absences import Absence
 
 
-class GitHub(Protocol):
+class GitHubRecords(Protocol):
     """Implemented by runledger_github, a layer that this one must not import. None if GitHub has no such record."""
 
     def jobs(self, run: RunKey, repo_full_name: str) -> list[GitHubJob] | None: ...
@@ -25,7 +25,7 @@ class GitHub(Protocol):
 class Comparison:
     """What a check read at its start. `read` and `absent` are by key, `alive` is by machine."""
 
-    github: GitHub
+    github: GitHubRecords
     read: Mapping[tuple[int, int], Job]
     alive: Mapping[str, bool]
     absent: Mapping[str, Absence]

@@ -16,7 +16,7 @@ SETTLED_SECONDS = 120
 AT_MOST = 100
 
 
-class GitHub(Protocol):
+class GitHubInstallations(Protocol):
     def installation(self, installation_id: int) -> InstallationReport | None:
         """None if the App has no such installation."""
 
@@ -24,7 +24,7 @@ class GitHub(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallationCheck:
     registry: InstallationsRegistry
-    github: GitHub
+    github: GitHubInstallations
 
     def check(self, current: Pass) -> bool:
         """False if time ran out. The oldest reports come first, so that none is deferred forever."""

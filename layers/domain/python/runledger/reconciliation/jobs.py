@@ -11,7 +11,7 @@ from runledger.model.reports import NO_INSTALLATION, REDELIVERY_DAYS, RunReport
 from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier
 from runledger.reconciliation import healing
-from runledger.reconciliation.comparison import Comparison, GitHub
+from runledger.reconciliation.comparison import Comparison, GitHubRecords
 from runledger.reconciliation.open_runs import (
     OpenRun,
     closed_jobs,
@@ -53,7 +53,7 @@ class JobCheck:
     requests: RunnerRequests
     describe: Callable[[Iterable[str]], Mapping[str, Instance]]
     confirmed: Callable[[Iterable[str]], Iterable[str]]
-    github: GitHub | None
+    github: GitHubRecords | None
     patience: Patience
     notify: Callable[[Sequence[tuple[Job, str]], str], object] = lambda _stuck, _now: None
 

@@ -32,7 +32,7 @@ FORBIDDEN = 403
 REFUSED_FOR_SECONDS = 20 * 60
 
 
-class GitHub(Protocol):
+class GitHubRuns(Protocol):
     """The client of an installation. It is in runledger_github, a layer that this one must not import."""
 
     def run(self, repo: str, run_id: int, attempt: int | None = None) -> Mapping[str, Any]: ...
@@ -44,7 +44,7 @@ class GitHub(Protocol):
 class Reruns:
     claims: RerunClaims
     record: Callable[[Receipt], Decision]
-    github: Callable[[int], GitHub]
+    github: Callable[[int], GitHubRuns]
     refusals: tuple[type[Exception], ...]
     at_most: int
     has_gates: Callable[[RunKey], bool]
@@ -97,7 +97,7 @@ class Reruns:
             return obstacle
         return self._call(check, rerun, github)
 
-    def _call(self, check: RerunCheck, rerun: Rerun, github: GitHub) -> RerunResult:
+    def _call(self, check: RerunCheck, rerun: Rerun, github: GitHubRuns) -> RerunResult:
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
         except self.refusals as refusal:

@@ -1,4 +1,4 @@
-"""Reads deployments and their approvals from webhooks, or from responses of GitHub's API."""
+"""Reads deployments and their approvals from webhooks, or from GitHub's API."""
 
 from collections.abc import Iterable
 from dataclasses import replace
