@@ -37,7 +37,7 @@ PARTS = {
     ("webhook_intake", "handler"): "all",
     ("client", "_make_api_call"): "aws_calls",
     ("signatures", "verify"): "verify",
-    ("webhooks", "read"): "read",
+    ("dispatcher", "read"): "read",
     ("decision", "decide"): "decide",
     ("attributes", "to_attributes"): "to_attributes",
     ("attributes", "from_attributes"): "from_attributes",

@@ -1,4 +1,4 @@
-"""The streams of the tables: changes that are news become events of the feed, on the queue of its writer."""
+"""Reads the table streams, turns relevant changes into feed events, and queues them for feed_writer."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The queue of the feed: writes the events of an installation one after the other."""
+"""Reads the feed queue, and writes the events of each installation in order."""
 
 from typing import Any
 

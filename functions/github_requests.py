@@ -10,14 +10,14 @@ from runledger.queries import github_requests
 from runledger.queries.github_requests import RequestOutcome, Result
 from runledger_github import wiring
 
-# Kept for the last call to GitHub.
+# Reserved for the last call to GitHub.
 RESERVED_MS = 5000
 
 wiring.requests()  # created before the first request
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    logs.follow(str(event.get(message_format.CORRELATION) or context.aws_request_id))
+    logs.set_correlation_id(str(event.get(message_format.CORRELATION) or context.aws_request_id))
     try:
         request = github_requests.from_event(event)
     except NewerMessage as newer:

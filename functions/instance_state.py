@@ -1,4 +1,4 @@
-"""Events from EC2 and ECS: an instance or task runs, stops or is gone."""
+"""State changes from EC2 and ECS: an instance or task runs, stops or is gone, or a spot task is interrupted."""
 
 from typing import Any
 

@@ -1,18 +1,17 @@
-"""The stream of the feed: each new event becomes a message for each subscription that matches."""
+"""Reads the feed table's stream, and creates a message for each subscription that matches an event."""
 
 from typing import Any
 
-from runledger.model import times
 from runledger.notifications import stream
 from runledger.wiring import notifications
 
-# What is left to an event that was begun: it has a hundred messages at most.
-SECONDS_TO_END = 20
+# Reserved for finishing the current event, which creates at most 100 messages.
+RESERVED_MS = 20_000
 router, discarded = notifications.router(), notifications.discarded_records()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
     def has_time() -> bool:
-        return bool(context.get_remaining_time_in_millis() > SECONDS_TO_END * times.MS_PER_SECOND)
+        return bool(context.get_remaining_time_in_millis() > RESERVED_MS)
 
     return stream.route(event["Records"], to=router.route, discard=discarded.send, has_time=has_time)

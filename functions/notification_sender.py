@@ -1,4 +1,4 @@
-"""The queues of notifications: each entry is one attempt to send a message."""
+"""Reads the notification queues. Each entry is one attempt to send a message."""
 
 from typing import Any
 
@@ -15,5 +15,5 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _send(message: str) -> None:
     entry = queue.read(message)
-    logs.follow(entry.message_id)
+    logs.set_correlation_id(entry.message_id)
     sender.process(entry)

@@ -15,12 +15,12 @@ reconciler_wiring.reconciler()  # created before the first pass
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """`pass` is quick or full, or `clean` names a runner. The result is stored under `id`."""
-    logs.follow(str(event.get(message_format.CORRELATION) or context.aws_request_id))
+    logs.set_correlation_id(str(event.get(message_format.CORRELATION) or context.aws_request_id))
     try:
         message_format.check(event)
     except NewerMessage as newer:
         logs.newer_message(newer, id=event.get("id"))
-        raise  # Lambda does not repeat it: the sender sees no result, and requests the pass again
+        raise  # Lambda doesn't retry it: the sender gets no result, and requests the pass again
     try:
         report = _run(event, context)
     except Exception:

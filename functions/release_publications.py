@@ -1,4 +1,4 @@
-"""The queue of publications: each version gets a release line, and its dependents are planned or rebuilt."""
+"""Reads the publications queue. Each version gets a release line, and its dependents are planned or rebuilt."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _publish(message: str) -> None:
     publication = queue.read_publication(message)
-    logs.follow_message(message)
+    logs.continue_message(message)
     published = publications.publish(publication)
     about = {"published_by": publication.published_by, "repo_full_name": publication.repo_full_name}
     logs.logger.info("publication", extra=about | {"versions": [f"{line.name} {line.version}" for line in published]})

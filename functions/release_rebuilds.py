@@ -1,4 +1,4 @@
-"""The queue of rebuilds: dispatches the workflows of a release line's dependents, each at most once."""
+"""Reads the rebuilds queue, and dispatches the workflows of a release line's dependents, each at most once."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from runledger.platform import batches, logs
 from runledger.releases import queue
 from runledger_github import rebuild_wiring
 
-# Kept for the last call to GitHub and what is stored after it.
+# Reserved for the last call to GitHub, and for storing its result.
 RESERVED_MS = 30_000
 
 rebuild_wiring.rebuilds()  # created before the first message
@@ -15,7 +15,7 @@ rebuild_wiring.rebuilds()  # created before the first message
 def handler(event: dict[str, Any], context: Any) -> Any:
     def advance(message: str) -> None:
         line = queue.read_line(message)
-        logs.follow_message(message)
+        logs.continue_message(message)
         rebuilds = rebuild_wiring.rebuilds()
         rebuilds.advance(line, has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS)
 

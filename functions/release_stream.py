@@ -1,4 +1,4 @@
-"""The streams of workflow_runs and deployments: brings the heads of branches and environments up to date."""
+"""Reads the streams of workflow_runs and deployments, and updates the heads of branches and environments."""
 
 from typing import Any
 

@@ -1,10 +1,10 @@
-"""Queued re-run checks: a run has completed, and some of its jobs may have to be re-run."""
+"""Reads the queue of re-run checks: a run has completed, and some of its jobs may have to be re-run."""
 
 from typing import Any
 
 from runledger.model.reruns import RerunOutcome, RerunResult
 from runledger.platform import batches, logs
-from runledger.recording import follow_up, telemetry
+from runledger.recording import follow_up_queue, telemetry
 from runledger_github import wiring
 
 wiring.reruns()  # created before the first message
@@ -15,8 +15,8 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _consider(message: str) -> None:
-    check = follow_up.rerun_check_from(message)
-    logs.follow_message(message)
+    check = follow_up_queue.rerun_check_from(message)
+    logs.continue_message(message)
     reruns = wiring.reruns()
     result = reruns.consider(check) if reruns else RerunResult(RerunOutcome.NO_APP)
     telemetry.considered(check, result)

@@ -1,9 +1,9 @@
-"""Queued lookups: a job runs on a machine that no launcher has reported, and EC2 or ECS describes the machine."""
+"""Reads the queue of lookups: a job runs on a machine that no launcher reported, and EC2 or ECS describes it."""
 
 from typing import Any
 
 from runledger.platform import batches, logs
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.runners import lookups
 from runledger.wiring import runners
 
@@ -16,6 +16,6 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _look_up(message: str) -> None:
-    lookup = follow_up.lookup_from(message)
-    logs.follow_message(message)
+    lookup = follow_up_queue.lookup_from(message)
+    logs.continue_message(message)
     lookups.look_up(lookup, tracker, find_machine, find_price, arns_of)

@@ -1,4 +1,4 @@
-"""Events of launchers, from the ledger's bus: which machine was started for which job, and how it ended."""
+"""Launcher events from the ledger's bus: which machine was started for which job, and how it ended."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,7 @@
-"""Warnings from EC2: a spot instance will be interrupted, or may be soon."""
+"""Warnings from EC2: a spot instance will be interrupted, or may be soon.
+
+They have their own queue, so that a backlog of state changes doesn't delay them.
+"""
 
 from typing import Any
 

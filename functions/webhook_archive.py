@@ -1,4 +1,6 @@
-"""The phase `cleanup`: a custom resource of CloudFormation whose rule moves old webhooks in S3 to Glacier."""
+"""CloudFormation custom resource of the storage phase `cleanup`: adds the lifecycle rule that moves old webhooks to
+Glacier, and removes it again.
+"""
 
 import json
 from typing import Any

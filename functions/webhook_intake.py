@@ -29,7 +29,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     try:
         delivery = _delivery(event, headers)
         # The signature isn't verified yet, so anyone may have sent this: limit what it adds to the log.
-        logs.follow(delivery.delivery_id[:LONGEST_DELIVERY_ID])
+        logs.set_correlation_id(delivery.delivery_id[:LONGEST_DELIVERY_ID])
         result = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Refusal as refusal:
         logs.refused(refusal)

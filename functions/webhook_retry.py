@@ -1,4 +1,4 @@
-"""The retry queue: inputs that could not be recorded at once are recorded now, or become dead letters."""
+"""Reads the retry queue: records inputs that could not be recorded at once. Those that fail become dead letters."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 def _record(message: str) -> None:
     if retry_queue.is_copy(message):
-        logs.follow_message(message)
+        logs.continue_message(message)
         put_copy(message)
         return
     entry = retry_queue.from_message(message)
-    logs.follow_message(message, otherwise=retry_queue.source_of(entry))
+    logs.continue_message(message, otherwise=retry_queue.source_of(entry))
     ledger.dispatch(entry)

@@ -73,7 +73,7 @@ def _replay(given: argparse.Namespace) -> int:
 def _rebuild(given: argparse.Namespace) -> int:
     names = _use_settings_of(given.stage)
     from runledger.platform.clock import SystemClock  # noqa: PLC0415
-    from runledger.recording.follow_up import NoFollowUps  # noqa: PLC0415
+    from runledger.recording.follow_up_queue import NoFollowUps  # noqa: PLC0415
     from runledger.wiring.recording import ledger  # noqa: PLC0415
     from runledger_github.wiring import github_state  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ from runledger.model.keys import DeploymentKey, JobKey, RunKey
 from runledger.model.stuck import GitHubJob
 from runledger.reconciliation.healing import corrected_job
 from runledger.recording import approvals
-from runledger.recording.decision import Interrupted, gate_of, interruption_of
+from runledger.recording.decision import NoteInterrupted, gate_of, interruption_of
 from runledger.recording.ledger import Ledger
 from runledger.recording.replay import replay
 from runledger.tables import schema
@@ -136,7 +136,7 @@ class Rebuild:
             self.counts[Found.RUNS] += 1
             self._report_run(job.run_key, job.repo_full_name)
         self.ledger.runs.count(job, first=True)
-        if isinstance(interruption_of(job), Interrupted):
+        if isinstance(interruption_of(job), NoteInterrupted):
             self.ledger.runs.note_interrupted(job)
         if job.deployment_id is not None:
             self._deployment(job, DeploymentKey(job.installation_id, job.deployment_id))

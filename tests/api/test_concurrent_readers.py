@@ -15,7 +15,7 @@ from runledger.platform.clock import SystemClock
 from runledger.queries import github_requests
 from runledger.queries.caches import run_cache
 from runledger.queries.github_requests import RequestOutcome
-from runledger.tables.github_lookups import LookupCounts
+from runledger.tables.lookup_counts import LookupCounts
 from runledger_api.github import GitHub
 from runledger_github.app import GitHubApp
 from runledger_github.lookups import Lookups

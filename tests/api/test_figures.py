@@ -8,7 +8,7 @@ import pytest
 from runledger.model.inputs import EventType
 from runledger.recording.ledger import Ledger
 from runledger.tables.job_pages import JobPages
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 from runledger_api import app
 from runledger_api.routes import stuck
 
@@ -36,7 +36,7 @@ HERE = f"/v1/installations/{INSTALLATION}"
 
 def reviewed(ledger: Ledger, action: str, *, at: str, received: int) -> None:
     event, message = messages.review(action, since=at, job_name="test")
-    for each in webhooks.read(delivery(message, guid=action, at=received, event=event)):
+    for each in dispatcher.read(delivery(message, guid=action, at=received, event=event)):
         ledger.dispatch(each)
 
 

@@ -5,12 +5,13 @@ import json
 from typing import Any
 
 import pytest
+from runledger.model import times
 from runledger.model.keys import RunKey
 from runledger.platform.clock import SystemClock
 from runledger.queries import caches
 from runledger.recording.ledger import Ledger
-from runledger.tables import github_lookups
-from runledger.webhooks.readers import webhooks
+from runledger.tables import lookup_counts
+from runledger.webhooks.readers import dispatcher
 
 from local.github import SimulatedGitHub
 from tests.api.client import TOKENS, Client
@@ -55,7 +56,7 @@ def test_an_unknown_attempt_is_looked_up_by_the_repository_of_a_known_one(
 ) -> None:
     known.state.put("runs", RUN, repository=REPO, run_attempt=9, status="completed", conclusion="success")
     event, message = messages.run("completed")
-    for report in webhooks.read(delivery(message, guid="run", event=event)):
+    for report in dispatcher.read(delivery(message, guid="run", event=event)):
         ledger.dispatch(report)
     response = api.get(f"{HERE}/runs/{RUN}", run_attempt=7)
     assert (response.status, response.body["run"]["run_attempt"], response.body["attempts"]) == (200, 7, [1, 7])
@@ -103,7 +104,7 @@ def test_a_run_that_was_missing_is_there_as_soon_as_its_webhook_is(
     known.state.remove("runs", RUN)
     assert api.get(f"{HERE}/runs/{RUN}", repo=REPO).status == 404
     event, message = messages.run("completed")
-    for report in webhooks.read(delivery(message, guid="run", event=event)):
+    for report in dispatcher.read(delivery(message, guid="run", event=event)):
         ledger.dispatch(report)
     assert api.get(f"{HERE}/runs/{RUN}", repo=REPO).status == 200
 
@@ -159,8 +160,9 @@ def test_invented_ids_cause_a_bounded_number_of_calls(
     api: Client, known: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in the table, so that it holds for all instances of the function together."""
-    monkeypatch.setattr(github_lookups, "MOST_PER_MINUTE", 3)
-    monkeypatch.setattr(github_lookups, "MINUTE", len("2025-01-15"))  # the test may run across the end of a minute
+    monkeypatch.setattr(lookup_counts, "MOST_PER_MINUTE", 3)
+    # The test may run across the end of a minute.
+    monkeypatch.setattr(times, "minute_of", lambda at: at[: len("2025-01-15")])
     statuses = [api.get(f"{HERE}/runs/{10_000 + number}", repo=REPO).status for number in range(6)]
     assert statuses == [404, 404, 404, 429, 429, 429]
     assert api.get(f"{HERE}/deployments/{OTHER_DEPLOYMENT}", repo=REPO).status == 429

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from runledger.recording.ledger import Ledger
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from local.github.examples import payloads
 from tests.api.client import Client
@@ -24,7 +24,7 @@ EXAMPLES = payloads("workflow_job")
 def report(ledger: Ledger, message: Message) -> int:
     """Returns the workflow id that GitHub reports."""
     event, body = message
-    for entry in webhooks.read(delivery(body, guid="the run", event=event)):
+    for entry in dispatcher.read(delivery(body, guid="the run", event=event)):
         ledger.dispatch(entry)
     return int(body["workflow_run"]["workflow_id"])
 

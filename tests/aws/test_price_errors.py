@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.model.errors import UnavailableError
 from runledger.model.prices import Price, PriceQuery
-from runledger.runners.prices import TROUBLE_FRESH_SECONDS, Prices
+from runledger.runners.prices import FAILURE_FRESH_SECONDS, Prices
 
 from tests.aws.canned_prices import AT, HOUR, TYPE, Lookup, PriceScene, on_demand, spot
 from tests.aws.price_lists import product
@@ -64,7 +64,7 @@ def test_a_temporary_error_is_recognised_and_cached_for_a_minute_only(
     scene.stubs.refuse(service, call, code)
     with pytest.raises(UnavailableError, match="prices: .*" + code):
         look_up(scene.prices)
-    scene.now += TROUBLE_FRESH_SECONDS
+    scene.now += FAILURE_FRESH_SECONDS
     scene.stubs.refuse(service, call, "AccessDenied")
     assert look_up(scene.prices) is None
 
@@ -86,7 +86,7 @@ def test_a_job_is_recorded_without_a_price_rather_than_later(scene: PriceScene) 
     )
     found = scene.prices.find(wanted)
     assert (found.per_hour, found.on_demand_per_hour) == (None, None)
-    assert "ThrottlingException" in str(found.trouble)
+    assert "ThrottlingException" in str(found.error)
     assert "ThrottlingException" in scene.warnings[0]
 
 
@@ -95,9 +95,9 @@ def test_after_a_time_out_other_jobs_do_not_wait_for_a_minute_and_later_ones_loo
 ) -> None:
     wanted = PriceQuery(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT)
     scene.stubs.refuse("pricing", "get_products", "ThrottlingException")
-    assert scene.prices.find(wanted).trouble
-    assert scene.prices.find(wanted).trouble  # from memory: the stub expects one call
-    scene.now += TROUBLE_FRESH_SECONDS
+    assert scene.prices.find(wanted).error
+    assert scene.prices.find(wanted).error  # from memory: the stub expects one call
+    scene.now += FAILURE_FRESH_SECONDS
     scene.list(product("0.4"))
     assert scene.prices.find(wanted) == Price(per_hour=Decimal("0.4"), on_demand_per_hour=Decimal("0.4"))
 

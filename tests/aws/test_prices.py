@@ -189,7 +189,7 @@ def test_a_reported_price_counts_although_aws_returns_an_error_for_the_other(sce
     scene.stubs.refuse("pricing", "get_products", "ThrottlingException")
     found = scene.prices.find(reported("spot", per_hour=Decimal("0.3")))
     assert (found.per_hour, found.on_demand_per_hour) == (Decimal("0.3"), None)
-    assert found.trouble
+    assert found.error
 
 
 def test_the_reported_price_of_a_task_on_fargate_counts(scene: PriceScene) -> None:

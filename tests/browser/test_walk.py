@@ -122,7 +122,7 @@ def orphan(outputs: Outputs) -> Iterator[str]:
     hour_ago, just_now = (times.from_epoch_ms(round(at.timestamp() * 1000)) for at in (now - timedelta(hours=1), now))
     runner_id = f"i-{secrets.token_hex(8)}"
     about = {"kind": "ec2", "installation_id": ACME, "pool_name": "linux-arm64", "confirmed_at": hour_ago}
-    table.change(runner_id, at=hour_ago, change=lambda runner: runner.owned(**about))
+    table.change(runner_id, at=hour_ago, change=lambda runner: runner.with_values(**about))
     table.suspect(runner_id, at=just_now, reason="instance_gone")
     yield runner_id
     client.close()

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 from local.aws.outputs import Outputs
 from tests.e2e.api import call
-from tests.e2e.test_webhooks import NOWHERE, post
+from tests.e2e.test_webhooks import NO_INSTANCE, post
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, RUN, payload
 
 JOB = 6_000_001
@@ -61,7 +61,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def document(outputs: Outputs) -> Any:
     for step in LIFE:
-        post(outputs, payload(step, job_id=JOB, runner_name=NOWHERE), guid=f"{step} of the schema")
+        post(outputs, payload(step, job_id=JOB, runner_name=NO_INSTANCE), guid=f"{step} of the schema")
     return call(outputs, "/openapi.json").body
 
 

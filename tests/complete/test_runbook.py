@@ -14,7 +14,7 @@ from local.aws import clients as aws
 from local.aws.outputs import Outputs
 from local.github import webhooks
 from tests.e2e.tables import history, job
-from tests.e2e.test_webhooks import NOWHERE, post
+from tests.e2e.test_webhooks import NO_INSTANCE, post
 from tests.support.documents import section
 from tests.support.polling import eventually
 from tests.support.running_deployment import Deployment
@@ -50,7 +50,7 @@ def key_of(job_id: int) -> str:
 
 def play_life(outputs: Outputs, job_id: int) -> None:
     for step in LIFE:
-        message = payload(step, job_id=job_id, run_id=job_id, runner_name=NOWHERE)
+        message = payload(step, job_id=job_id, run_id=job_id, runner_name=NO_INSTANCE)
         assert post(outputs, message, guid=f"{step} {job_id}").status == 202
 
 
@@ -85,7 +85,7 @@ def test_dead_letters_are_listed_redriven_and_recorded(
     try:
         with closing(aws.client(outputs, "sqs")) as sqs:
             (queue,) = [url for url in sqs.list_queues()["QueueUrls"] if "WebhookRetriesQueue" in url]
-            entry = receipt(COMPLETED, job_id=REDRIVEN, runner_name=NOWHERE)
+            entry = receipt(COMPLETED, job_id=REDRIVEN, runner_name=NO_INSTANCE)
             sqs.send_message(QueueUrl=queue, MessageBody=to_message(entry))
             for _ in range(RECEIVES + 1):
                 sqs.receive_message(QueueUrl=queue, VisibilityTimeout=0)

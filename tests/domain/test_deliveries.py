@@ -6,13 +6,13 @@ import pytest
 from runledger.model.errors import Malformed
 from runledger.model.inputs import Receipt, Status
 from runledger.model.job import Job
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, LIFE, QUEUED, REPO, delivery, payload, receipt
 
 
 def read(message: object) -> Receipt | None:
-    found = webhooks.read(delivery(message, guid="g"))
+    found = dispatcher.read(delivery(message, guid="g"))
     assert all(isinstance(each, Receipt) for each in found)
     return found[0] if found else None  # type: ignore[return-value]
 
@@ -130,23 +130,23 @@ def test_a_wrong_id_is_refused_by_name(path: str, value: object, error: str) -> 
         (b"{", "is not JSON"),
         (b"\xff\xfe", "is not JSON"),
         (b"[" * 100_000, "is nested too deeply"),
-        (b'{"n": ' + b"9" * 10_000 + b"}", "has a number with too many digits"),
+        (b'{"n": ' + b"9" * 10_000 + b"}", "contains a number with too many digits"),
     ],
 )
 def test_what_is_not_json_is_refused(body: bytes, problem: str) -> None:
     with pytest.raises(Malformed, match=f"^body {problem}"):
-        webhooks.read(replace(delivery({}, guid="g"), body=body))
+        dispatcher.read(replace(delivery({}, guid="g"), body=body))
 
 
 @pytest.mark.parametrize("body", ["[]", "null", "7", '"text"'])
 def test_what_is_not_an_object_is_refused(body: str) -> None:
     with pytest.raises(Malformed, match="must be a JSON object"):
-        webhooks.read(replace(delivery({}, guid="g"), body=body.encode()))
+        dispatcher.read(replace(delivery({}, guid="g"), body=body.encode()))
 
 
 def test_an_action_or_event_that_is_not_recorded_has_no_inputs() -> None:
     assert read(payload(QUEUED) | {"action": "deferred"}) is None
-    assert webhooks.read(delivery({}, guid="g", event="star")) == ()
+    assert dispatcher.read(delivery({}, guid="g", event="star")) == ()
 
 
 def test_other_fields_are_bounded_and_wrong_ones_are_left_out() -> None:

@@ -34,7 +34,7 @@ from tests.domain.machines import (
 def test_the_strongest_proof_for_an_owner_is_kept_in_any_order(proofs: tuple[Proof, ...]) -> None:
     runner = Runner(runner_id=MACHINE, created_at=clock(0))
     for proof in proofs:
-        runner = runner.owned(**owner_after(runner, plan(1, 1), proof))
+        runner = runner.with_values(**owner_after(runner, plan(1, 1), proof))
     assert runner.proven_by == Proof.EVENT
 
 
@@ -85,16 +85,16 @@ def test_a_hook_of_another_repository_gets_no_messages_and_takes_nothing() -> No
 def test_a_claim_has_no_effect_until_its_installation_owns_the_machine() -> None:
     known = runner(owner=None).claimed(fact(1, 3)).after(ended(5))
     assert (known.job_id, messages_of(known, 1)) == (None, [])
-    owned = known.owned(installation_id=OWNER)
+    owned = known.with_values(installation_id=OWNER)
     assert (owned.job_id, messages_of(owned, 1)) == (1, [("runner_terminated", clock(5))])
-    other = known.owned(installation_id=OWNER + 1)
+    other = known.with_values(installation_id=OWNER + 1)
     assert (other.job_id, messages_of(other, 1)) == (None, [])
 
 
 def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
     """A publisher may report about a machine before its owner is known."""
     foreign, own = (happened(OccurrenceKind.END_REPORTED, 5, str(each)) for each in (OWNER + 1, OWNER))
-    known = runner(foreign, plan(1, 2), owner=None).owned(installation_id=OWNER)
+    known = runner(foreign, plan(1, 2), owner=None).with_values(installation_id=OWNER)
     assert list(messages(known, JobKey(OWNER, 1))) == []
     assert known.termination_reported_at is None
     (message,) = messages(known.after(own), JobKey(OWNER, 1))
@@ -102,7 +102,7 @@ def test_reports_about_another_installation_reach_no_job_of_the_owner() -> None:
 
 
 def test_contested_machines_send_no_messages() -> None:
-    assert messages_of(runner(fact(1, 3), ended(5)).owned(contested_at=clock(4)), 1) == []
+    assert messages_of(runner(fact(1, 3), ended(5)).with_values(contested_at=clock(4)), 1) == []
 
 
 def test_what_a_runner_keeps_is_bounded() -> None:
@@ -118,4 +118,4 @@ def test_claims_of_strangers_do_not_keep_out_the_owners() -> None:
     claimed = runner(owner=None)
     for stranger in range(100, 120):
         claimed = claimed.claimed(fact(7, 1, installation_id=stranger, repo=f"stranger{stranger}/x"))
-    assert claimed.claimed(fact(1, 3)).owned(installation_id=OWNER).job_id == 1
+    assert claimed.claimed(fact(1, 3)).with_values(installation_id=OWNER).job_id == 1

@@ -10,22 +10,22 @@ from runledger.model.errors import Malformed, NewerMessage
 from runledger.model.message_format import VERSION
 from runledger.queries import github_requests
 from runledger.queries.github_requests import RequestOutcome, Result
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.webhooks import retry_queue
-from runledger.webhooks.retry_queue import FIRST_NAME_OF_ENTRY
+from runledger.webhooks.retry_queue import LEGACY_ENTRY_FIELD
 
 # One message of each kind, as the first version wrote it. Never edit or remove one: queues keep messages for 14 days.
 RECORDED = json.loads((Path(__file__).parent / "messages.v1.json").read_text())
 READERS: Mapping[str, Callable[[Any], Any]] = {
     "webhook_retry": lambda message: retry_queue.from_message(json.dumps(message)),
-    "runner_lookup": lambda message: follow_up.lookup_from(json.dumps(message)),
-    "run_retry": lambda message: follow_up.rerun_check_from(json.dumps(message)),
+    "runner_lookup": lambda message: follow_up_queue.lookup_from(json.dumps(message)),
+    "run_retry": lambda message: follow_up_queue.rerun_check_from(json.dumps(message)),
     "github_requests": github_requests.from_event,
 }
 WRITERS: Mapping[str, Callable[[Any], Any]] = {
     "webhook_retry": lambda content: json.loads(retry_queue.to_message(content)),
-    "runner_lookup": lambda content: json.loads(follow_up.to_message(content)),
-    "run_retry": lambda content: json.loads(follow_up.to_message(content)),
+    "runner_lookup": lambda content: json.loads(follow_up_queue.to_message(content)),
+    "run_retry": lambda content: json.loads(follow_up_queue.to_message(content)),
     "github_requests": github_requests.to_event,
 }
 MESSAGES = [(function, message) for function, messages in RECORDED.items() for message in messages]
@@ -103,9 +103,9 @@ def test_a_retry_message_can_be_read_by_the_first_release() -> None:
 
 def test_a_message_without_a_correlation_id_has_no_such_field() -> None:
     (message, *_) = RECORDED["run_retry"]
-    check = follow_up.rerun_check_from(json.dumps(message))
-    assert "correlation_id" not in json.loads(follow_up.to_message(check))
-    assert json.loads(follow_up.to_message(check, correlation_id="a-delivery"))["correlation_id"] == "a-delivery"
+    check = follow_up_queue.rerun_check_from(json.dumps(message))
+    assert "correlation_id" not in json.loads(follow_up_queue.to_message(check))
+    assert json.loads(follow_up_queue.to_message(check, correlation_id="a-delivery"))["correlation_id"] == "a-delivery"
 
 
 @pytest.mark.parametrize("function", ["webhook_retry", "runner_lookup", "run_retry"])
@@ -113,12 +113,12 @@ def test_a_message_without_a_correlation_id_has_no_such_field() -> None:
 def test_a_value_of_another_type_is_rejected_by_the_name_of_its_field(function: str, value: object) -> None:
     """Otherwise it is found after the history is written, and before the job is."""
     for message in RECORDED[function]:
-        content = message.get(FIRST_NAME_OF_ENTRY, message)
+        content = message.get(LEGACY_ENTRY_FIELD, message)
         for name in {"installation_id", "job_id", "run_id", "repo_full_name", "at"} & content.keys():
             changed = {**content, name: value}
             with pytest.raises(Malformed, match=f"^{name} "):
                 READERS[function](
-                    {**message, FIRST_NAME_OF_ENTRY: changed} if FIRST_NAME_OF_ENTRY in message else changed
+                    {**message, LEGACY_ENTRY_FIELD: changed} if LEGACY_ENTRY_FIELD in message else changed
                 )
 
 
@@ -139,18 +139,18 @@ def test_a_value_of_another_type_is_rejected_by_the_name_of_its_field(function: 
 def test_a_receipt_that_could_not_be_stored_is_rejected(changes: dict[str, Any], reason: str) -> None:
     message = next(each for each in RECORDED["webhook_retry"] if each["kind"] == "Receipt")
     with pytest.raises(Malformed, match=reason):
-        READERS["webhook_retry"](message | {FIRST_NAME_OF_ENTRY: message[FIRST_NAME_OF_ENTRY] | changes})
+        READERS["webhook_retry"](message | {LEGACY_ENTRY_FIELD: message[LEGACY_ENTRY_FIELD] | changes})
 
 
 @pytest.mark.parametrize("jobs", ["word", ["word"], ["7"], ["[1]"], ["[1, 2, 3, null]"], [7]], ids=repr)
 def test_a_part_of_a_review_without_its_jobs_is_rejected(jobs: object) -> None:
     message = next(each for each in RECORDED["webhook_retry"] if each["kind"] == "Review")
     with pytest.raises(Malformed):
-        READERS["webhook_retry"](message | {FIRST_NAME_OF_ENTRY: message[FIRST_NAME_OF_ENTRY] | {"jobs": jobs}})
+        READERS["webhook_retry"](message | {LEGACY_ENTRY_FIELD: message[LEGACY_ENTRY_FIELD] | {"jobs": jobs}})
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", '"text"', "[" * 100_000, "9" * 10_000])
 def test_a_message_that_is_no_object_is_rejected(text: str) -> None:
-    for read in (retry_queue.from_message, follow_up.lookup_from, follow_up.rerun_check_from):
+    for read in (retry_queue.from_message, follow_up_queue.lookup_from, follow_up_queue.rerun_check_from):
         with pytest.raises(Malformed, match=r"^message "):
             read(text)

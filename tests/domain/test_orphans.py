@@ -125,4 +125,4 @@ def test_a_foreign_machine_that_runs_is_no_orphan(its: Job | None) -> None:
 
 @pytest.mark.parametrize("reason", [Reason.INSTANCE_GONE, Reason.INSTANCE_STOPPED])
 def test_no_machine_is_stopped_for_what_is_only_left_in_our_table(reason: Reason) -> None:
-    assert not reason.is_alive
+    assert not reason.machine_is_running

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from runledger.model.assignments import Occurrence, OccurrenceKind
-from runledger.model.places import NOWHERE, Place, Scope, place_of, region_of
+from runledger.model.places import UNKNOWN_PLACE, Place, Scope, place_of, region_of
 from runledger.model.runner import Runner
 
 AT = "2025-01-15T10:00:00.000Z"
@@ -24,7 +24,7 @@ RUNNER = Runner(runner_id="i-0abc1234def567890", created_at=AT)
         (replace(HERE, account_id=THEIRS), False),
         (replace(HERE, account_id=None), False),
         (replace(HERE, region=None), False),
-        (NOWHERE, False),
+        (UNKNOWN_PLACE, False),
     ],
 )
 def test_a_machine_is_in_scope_if_account_and_region_are_known_and_ours(place: Place, covered: bool) -> None:
@@ -33,7 +33,7 @@ def test_a_machine_is_in_scope_if_account_and_region_are_known_and_ours(place: P
 
 def test_a_task_names_its_place_and_an_instance_does_not() -> None:
     assert place_of(TASK) == Place(account_id=THEIRS, region="eu-central-1")
-    assert place_of(RUNNER.runner_id) == NOWHERE
+    assert place_of(RUNNER.runner_id) == UNKNOWN_PLACE
 
 
 @pytest.mark.parametrize(
@@ -66,5 +66,5 @@ def test_the_arn_of_a_task_beats_the_report_of_its_launcher() -> None:
 def test_events_alone_make_no_machine_a_runner() -> None:
     seen = RUNNER.confirmed(AT, HERE).after(Occurrence(AT, OccurrenceKind.STARTED))
     assert not seen.is_runner
-    assert seen.owned(installation_id=1).is_runner
-    assert seen.owned(suspected_at=AT).is_runner
+    assert seen.with_values(installation_id=1).is_runner
+    assert seen.with_values(suspected_at=AT).is_runner

@@ -10,7 +10,7 @@ import pytest
 
 from local.aws.outputs import Outputs
 from tests.e2e.api import call
-from tests.e2e.test_webhooks import NOWHERE, post
+from tests.e2e.test_webhooks import NO_INSTANCE, post
 from tests.support.polling import eventually
 from tests.support.runner_events import TASK
 from tests.support.webhooks import DEPLOYMENT, INSTALLATION, LIFE, REPO, RUN, payload
@@ -22,7 +22,7 @@ JOB = 5_000_001
 @pytest.fixture(scope="module", autouse=True)
 def job(outputs: Outputs) -> int:
     for step in LIFE:
-        assert post(outputs, payload(step, job_id=JOB, runner_name=NOWHERE), guid=f"{step} of {JOB}").status == 202
+        assert post(outputs, payload(step, job_id=JOB, runner_name=NO_INSTANCE), guid=f"{step} of {JOB}").status == 202
     return JOB
 
 

@@ -23,7 +23,7 @@ from local.demo.workload import Played
 from local.github.control import Control
 from local.github.records import Installation, Job, Run
 from tests.e2e.api import call
-from tests.e2e.test_webhooks import NOWHERE
+from tests.e2e.test_webhooks import NO_INSTANCE
 from tests.support.documents import DOCS
 from tests.support.runner_items import launched
 from tests.support.webhooks import DEPLOYMENT, LIFE, REPO, payload
@@ -51,7 +51,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     github.put(Job(id=JOB, run_id=RUN, status="completed", conclusion="failure", created_at=AT))
     delivery = str(uuid.uuid4())
     for step in LIFE:
-        changes = {"run_id": RUN, "runner_name": NOWHERE} | ({"conclusion": "failure"} if step == LIFE[-1] else {})
+        changes = {"run_id": RUN, "runner_name": NO_INSTANCE} | ({"conclusion": "failure"} if step == LIFE[-1] else {})
         message = payload(step, job_id=JOB, **changes)
         message["installation"]["id"] = INSTALLATION
         github.send("workflow_job", message, delivery if step == LIFE[-1] else str(uuid.uuid4()))
@@ -59,7 +59,7 @@ def variables(outputs: Outputs, dynamodb: "DynamoDBClient") -> dict[str, str]:
     launched(runners, RUNNER, installation_id=INSTALLATION, job_id=JOB, at=AT, kind="ec2")
     # EC2 has confirmed it and doesn't know it any more, so a pass suspects it as well.
     place = Place(account_id=ACCOUNT, region=outputs.region)
-    runners.change(RUNNER, at=AT, change=lambda runner: runner.owned(kind="ec2").confirmed(AT, place))
+    runners.change(RUNNER, at=AT, change=lambda runner: runner.with_values(kind="ec2").confirmed(AT, place))
     runners.suspect(RUNNER, at=AT, reason="job_completed")
     requested = call(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     return {

@@ -14,7 +14,7 @@ import pytest
 
 from local.aws.outputs import Outputs
 from tests.cli.command import COMMAND, environment, runledger
-from tests.e2e.test_webhooks import NOWHERE, post
+from tests.e2e.test_webhooks import NO_INSTANCE, post
 from tests.support.polling import PATIENCE_SECONDS
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, payload
 
@@ -27,7 +27,7 @@ Cli = Callable[..., CompletedProcess[str]]
 
 def message(step: str, *, job_id: int = JOB, **changes: Any) -> dict[str, Any]:
     """A webhook of a repository that only this test uses, because many tests share a deployment."""
-    body = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=NOWHERE, **changes)
+    body = payload(step, job_id=job_id, run_id=RUN, html_url=PAGE, runner_name=NO_INSTANCE, **changes)
     body["repository"]["full_name"] = REPO
     return body
 
@@ -62,7 +62,7 @@ def test_jobs_of_a_repository_are_listed(cli: Cli) -> None:
     (head, row) = shown.stdout.splitlines()
     assert head.split()[:3] == ["JOB", "STATUS", "REPOSITORY"]
     assert row.split()[:3] == [str(JOB), "success", REPO]
-    assert row.endswith(NOWHERE)
+    assert row.endswith(NO_INSTANCE)
 
 
 def test_all_pages_are_one_document(outputs: Outputs, cli: Cli) -> None:

@@ -19,7 +19,7 @@ from tests.support.webhooks import INSTALLATION, LIFE, QUEUED, payload
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-NOWHERE = "a-name-that-leads-to-no-instance"
+NO_INSTANCE = "a-name-that-leads-to-no-instance"
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -60,7 +60,8 @@ def test_a_life_in_disorder_with_redeliveries_ends_right(outputs: Outputs, dynam
     random.Random(7).shuffle(steps)  # noqa: S311
     for step in steps:
         assert (
-            post(outputs, payload(step, job_id=job_id, runner_name=NOWHERE), guid=f"{step} of {job_id}").status == 202
+            post(outputs, payload(step, job_id=job_id, runner_name=NO_INSTANCE), guid=f"{step} of {job_id}").status
+            == 202
         )
     key = f"{INSTALLATION}#{job_id}"
     found = job(dynamodb, outputs, key)
@@ -77,7 +78,7 @@ def test_concurrent_deliveries_for_one_job_lose_nothing(outputs: Outputs, dynamo
     steps = [f"{LIFE[n % 5]}" for n in range(20)]
 
     def deliver(n: int) -> int:
-        message = payload(steps[n], job_id=job_id, runner_name=NOWHERE, check_run_url=f"hook {n}")
+        message = payload(steps[n], job_id=job_id, runner_name=NO_INSTANCE, check_run_url=f"hook {n}")
         return post(outputs, message, guid=f"{n} of {job_id}").status
 
     with ThreadPoolExecutor(max_workers=8) as pool:

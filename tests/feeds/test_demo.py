@@ -138,7 +138,7 @@ def test_every_event_of_the_demo_is_valid_and_belongs_to_its_installation(record
     seen: set[str] = set()
     for installation_id in INSTALLATIONS:
         table = Pipeline(tables).table
-        found = table.after(installation_id, None, limit=1000).events
+        found = table.after(installation_id, None, limit=1000).items
         for item in found:
             event = _envelope(item)
             cloud_events.read(event)

@@ -82,7 +82,7 @@ def test_a_lagging_replica_hides_no_event_from_the_next_writer_or_a_consumer() -
     engine.lag = lambda _operation, _table: 2  # a mark and an event
     Pipeline(engine, now=lambda: "2025-01-15T10:00:05.000Z").writer.write([first])
     Pipeline(engine, now=lambda: "2025-01-15T10:00:01.000Z").writer.write([second])
-    read = Pipeline(engine).table.after(SCOPE, None, limit=10).events
+    read = Pipeline(engine).table.after(SCOPE, None, limit=10).items
     assert [each["event_id"] for each in read] == [first.event_id, second.event_id]
 
 

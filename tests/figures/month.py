@@ -11,7 +11,7 @@ from runledger.model.places import Place
 from runledger.recording.ledger import Ledger
 from runledger.runners.tracker import RunnerTracker
 from runledger.webhooks.delivery import Delivery
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.support import messages, runner_events
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, QUEUED, WAITING, payload
@@ -152,7 +152,7 @@ def report(fact: Fact, ledger: Ledger, runners: RunnerTracker) -> None:
             _schedule(fact, runners)
     if fact.machine_died:
         place = Place(account_id=runner_events.ACCOUNT, region="us-east-1")
-        runners.terminated(fact.runner_id, at=text(fact.machine_died), place=place)
+        runners.record_end(fact.runner_id, at=text(fact.machine_died), place=place)
 
 
 def _awaits(fact: Fact, at: datetime) -> bool:
@@ -211,7 +211,7 @@ def _deliver(ledger: Ledger, event: str, message: dict[str, Any], at: datetime) 
     body = json.dumps(message).encode()
     guid = f"{event} {message['action']} {at.isoformat()} {message.get('workflow_job', {}).get('id')}"
     delivery = Delivery(event=event, delivery_id=guid, body=body, received_at=text(at), received_by="a-log-stream")
-    for each in webhooks.read(delivery):
+    for each in dispatcher.read(delivery):
         ledger.dispatch(each)
 
 

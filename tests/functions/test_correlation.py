@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from runledger.model.follow_ups import RerunCheck
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.webhooks import retry_queue
 
 from tests.functions.conftest import World
@@ -83,7 +83,7 @@ def test_messages_of_earlier_releases_are_followed_by_what_they_name(
     without_app: World, log: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check = RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=1)
-    without_app.invoke("run_retry", record_of(follow_up.to_message(check)))
+    without_app.invoke("run_retry", record_of(follow_up_queue.to_message(check)))
     assert correlation_ids(log.getvalue(), "re-run considered") == ["m"]
     without_app.invoke("webhook_retry", record_of(retry_queue.to_message(receipt(COMPLETED, guid="its delivery"))))
     assert correlation_ids(capsys.readouterr().out, "job event") == ["its delivery"]

@@ -49,7 +49,7 @@ def test_a_delivery_of_the_served_host_is_recorded(
     [
         ("github.com", "github.example.com", "X-GitHub-Enterprise-Host is github.example.com"),
         ("github.example.com", "other.example.com", "X-GitHub-Enterprise-Host is other.example.com"),
-        ("github.example.com", None, "X-GitHub-Enterprise-Host is missing, as in deliveries of github.com"),
+        ("github.example.com", None, "X-GitHub-Enterprise-Host is missing, so this delivery is from github.com"),
         ("127.0.0.1", "github.example.com", "X-GitHub-Enterprise-Host is github.example.com"),
     ],
 )

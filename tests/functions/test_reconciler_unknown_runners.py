@@ -158,7 +158,7 @@ def test_a_machine_whose_tag_names_an_account_without_the_app_is_left_alone(scen
     instance = scene.start_instance(TAGGED | {"ghr:Owner": "big-company"})
     response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "names big-company, which has no installation of the App" in response["text"]
+    assert "is big-company, which has no installation of the App" in response["text"]
 
 
 @pytest.mark.parametrize("name", [f"gha-{GUID}", "ci-7f3e2a90", "ci-i-7f3e2a90"])

@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 from runledger.model.follow_ups import RerunCheck, RunnerLookup
 from runledger.model.instance import RunnerKind
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.webhooks import retry_queue
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.fuzz.cases import Fuzz
 from tests.fuzz.ledger import OTHER_JOB, Bed
@@ -42,14 +42,14 @@ def entries() -> list[dict[str, Any]]:
     sent = [("workflow_job", payload(step)) for step in LIFE]
     sent += [messages.run("completed"), messages.deployment(), messages.deployment_status("waiting", job_id=JOB)]
     sent += [messages.review("requested"), messages.review("approved"), messages.installation("suspend")]
-    found = [each for event, message in sent for each in webhooks.read(delivery(message, guid="g", event=event))]
+    found = [each for event, message in sent for each in dispatcher.read(delivery(message, guid="g", event=event))]
     return [json.loads(retry_queue.to_message(each)) for each in found]
 
 
 RETRIES = entries()
 LOOKUPS = [
     json.loads(
-        follow_up.to_message(
+        follow_up_queue.to_message(
             RunnerLookup(
                 installation_id=INSTALLATION,
                 job_id=JOB,
@@ -65,7 +65,9 @@ LOOKUPS = [
 ]
 RERUNS = [
     json.loads(
-        follow_up.to_message(RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=1))
+        follow_up_queue.to_message(
+            RerunCheck(installation_id=INSTALLATION, repo_full_name=REPO, run_id=RUN, run_attempt=1)
+        )
     )
 ]
 QUEUES = {

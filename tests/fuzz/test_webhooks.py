@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import jsonschema
-from runledger.webhooks.readers.webhooks import READERS
+from runledger.webhooks.readers.dispatcher import READERS
 
 from local.github.examples import payloads
 from tests.fuzz import schemas

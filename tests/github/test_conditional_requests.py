@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Response
 from runledger_github.etags import ETags
 from runledger_github.installation import Installation
-from runledger_github.messages import Response
 
 from tests.github.recorded_github import RecordedGitHub
 

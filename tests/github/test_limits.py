@@ -34,7 +34,7 @@ def test_limit_beyond_our_patience_is_passed_on_with_its_end(
     acme: Installation, github: RecordedGitHub, clock: ManualClock, naps: list[float]
 ) -> None:
     github.state.add_fault(kind="secondary_limit", seconds=31, path="/orgs/*")
-    with pytest.raises(UnavailableError, match="no more calls of installation 7 before 2025-01-15 10:00:31") as limit:
+    with pytest.raises(UnavailableError, match="no more calls from installation 7 until 2025-01-15 10:00:31") as limit:
         list(acme.org_runners("acme"))
     assert isinstance(limit.value, RateLimited)
     assert limit.value.until == clock().timestamp() + 31

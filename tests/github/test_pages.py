@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Response
 from runledger_github.installation import Installation
-from runledger_github.messages import Response
 
 from tests.github.canned_server import CannedServer, http
 from tests.github.conftest import Connect

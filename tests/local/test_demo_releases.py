@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from runledger.model.packages import PublishedBy
 from runledger.webhooks.delivery import Delivery as Received
-from runledger.webhooks.readers import publications, webhooks
+from runledger.webhooks.readers import dispatcher, publications
 
 from local.demo.github_records import records
 from local.demo.payloads.publications import release_published
@@ -52,7 +52,7 @@ def test_payloads_have_the_shape_that_github_describes(event: str) -> None:
 
 def test_intake_reads_every_delivery() -> None:
     for each in SENT:
-        found = webhooks.read(_received(each.event, each.payload))
+        found = dispatcher.read(_received(each.event, each.payload))
         assert [record.installation_id for record in found] == [INSTALLATION]
 
 

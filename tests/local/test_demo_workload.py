@@ -12,7 +12,7 @@ from referencing import Registry, Resource
 from runledger.model.inputs import Receipt
 from runledger.model.reports import RunReport
 from runledger.webhooks.delivery import Delivery as Received
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from local import ROOT
 from local.demo.github_records import records
@@ -62,11 +62,11 @@ def test_a_payload_with_a_wrong_shape_is_rejected_by_the_check() -> None:
 
 def test_intake_reads_every_delivery() -> None:
     for each in LIVES:
-        assert [record.installation_id for record in webhooks.read(_received(each))] == [each.installation_id]
+        assert [record.installation_id for record in dispatcher.read(_received(each))] == [each.installation_id]
 
 
 def test_every_job_whose_run_is_known_has_a_workflow_id() -> None:
-    read = [record for each in LIVES for record in webhooks.read(_received(each))]
+    read = [record for each in LIVES for record in dispatcher.read(_received(each))]
     workflows: dict[tuple[int, int | None, int | None], int | None] = {
         (record.installation_id, record.run_id, record.run_attempt): record.workflow_id
         for record in read

@@ -19,7 +19,7 @@ from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.sweep import Sweep
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.feed import FeedTable
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
@@ -119,7 +119,7 @@ class Scene:
         self.channel = self.channel or Channel(self.clock)
         self.queue = NotificationQueue(sqs=self.sqs, urls=URLS)
         self.messages = MessagesTable(self.client, TABLE, retention_days=90)
-        self.deliveries = DeliveriesTable(self.client, TABLE, retention_days=90)
+        self.deliveries = EventMessagesTable(self.client, TABLE, retention_days=90)
         self.subscriptions = SubscriptionsTable(self.client, TABLE)
         self.feed = FeedTable(self.client, schema.FEED.name, retention_days=30)
         self.outbox = Outbox(messages=self.messages, queue=self.queue, now=self.clock)

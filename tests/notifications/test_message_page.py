@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 from runledger.model import times
-from runledger.tables.messages import Next
+from runledger.tables.messages import NextAttempt
 
 from tests.api.client import Client
 from tests.notifications.api_scene import MESSAGES, api, client, created, fail, ledger, path, world
@@ -22,7 +22,7 @@ def test_a_message_for_a_paused_receiver_names_the_next_attempt(open_page: Open,
     table = scene().messages
     stored = table.get(INSTALLATION, message["message_id"])
     assert stored
-    assert table.postpone(stored, Next(at=IN_A_MINUTE, parked=False, dispatch=2), at=TODAY)
+    assert table.postpone(stored, NextAttempt(at=IN_A_MINUTE, parked=False, dispatch=2), at=TODAY)
     summary = open_page().view("message", part=message["message_id"]).page.locator(".summary")
     expect(summary).to_contain_text("The receiver failed before and is paused. The next attempt is at 12:01:00.")
 
@@ -32,7 +32,7 @@ def test_an_error_of_a_receiver_is_a_sentence(open_page: Open, client: Client) -
     table = scene().messages
     claimed = table.claim(table.get(INSTALLATION, message["message_id"]) or {}, at=TODAY, until=IN_A_MINUTE)
     assert claimed
-    waits = Next(at=IN_A_MINUTE, parked=False, dispatch=2)
+    waits = NextAttempt(at=IN_A_MINUTE, parked=False, dispatch=2)
     assert table.retry(claimed, waits, at=TODAY, error="the connection was refused")
     tab = open_page().view("message", part=message["message_id"])
     expect(tab.page.locator(".summary")).to_contain_text("The connection was refused. It is sent again at 12:01:00.")

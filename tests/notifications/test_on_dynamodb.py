@@ -105,4 +105,4 @@ def test_the_real_engine_agrees_on_limits_retries_pauses_sweeps_and_lists(tables
     assert scene.messages.count(SCOPE, MessageStatus.COMPLETED, Span(since=event(1)["occurred_at"][:10])) == 3
     page = scene.messages.page(SCOPE, MessageFilter(status="completed"), Span(), limit=2)
     rest = scene.messages.page(SCOPE, MessageFilter(status="completed"), Span(), limit=2, start=page.next_key)
-    assert (len(page.messages), len(rest.messages), rest.next_key) == (2, 1, None)
+    assert (len(page.items), len(rest.items), rest.next_key) == (2, 1, None)

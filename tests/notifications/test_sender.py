@@ -8,7 +8,7 @@ from runledger.notifications.channels.interface import SendResult
 from runledger.notifications.messages import Author, sent_again
 from runledger.notifications.queue import QueuedMessage
 from runledger.notifications.sender import Sent
-from runledger.tables.messages import Next
+from runledger.tables.messages import NextAttempt
 
 from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
@@ -254,5 +254,5 @@ def test_a_late_retry_reopens_nothing(scene: Scene) -> None:
     assert late
     assert current
     assert scene.messages.complete(current, at=NOON, notification_id=None)
-    following = Next(at=NOON, parked=False, dispatch=2)
+    following = NextAttempt(at=NOON, parked=False, dispatch=2)
     assert not scene.messages.retry(late, following, at=NOON, error="no response")

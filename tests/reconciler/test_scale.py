@@ -27,6 +27,7 @@ from runledger.reconciliation.tally import Count
 from runledger.tables.absences import Absences
 from runledger.tables.lost_deliveries import LostDeliveries
 from runledger.tables.passes import PassesTable
+from runledger_github.approvals import PendingApprovals
 from runledger_github.state import GitHubState
 
 from local.aws import emulator
@@ -139,7 +140,11 @@ class Fleet:
             installations=self._ledger.installations,
             jobs=jobs,
             runners=RunnerCheck(cleanup=cleanup, enforce=True),
-            approvals=ApprovalCheck(find=lambda *_: ()),
+            approvals=ApprovalCheck(
+                jobs=self._ledger.jobs,
+                pending=PendingApprovals(deployments=self._ledger.deployments, cache=None),
+                waiting_hours=24,
+            ),
             deliveries=DeliveryCheck(log=state.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
             confirmation=InstallationCheck(registry=self._ledger.installations, github=state),
             uninstalled=None,

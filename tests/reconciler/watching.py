@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from runledger_github.app import DEFAULT_RETRIES, READ_SECONDS, GitHubApp
+from runledger_github.calls import Call, Response
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey
-from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline, Retries
 
 from tests.simulation.engine import Engine, Paginator

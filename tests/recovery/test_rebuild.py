@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from runledger.tables.attributes import from_attributes
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 from runledger_github.app import GitHubApp
 from runledger_github.state import GitHubState
 
@@ -44,7 +44,7 @@ def filled(engine: Engine) -> None:
             ledger.record(receipt(step, at=at, job_id=job_id, guid=f"{step} {job_id}", **changes))
     ledger.record(receipt(QUEUED, job_id=OPENED, guid="queued"))
     for event, message in (messages.run("completed"), messages.review("requested"), messages.review("approved")):
-        for entry in webhooks.read(delivery(message, guid=f"{event} {message['action']}", event=event, at=400)):
+        for entry in dispatcher.read(delivery(message, guid=f"{event} {message['action']}", event=event, at=400)):
             ledger.dispatch(entry)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from runledger.releases.heads import colour_of
 from runledger.tables.attributes import from_attributes
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 from runledger.webhooks.readers.deployments import state_times
 
 from local.github.examples import payloads
@@ -28,7 +28,7 @@ def heads_after(event: str, example: dict[str, Any]) -> dict[str, list[dict[str,
     engine = empty_engine()
     records = record_changes(engine)
     ledger = ledger_on(engine)  # type: ignore[arg-type]
-    for entry in webhooks.read(delivery(example, guid="an example", event=event)):
+    for entry in dispatcher.read(delivery(example, guid="an example", event=event)):
         ledger.dispatch(entry)
     for record in [each for each in records if each["eventSourceARN"].split("/")[1] in STREAMED]:
         assert stream(engine).process([record]) == {"batchItemFailures": []}

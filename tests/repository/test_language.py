@@ -51,7 +51,7 @@ AVOID = {
 ALLOWED = (
     "cut_short_job_ids",  # a stored attribute
     # A field of retry messages, which functions of the first release read.
-    'FIRST_NAME_OF_ENTRY = "said"',
+    'LEGACY_ENTRY_FIELD = "said"',
     'message["said"]',
     'renamed["said"]',
     '{"kind", "said"}',

@@ -17,8 +17,8 @@ from runledger.model.errors import Malformed
 from runledger.model.inputs import Receipt
 from runledger.platform import clients
 from runledger.webhooks import retry_queue
-from runledger.webhooks.readers import webhooks
-from runledger.webhooks.readers.webhooks import READERS
+from runledger.webhooks.readers import dispatcher
+from runledger.webhooks.readers.dispatcher import READERS
 
 from local.github.examples import payloads
 from tests.functions.conftest import World
@@ -73,7 +73,7 @@ class Parsed:
         """What the readers make of it."""
         self._message = message
         try:
-            found = webhooks.read(delivery({}, guid="g", event=event))
+            found = dispatcher.read(delivery({}, guid="g", event=event))
         except Malformed as refusal:
             return f"refused: {refusal}"
         return repr(found)
@@ -202,6 +202,6 @@ def test_a_hostile_message_of_a_queue_fails_alone(world: World, function: str, h
 
 
 def _receipt() -> Receipt:
-    (found,) = webhooks.read(delivery(job_payload(QUEUED), guid="g"))
+    (found,) = dispatcher.read(delivery(job_payload(QUEUED), guid="g"))
     assert isinstance(found, Receipt)
     return found

@@ -72,7 +72,7 @@ def test_contested_machines_are_shown_to_tokens_without_limits_and_cannot_be_cle
 ) -> None:
     claimed(runners)
     contest = {"contested_at": AT, "contested_by": INSTALLATION}
-    runners.change(INSTANCE, at=AT, change=lambda runner: runner.owned(**contest))
+    runners.change(INSTANCE, at=AT, change=lambda runner: runner.with_values(**contest))
     (shown,) = api.get("/admin/orphans", status="contested").body["orphans"]
     assert (shown["runner_id"], shown["claimed_by"], shown["detected_at"]) == (INSTANCE, [ELSEWHERE, INSTALLATION], AT)
     assert "job_id" not in shown

@@ -124,7 +124,7 @@ def test_an_account_that_takes_a_former_name_gets_no_busy_machine_stopped(scene:
     scene.github.state.put("installations", 777, account=OWNER)
     response = reconcile(scene)
     assert scene.state_of(instance) == "running"
-    assert "is or was the account of several installations" in response["text"]
+    assert "belongs or belonged to several installations" in response["text"]
     assert "installation_id" not in scene.runner(instance)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from runledger.recording.decision import WEBHOOKS_KEPT
-from runledger.webhooks.readers.webhooks import READERS
+from runledger.webhooks.readers.dispatcher import READERS
 
 from local.github.examples import payloads
 from tests.functions.conftest import World

@@ -55,6 +55,8 @@ MALFORMED = [
     {"secret": MINE, "repositories": [f"{REPO}*"]},
     {"secret": MINE, "repositories": [f" {REPO}"]},
     {"secret": MINE, "repositories": [f"{REPO}\n"]},
+    {"secret": MINE, "repositories": ["ac.me/web"]},
+    {"secret": MINE, "repositories": ["acme/.."]},
     {"secret": MINE, "installations": [INSTALLATION], "repositories": []},
     {"secret": MINE, "repository": [REPO]},
     {"secret": MINE, "installations": [INSTALLATION], "repos": [REPO]},

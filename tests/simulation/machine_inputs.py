@@ -7,7 +7,7 @@ from typing import Any
 from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.prices import Price, PriceQuery
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.runners import aws_events, lookups
 
 from tests.simulation.explore import Flow
@@ -101,7 +101,7 @@ def look_up_again(process: Process) -> None:
 
 
 def look_up(message: str) -> Flow:
-    lookup = follow_up.lookup_from(message)
+    lookup = follow_up_queue.lookup_from(message)
     return lambda process: lookups.look_up(lookup, process.runners, _describe, _price)
 
 

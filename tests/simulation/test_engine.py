@@ -15,7 +15,7 @@ from runledger.tables.cleanups import CleanupLocks
 from runledger.tables.event_pages import EventPages
 from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.simulation.choices import seeded
 from tests.simulation.engine import Engine
@@ -57,7 +57,7 @@ def domain_requests() -> tuple[Request, ...]:
         *(messages.review("requested"), messages.review("approved"), messages.installation("suspend")),
     ]
     for second, (event, message) in enumerate(reports, start=60):
-        for each in webhooks.read(delivery(message, guid=f"report {second}", at=second, event=event)):
+        for each in dispatcher.read(delivery(message, guid=f"report {second}", at=second, event=event)):
             ledger.dispatch(each)
     locks = CleanupLocks(client, RUNNERS)
     at = "2025-01-15T10:30:00.000Z"

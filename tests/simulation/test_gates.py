@@ -11,7 +11,7 @@ import pytest
 from runledger.model.reports import Review
 from runledger.recording.approvals import JOBS_IN_A_PART
 from runledger.tables.attributes import from_attributes
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 from runledger.webhooks.retry_queue import from_message, to_message
 
 from tests.simulation.choices import seeded
@@ -27,7 +27,7 @@ Story = Mapping[str, Message]
 
 def taking(message: Message, *, guid: str, at: int) -> Flow:
     event, body = message
-    inputs = webhooks.read(delivery(body, guid=guid, at=at, event=event))
+    inputs = dispatcher.read(delivery(body, guid=guid, at=at, event=event))
 
     def flow(process: Process) -> None:
         for each in inputs:
@@ -123,7 +123,7 @@ def approve(world: World) -> list[Review]:
     """The parts that intake defers."""
     deferred: list[Review] = []
     event, body = messages.review("approved")
-    (review,) = webhooks.read(delivery(body, guid="review", at=60, event=event))
+    (review,) = dispatcher.read(delivery(body, guid="review", at=60, event=event))
     assert isinstance(review, Review)
     outcome = play(world, {"A": lambda process: replace(process.ledger, defer=deferred.append).dispatch(review)})
     assert outcome.calls <= 1 + 4 * JOBS_IN_A_PART
@@ -157,7 +157,7 @@ def test_a_few_jobs_are_approved_at_once() -> None:
 def dispatched(message: Message, *, guid: str) -> Flow:
     """Fails when a write of the job is refused, because the ledger pauses then."""
     event, body = message
-    (entry,) = webhooks.read(delivery(body, guid=guid, at=0, event=event))
+    (entry,) = dispatcher.read(delivery(body, guid=guid, at=0, event=event))
     return lambda process: replace(process.ledger, pause=never_pause).dispatch(entry)
 
 

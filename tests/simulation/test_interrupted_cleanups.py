@@ -23,7 +23,7 @@ def suspect(process: Process) -> None:
 def clean(process: Process) -> None:
     locks = CleanupLocks(process.world.client("dynamodb"), RUNNERS)
     assert locks.claim(ONE, suspected_at=clock(3), owner="pass", at=clock(10))
-    process.runners.cleaned(ONE, at=clock(10), reason="reconciled: instance_stopped")
+    process.runners.record_cleaned(ONE, at=clock(10), reason="reconciled: instance_stopped")
 
 
 def next_pass(process: Process) -> None:

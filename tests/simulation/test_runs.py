@@ -10,7 +10,7 @@ from runledger.model.reports import Report
 from runledger.tables.attributes import from_attributes
 from runledger.tables.run_attempts import RunAttempts
 from runledger.tables.runs import with_derived_status
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.simulation.explore import Flow, in_order, play
 from tests.simulation.world import World
@@ -66,7 +66,7 @@ def launched(**facts: Any) -> Receipt:
 def renamed(step: str, *, at: int) -> Receipt:
     message = payload(step)
     message["repository"]["full_name"] = RENAMED
-    (found,) = webhooks.read(delivery(message, guid=step, at=at))
+    (found,) = dispatcher.read(delivery(message, guid=step, at=at))
     assert isinstance(found, Receipt)
     return found
 
@@ -148,7 +148,7 @@ def test_an_older_report_of_a_run_changes_nothing() -> None:
     inputs = [
         received
         for place, (event, body) in enumerate(reports)
-        for received in webhooks.read(delivery(body, guid=str(place), at=60 * place, event=event))
+        for received in dispatcher.read(delivery(body, guid=str(place), at=60 * place, event=event))
     ]
     ends = []
     for order in permutations([*inputs, receipt(QUEUED)]):

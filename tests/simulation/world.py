@@ -8,7 +8,7 @@ from typing import Any
 
 from runledger.model.runner_names import TASK_ID
 from runledger.platform import retries
-from runledger.recording.follow_up import FollowUps
+from runledger.recording.follow_up_queue import FollowUpQueue
 from runledger.recording.ledger import Ledger
 from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
@@ -103,7 +103,7 @@ class Process:
     @cached_property
     def ledger(self) -> Ledger:
         sqs = self.world.client("sqs")
-        follow_ups = FollowUps(
+        follow_ups = FollowUpQueue(
             sqs,
             lookups_url=SETTINGS["RUNNER_LOOKUPS_QUEUE"],
             reruns_url=SETTINGS["RERUN_CHECKS_QUEUE"],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ORG = REPO.partition("/")[0]
 TAGGED = {"runner": "yes"}
-NOWHERE = f"http://127.0.0.1:9{WEBHOOK_PATH}"
+UNREACHABLE = f"http://127.0.0.1:9{WEBHOOK_PATH}"
 
 
 def ago(**some: float) -> str:
@@ -128,6 +128,6 @@ def outlived(scene: Scene, job_id: int = 1, **github: Any) -> str:
 
 def lose(scene: Scene, guid: str, job_id: int = 1) -> None:
     """GitHub sends it and gets no response."""
-    scene.github.state.configure(webhook_url=NOWHERE, webhook_secret=SECRET)
+    scene.github.state.configure(webhook_url=UNREACHABLE, webhook_secret=SECRET)
     scene.github.state.add_fault(kind="lost_delivery")
     scene.github.courier.send("workflow_job", payload(QUEUED, job_id=job_id), guid)

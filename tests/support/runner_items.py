@@ -21,7 +21,7 @@ def launched(
         installation_id=installation_id, job_id=job_id, since=at, is_plan=True, repo_full_name=repo_full_name
     )
     owner = {"installation_id": installation_id, "proven_by": Proof.EVENT, "kind": kind}
-    return table.change(runner_id, at=at, change=lambda runner: runner.owned(**owner).assigned(plan))
+    return table.change(runner_id, at=at, change=lambda runner: runner.with_values(**owner).assigned(plan))
 
 
 def claimed(
@@ -43,4 +43,4 @@ def claimed(
         "owner_name": owner_name,
         "proven_by": Proof.TAG if owner_name else None,
     }
-    return table.change(runner_id, at=at, change=lambda runner: runner.owned(**owner).assigned(fact))
+    return table.change(runner_id, at=at, change=lambda runner: runner.with_values(**owner).assigned(fact))

@@ -8,7 +8,7 @@ from typing import Any
 
 from runledger.model.inputs import Receipt
 from runledger.webhooks.delivery import Delivery
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from local.github.examples import example
 
@@ -55,7 +55,7 @@ def delivery(message: object, *, guid: str, at: int = 0, event: str = "workflow_
 
 
 def receipt(step: str, *, at: int = 0, guid: str | None = None, job_id: int = JOB, **changes: object) -> Receipt:
-    (found,) = webhooks.read(delivery(payload(step, job_id=job_id, **changes), guid=guid or f"guid of {step}", at=at))
+    (found,) = dispatcher.read(delivery(payload(step, job_id=job_id, **changes), guid=guid or f"guid of {step}", at=at))
     assert isinstance(found, Receipt)
     return found
 

@@ -1,9 +1,11 @@
 """Approvals reach deployments and the histories of the jobs that wait, in any order."""
 
-from itertools import permutations
+from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from runledger.model.gates import precedence
+from runledger.model.reports import Approval
 
 from tests.support import messages
 from tests.support.beds import empty, items
@@ -38,6 +40,7 @@ STORIES: dict[str, dict[str, Message]] = {
 }
 IN_PROGRESS_AT, SUCCESS_AT = "2025-01-15T10:03:00.000Z", "2025-01-15T10:05:00.000Z"
 ENDED_AT = {"approved": "succeeded_at", "rejected": "failed_at"}
+DECISIONS = list(product(("approved", "rejected"), ("10:01", "10:02")))
 # About 17 orders of each story. Primes, so that all its parts change places.
 EVERY = {5: 7, 6: 43}
 
@@ -147,3 +150,18 @@ def test_the_first_decision_after_a_job_was_created_replaces_a_later_one(dynamod
     take(ledger, messages.review("rejected", since="2025-01-15T10:06:00Z"), guid="rejected again", at=400)
     take(ledger, messages.deployment_status("waiting"), guid="waiting", at=10)
     assert (deployment(dynamodb)["status"], "rejected_at" in deployment(dynamodb)) == ("approved", False)
+
+
+@pytest.mark.parametrize("second", DECISIONS, ids="-".join)
+@pytest.mark.parametrize("first", DECISIONS, ids="-".join)
+def test_the_table_and_the_gate_prefer_the_same_decision(
+    dynamodb: "DynamoDBClient", first: tuple[str, str], second: tuple[str, str]
+) -> None:
+    ledger = ledger_on(dynamodb)
+    take(ledger, ("workflow_job", WITH_DEPLOYMENT), guid="job", at=0)
+    for guid, (decision, time) in (("first", first), ("second", second)):
+        take(ledger, messages.review(decision, since=f"2025-01-15T{time}:00Z"), guid=guid, at=300)
+    status, time = min(first, second, key=lambda each: precedence(each[1], Approval(each[0])))
+    found = deployment(dynamodb)
+    assert (found["status"], found[f"{status}_at"]) == (status, f"2025-01-15T{time}:00.000Z")
+    assert not {"approved_at", "rejected_at"} - {f"{status}_at"} & found.keys()

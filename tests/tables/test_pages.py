@@ -84,7 +84,7 @@ def walk(pages: JobPages, *, newest_first: bool) -> Iterator[int]:
     partition, start = pages.of_repo(1, REPO), None
     while True:
         page = pages.page(partition, Span(), newest_first=newest_first, limit=200, start=start)
-        yield from (job["job_id"] for job in page.jobs)
+        yield from (job["job_id"] for job in page.items)
         if (start := page.next_key) is None:
             return
 

@@ -51,7 +51,7 @@ def runners_on(dynamodb: "DynamoDBClient") -> RunnerTracker:
 def test_a_price_that_could_not_be_looked_up_is_added_by_the_next_try(dynamodb: "DynamoDBClient") -> None:
     runners, found = runners_on(dynamodb), machine(runner="yes")
     with pytest.raises(UnavailableError, match="throttled"):
-        lookups.look_up(LOOKUP, runners, lambda *_: found, lambda _: Price(trouble="throttled"))
+        lookups.look_up(LOOKUP, runners, lambda *_: found, lambda _: Price(error="throttled"))
     job = job_in(dynamodb)
     assert (job["instance_id"], "price_per_hour" in job) == (INSTANCE, False)
     price = Price(per_hour=Decimal("0.07"), on_demand_per_hour=Decimal("0.07"))
@@ -61,8 +61,8 @@ def test_a_price_that_could_not_be_looked_up_is_added_by_the_next_try(dynamodb: 
 
 def test_a_machine_that_is_no_runner_is_not_looked_up_again_for_its_price(dynamodb: "DynamoDBClient") -> None:
     runners = runners_on(dynamodb)
-    trouble = Price(trouble="throttled")
-    assert lookups.look_up(LOOKUP, runners, lambda *_: machine(), lambda _: trouble) is Ruling.REJECT
+    failed = Price(error="throttled")
+    assert lookups.look_up(LOOKUP, runners, lambda *_: machine(), lambda _: failed) is Ruling.REJECT
 
 
 def job_in(dynamodb: "DynamoDBClient") -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 from runledger.model.reports import RunReport
 from runledger.model.reruns import RerunOutcome, RerunPolicy
 from runledger.recording.ledger import Ledger
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from local.github import SimulatedGitHub
 from tests.support import messages
@@ -35,7 +35,7 @@ def deploy(ledger: Ledger, job_id: int, **changes: Any) -> None:
     """A job that deploys to an environment, and succeeds."""
     deployment = {"deployment": {"id": DEPLOYMENT, "environment": "production"}}
     body = payload(COMPLETED, job_id=job_id, **changes) | deployment
-    for entry in webhooks.read(delivery(body, guid=f"deployed {job_id}")):
+    for entry in dispatcher.read(delivery(body, guid=f"deployed {job_id}")):
         ledger.dispatch(entry)
 
 

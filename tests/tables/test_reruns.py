@@ -183,7 +183,7 @@ def test_a_403_is_tried_again_later_and_refused_in_the_end(dynamodb: "DynamoDBCl
     ledger = ledger_on(dynamodb)
     interrupt(ledger, *JOBS)
     for minutes in (0, 6, 12, 18):
-        with pytest.raises(UnavailableError, match="cannot be run again yet"):
+        with pytest.raises(UnavailableError, match="can't be re-run yet"):
             reruns_of(ledger, github, time=later(minutes)).consider(CHECK)
     assert "rerun_refused" not in history(dynamodb, JOBS[0])
     assert reruns_of(ledger, github, time=later(24)).consider(CHECK).outcome is RerunOutcome.REFUSED

@@ -15,7 +15,7 @@ from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
 from runledger.model.prices import Price
 from runledger.model.runner_names import INSTANCE_ID, TASK_ID
-from runledger.recording.follow_up import FollowUps, lookup_from
+from runledger.recording.follow_up_queue import FollowUpQueue, lookup_from
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups
 from runledger.runners.tracker import RunnerTracker
@@ -188,7 +188,7 @@ def test_ecs_tasks_are_runners_and_their_spot_interruption_is_recognised(dynamod
 def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "DynamoDBClient") -> None:
     task_id = runner_events.TASK.rpartition("/")[2]
     sent: list[str] = []
-    follow_ups = FollowUps(
+    follow_ups = FollowUpQueue(
         SimpleNamespace(send_message=lambda **message: sent.append(message["MessageBody"])),  # type: ignore[arg-type]
         lookups_url="lookups",
         reruns_url="reruns",

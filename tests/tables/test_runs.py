@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from runledger.recording.ledger import Ledger
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.support import messages
 from tests.support.beds import empty, items
@@ -36,7 +36,7 @@ BOOKKEEPING = {"ttl", "checked_at"}
 
 def take(ledger: Ledger, message: Message, *, guid: str, at: int) -> None:
     event, body = message
-    for record in webhooks.read(delivery(body, guid=guid, at=at, event=event)):
+    for record in dispatcher.read(delivery(body, guid=guid, at=at, event=event)):
         ledger.dispatch(record)
 
 

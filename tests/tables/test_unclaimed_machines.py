@@ -113,6 +113,6 @@ def test_a_launchers_report_of_an_end_counts_only_for_a_machine_that_was_confirm
     at = "2025-01-15T10:02:00.000Z"
     runner_events.publish(runner_events.launcher("runner_scheduled", minute=1), runners)
     confirmed = {"confirmed_at": confirmed_at, "account_id": runner_events.ACCOUNT, "region": region}
-    runners.table.change(INSTANCE, at=at, change=lambda each: each.owned(**confirmed))
+    runners.table.change(INSTANCE, at=at, change=lambda each: each.with_values(**confirmed))
     runner_events.publish(runner_events.launcher("runner_terminated", minute=9), runners, machine=None)
     assert ("terminated_at" in only(dynamodb)) is ends

@@ -21,7 +21,7 @@ from tests.support.polling import eventually
 from tests.support.running_deployment import Deployment
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, LIFE, QUEUED, RUN, payload
 from tests.upgrade import baseline
-from tests.upgrade.traffic import NOWHERE, Traffic
+from tests.upgrade.traffic import NO_INSTANCE, Traffic
 
 pytestmark = pytest.mark.server
 
@@ -89,7 +89,7 @@ def upgrade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgrade]:
 def fill(old: Deployment) -> None:
     """Jobs, a run, an approval and a runner."""
     for step in LIFE:
-        old.post("workflow_job", payload(step, job_id=FILLED, runner_name=NOWHERE), guid=f"{step} of {FILLED}")
+        old.post("workflow_job", payload(step, job_id=FILLED, runner_name=NO_INSTANCE), guid=f"{step} of {FILLED}")
     old.post("workflow_job", payload("waiting", job_id=APPROVED), guid=f"waiting of {APPROVED}")
     for number, (event, message) in enumerate(
         (messages.run("requested"), messages.deployment(), messages.protection_rule(), messages.review("requested"))
@@ -107,7 +107,7 @@ def leave_messages_in_queues(old: Deployment) -> str:
     machine = start_on_a_machine(old, LOOKED_UP, run_id=RUN_IN_MOTION)
     with old.tables_out_of_reach("webhook_intake"):
         for step in (QUEUED, COMPLETED):
-            message = payload(step, job_id=RETRIED, run_id=RUN_IN_MOTION, runner_name=NOWHERE)
+            message = payload(step, job_id=RETRIED, run_id=RUN_IN_MOTION, runner_name=NO_INSTANCE)
             assert old.post("workflow_job", message, guid=f"{step} of {RETRIED}") == "deferred"
     return machine
 

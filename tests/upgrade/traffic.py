@@ -16,7 +16,7 @@ ACCEPTED = 202
 FIRST_JOB, RUN = 5_000_000, 5_000_000_000
 PAUSE_SECONDS = 0.15
 FORGED_EVERY = 10
-NOWHERE = "a-name-that-leads-to-no-instance"
+NO_INSTANCE = "a-name-that-leads-to-no-instance"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Traffic:
     def _send_until(self, stop: threading.Event) -> None:
         for number in itertools.count():
             job_id, step = FIRST_JOB + number // 3, (QUEUED, IN_PROGRESS, COMPLETED)[number % 3]
-            body = json.dumps(payload(step, job_id=job_id, run_id=RUN, runner_name=NOWHERE)).encode()
+            body = json.dumps(payload(step, job_id=job_id, run_id=RUN, runner_name=NO_INSTANCE)).encode()
             forged = number % FORGED_EVERY == FORGED_EVERY - 1
             self.sent.append(self._deliver(f"traffic-{number}", f"{INSTALLATION}#{job_id}", body, forged=forged))
             if stop.wait(PAUSE_SECONDS):

@@ -212,6 +212,12 @@ def test_a_job_without_what_a_launcher_needs_is_refused(name: str) -> None:
     assert name in refused({key: value for key, value in REQUESTED.items() if key != name})
 
 
+@pytest.mark.parametrize("name", ["octocat_acme/api", "acme-/.github", "a/..."])
+def test_every_name_that_webhooks_may_have_is_valid(name: str) -> None:
+    """Managed users have an underscore in their names."""
+    assert json.loads(relaunched(REQUESTED | {"repo_full_name": name}).body)["repository"]["full_name"] == name
+
+
 @pytest.mark.parametrize("name", ["acme", "acme/a/b", "acme/../x", "a b/c", "acme/storefront\r\n"])
 def test_a_repository_with_an_invalid_name_is_refused(name: str) -> None:
     assert "repository" in refused(REQUESTED | {"repo_full_name": name})

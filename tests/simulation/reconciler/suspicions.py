@@ -21,7 +21,7 @@ from tests.support.ledgers import JOBS, RUNNERS
 
 GRACE_SECONDS = REGISTRATION_SECONDS = 10 * MINUTE
 RACE_SECONDS = 5.0  # what happens in the middle of a few calls can't be seen by them
-ALIVE = {str(reason) for reason in Reason if reason.is_alive}
+ALIVE = {str(reason) for reason in Reason if reason.machine_is_running}
 
 
 class Suspicions:

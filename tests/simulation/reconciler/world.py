@@ -10,7 +10,7 @@ from typing import Any
 from runledger.model import times
 from runledger.model.errors import Refusal
 from runledger.model.passes import PassKind
-from runledger.recording import follow_up
+from runledger.recording import follow_up_queue
 from runledger.runners import aws_events, lookups
 from runledger.webhooks.delivery import Delivery as Received
 
@@ -268,7 +268,9 @@ class World:
     def _look_up(self) -> None:
         for message in self.queues.take(LOOKUPS):
             receiving = self.receiving
-            lookups.look_up(follow_up.lookup_from(message), receiving.runners, receiving.describe, receiving.find_price)
+            lookups.look_up(
+                follow_up_queue.lookup_from(message), receiving.runners, receiving.describe, receiving.find_price
+            )
 
     def launcher_event(self, event: Mapping[str, Any]) -> None:
         try:

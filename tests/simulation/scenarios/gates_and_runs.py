@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 from tests.simulation.explore import Flow
 from tests.simulation.scenario import Scenario
@@ -41,7 +41,7 @@ def story(*sent: Message) -> Mapping[str, Flow]:
 
 def _taking(message: Message, *, guid: str, at: int) -> Flow:
     event, body = message
-    inputs = webhooks.read(delivery(body, guid=guid, at=at, event=event))
+    inputs = dispatcher.read(delivery(body, guid=guid, at=at, event=event))
 
     def flow(process: Process) -> None:
         for each in inputs:

@@ -15,7 +15,7 @@ from typing import Any
 from runledger.model import times
 from runledger.model.errors import UnavailableError
 from runledger.tables import schema
-from runledger.webhooks.retry_queue import FIRST_NAME_OF_ENTRY
+from runledger.webhooks.retry_queue import LEGACY_ENTRY_FIELD
 
 from local.github.records import Delivery
 from tests.simulation.calls import CRASHES, Fault, Killed
@@ -295,6 +295,6 @@ class SystemWorld(World):
 
 def _subject(function: str, body: Mapping[str, Any]) -> str:
     if function == "webhook_retry":
-        entry = body[FIRST_NAME_OF_ENTRY]
+        entry = body[LEGACY_ENTRY_FIELD]
         return str(entry.get("delivery_id") or f"{body['kind']} of {entry['installation_id']}")
     return f"job {body['job_id']}" if "job_id" in body else f"run {body['run_id']}"

@@ -57,7 +57,7 @@ class Api:
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         request_id = str(event["requestContext"].get("requestId", ""))
-        logs.follow(request_id)
+        logs.set_correlation_id(request_id)
         self._meter.reset()
         request = None
         try:

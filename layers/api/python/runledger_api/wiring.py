@@ -23,19 +23,19 @@ from runledger.releases.queue import PublicationQueue
 from runledger.tables.builds import BuildsTable
 from runledger.tables.event_pages import EventPages
 from runledger.tables.feed import FeedTable
-from runledger.tables.feed_posts import PostCounts
 from runledger.tables.heads import HeadsTable
 from runledger.tables.installations import KnownInstallations
 from runledger.tables.job_pages import JobPages
 from runledger.tables.messages import MessagesTable
 from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
+from runledger.tables.request_counts import RequestCounts
 from runledger.tables.run_attempts import RunAttempts
 from runledger.wiring import feeds
 from runledger.wiring import notifications as notifications_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
-from runledger.wiring.settings import MissingSetting, ReleaseInputSettings, Settings, TableSettings, parsed
+from runledger.wiring.settings import MissingSetting, PublicationQueueSettings, Settings, TableSettings, parsed
 from runledger.wiring.stuck import patience
 from runledger.wiring.tables import deployments, jobs, runs
 from runledger.wiring.tables import installations as registry
@@ -127,7 +127,7 @@ class Feed:
     table: FeedTable
     queue: FeedQueue
     payloads: Payloads
-    posts: PostCounts
+    posts: RequestCounts
 
 
 @cache
@@ -159,16 +159,16 @@ class Releases:
     packages: PackagesTable
     builds: BuildsTable
     lines: LinesTable
-    inputs: PublicationQueue
-    reports: PostCounts
+    publications: PublicationQueue
+    reports: RequestCounts
     retention_days: int
 
 
 @cache
 def releases() -> Releases | None:
     """None if this deployment has none."""
-    inputs = ReleaseInputSettings.from_environment().release_inputs_queue
-    if not inputs:
+    publications = PublicationQueueSettings.from_environment().release_inputs_queue
+    if not publications:
         return None
     table, dynamodb = TableSettings.of("RELEASES"), client("dynamodb")
     kept = {"retention_days": table.retention_days}
@@ -177,8 +177,8 @@ def releases() -> Releases | None:
         packages=PackagesTable(dynamodb, table.table),
         builds=BuildsTable(dynamodb, table.table, **kept),
         lines=LinesTable(dynamodb, table.table, **kept),
-        inputs=PublicationQueue(sqs=lazy_client("sqs"), url=inputs),
-        reports=PostCounts(dynamodb, table.table, most_per_minute=REPORTS_PER_MINUTE),
+        publications=PublicationQueue(sqs=lazy_client("sqs"), url=publications),
+        reports=RequestCounts(dynamodb, table.table, label="releases", most_per_minute=REPORTS_PER_MINUTE),
         retention_days=table.retention_days,
     )
 

@@ -1,1 +1,1 @@
-"""A client for the part of GitHub's REST API that Runledger uses. In a layer of its own, which intake doesn't load."""
+"""A client for the part of GitHub's REST API that Runledger uses. It is a separate layer, which intake doesn't load."""

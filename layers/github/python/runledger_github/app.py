@@ -7,12 +7,12 @@ from typing import Self
 
 from runledger.model.errors import UnavailableError
 
+from runledger_github.calls import Call, Json
 from runledger_github.connection import Connection
 from runledger_github.credentials import AppKey, InstallationToken
 from runledger_github.errors import NotFound
 from runledger_github.etags import ETags
 from runledger_github.installation import PAGE, Installation
-from runledger_github.messages import Call, Json
 from runledger_github.retries import Deadline, Retries, RetryLimits
 from runledger_github.session import Credential, Session
 
@@ -23,7 +23,7 @@ READ_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryPage:
-    """`next_cursor` continues with older deliveries, also in a later invocation; None at the end of the log."""
+    """`next_cursor` continues with older deliveries, even in a later invocation; None at the end of the log."""
 
     deliveries: Sequence[Json]
     next_cursor: str | None
@@ -60,7 +60,7 @@ class GitHubApp:
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
     ) -> Self:
-        """BadCredentials if the secret isn't `{"app_id": ..., "private_key": "PEM"}`."""
+        """Raises BadCredentials if the secret isn't `{"app_id": ..., "private_key": "PEM"}`."""
         deadline = Deadline(clock)
         return cls(
             AppKey.from_secret(secret_json, clock=clock),
@@ -84,9 +84,9 @@ class GitHubApp:
             yield from page.document
 
     def find_installation(self, installation_id: int) -> Json | None:
-        """None if it doesn't exist. NotFound if the App doesn't exist: GitHub returns 404 for both.
+        """None if it doesn't exist. Raises NotFound if the App doesn't exist: GitHub returns 404 for both.
 
-        Callers treat None as a final deletion, and a single 404 may be an error of GitHub, so the list must confirm it.
+        Callers treat None as a final deletion, and a single 404 may be GitHub's error, so the list must confirm it.
         """
         try:
             found: Json = self._session.json(Call(method="GET", path=f"/app/installations/{installation_id}"))

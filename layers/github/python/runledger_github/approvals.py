@@ -1,4 +1,4 @@
-"""Whether a waiting job still waits for an approval: on GitHub, or in the table if GitHub can't be asked."""
+"""Whether a waiting job still waits for an approval, according to GitHub, or to the table if GitHub can't be asked."""
 
 from dataclasses import dataclass
 from typing import Any

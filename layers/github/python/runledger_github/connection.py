@@ -9,8 +9,8 @@ import urllib3
 from runledger.model.addresses import is_encrypted_or_local
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
+from runledger_github.calls import Call, Response
 from runledger_github.errors import NoResponseError, OutOfTime
-from runledger_github.messages import Call, Response
 from runledger_github.retries import Deadline
 
 HEADERS = {
@@ -26,7 +26,7 @@ REDIRECTS_ONLY = urllib3.Retry(
 
 
 class Connection:
-    """`api_url` is `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server."""
+    """`api_url` is `https://api.github.com`, or `https://HOST/api/v3` for an Enterprise Server."""
 
     def __init__(self, api_url: str, *, read_seconds: float, deadline: Deadline) -> None:
         _require_encryption(api_url)
@@ -62,7 +62,7 @@ class Connection:
 
 
 def _require_encryption(api_url: str) -> None:
-    """Every call contains a token: plain http is allowed for a simulated GitHub on this machine only."""
+    """Every call contains a token: plain http is allowed only for a simulated GitHub on a loopback address."""
     netloc = urlsplit(api_url).netloc
     if not is_encrypted_or_local(api_url) or "@" in netloc or "\\" in netloc:
         raise ValueError(f"GitHub's API address {api_url!r} must be an https URL: http would send tokens unencrypted")

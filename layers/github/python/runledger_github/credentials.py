@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
+from runledger_github.calls import Call
 from runledger_github.errors import BadCredentials
-from runledger_github.messages import Call
 from runledger_github.session import Session
 
 # GitHub accepts an expiry of at most ten minutes, and no JWT issued in its future. One minute allows for clock skew.
@@ -92,7 +92,7 @@ class InstallationToken:
 
 
 def _parse(text: str) -> Any:
-    """None instead of a decoding error, which would contain the whole text."""
+    """None instead of a decoding error, whose traceback would contain the whole secret."""
     try:
         return json.loads(text)
     except ValueError:

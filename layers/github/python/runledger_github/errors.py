@@ -2,10 +2,10 @@
 
 UnavailableError        (the domain's) temporary: retry later
 ├── NoResponseError       no connection, a timeout, a 5xx, or a response that isn't JSON
-├── RateLimited         no calls are allowed before `until`
+├── RateLimited         no calls are allowed until `until`
 └── OutOfTime           the caller's deadline has passed; GitHub wasn't called
 GitHubRefusal           permanent: a retry won't help
-├── BadName             not a valid name of an owner or repository; GitHub wasn't called
+├── BadName             not a valid owner or repository name; GitHub wasn't called
 ├── BadCredentials      the App's secret is malformed, or GitHub rejects the credentials
 ├── NotFound            doesn't exist, or this installation has no access: GitHub doesn't distinguish them
 └── Refused             any other 4xx, with GitHub's `status` and `message`
@@ -28,7 +28,7 @@ class RateLimited(UnavailableError):
     """`until` is in seconds since 1970, as in GitHub's headers."""
 
     def __init__(self, caller: str, *, until: float) -> None:
-        super().__init__(f"GitHub accepts no more calls of {caller} before {datetime.fromtimestamp(until, UTC)}")
+        super().__init__(f"GitHub accepts no more calls from {caller} until {datetime.fromtimestamp(until, UTC)}")
         self.until = until
 
 
@@ -42,7 +42,7 @@ class GitHubRefusal(Exception):
 
 class BadName(GitHubRefusal):
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} isn't a valid name of an owner or repository")
+        super().__init__(f"{name!r} isn't a valid owner or repository name")
 
 
 class BadCredentials(GitHubRefusal):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from runledger_github.messages import Response
+from runledger_github.calls import Response
 
 # A run is about 20 KB: 256 runs take 5 MB of the function's memory.
 CAPACITY = 256

@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 from runledger.model.payload import is_repository_name
 
+from runledger_github.calls import Call, Json
 from runledger_github.errors import BadName, NotFound, Refused
 from runledger_github.limits import Budget
-from runledger_github.messages import Call, Json
 from runledger_github.session import Session
 
 PAGE = {"per_page": "100"}
-# Since February 2026. An older Enterprise Server rejects the field, or ignores it.
+# Available since February 2026. An older Enterprise Server rejects the field, or ignores it.
 RUN_DETAILS = "return_run_details"
 UNKNOWN_FIELD = (400, 422)
 FORBIDDEN_SEGMENTS = ("", ".", "..")
@@ -52,7 +52,7 @@ class Installation:
         return self._get(_repo(repo, "actions", "workflows", workflow))
 
     def dispatch_workflow(self, repo: str, workflow: str, *, ref: str) -> Json:
-        """The run as `workflow_run_id` and `html_url`; empty on a server that doesn't name it.
+        """Returns `workflow_run_id` and `html_url` of the run; empty on a server that doesn't name it.
 
         After a NoResponseError that isn't `repeatable`, GitHub may have started a run.
         """

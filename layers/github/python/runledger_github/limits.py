@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from runledger_github.messages import Response
+from runledger_github.calls import Response
 
 FORBIDDEN, TOO_MANY = 403, 429
 # GitHub's documentation: wait at least a minute if a response doesn't state how long.

@@ -7,8 +7,8 @@ from runledger.model.errors import UnavailableError
 from runledger.model.payload import is_repository_name
 from runledger.platform.clock import SystemClock
 from runledger.queries.caches import Found, Key
-from runledger.tables.github_lookups import MOST_PER_MINUTE, LookupCounts
 from runledger.tables.installations import InstallationsRegistry
+from runledger.tables.lookup_counts import MOST_PER_MINUTE, LookupCounts
 
 Fetch = Callable[[Key, str], Found | None]
 
@@ -16,7 +16,8 @@ Fetch = Callable[[Key, str], Found | None]
 class TooManyLookups(UnavailableError):
     def __init__(self, installation_id: int) -> None:
         super().__init__(
-            f"installation {installation_id} has had its {MOST_PER_MINUTE} lookups of this minute: try again later"
+            f"installation {installation_id} has reached its limit of {MOST_PER_MINUTE} lookups per minute: "
+            "try again later"
         )
 
 
@@ -27,8 +28,8 @@ class Lookups:
     time: SystemClock
 
     def is_own(self, installation_id: int, repo_full_name: str) -> bool:
-        """Whether the repository belongs to the installation's account. A token also reads every public repository of
-        GitHub, and their runs must not get into the ledger.
+        """Whether the repository belongs to the installation's account. A token can also read every public
+        repository, and their runs must not get into the ledger.
         """
         account = self.registry.account(installation_id)
         owner = repo_full_name.partition("/")[0]

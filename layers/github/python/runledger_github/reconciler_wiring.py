@@ -1,20 +1,16 @@
 """Composition of the reconciler, the only function that may stop a machine."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 
 from runledger.feeds import findings
 from runledger.model import times
-from runledger.model.inputs import Status
 from runledger.model.job import Job
-from runledger.model.ownership import is_known
 from runledger.model.passes import OrphanMode
 from runledger.model.reports import NO_INSTALLATION
-from runledger.model.stuck import stuck_since
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
-from runledger.queries import forgotten_approvals
 from runledger.queries.forgotten_approvals import ForgottenApproval
 from runledger.reconciliation import metrics
 from runledger.reconciliation.approvals import ApprovalCheck
@@ -23,9 +19,9 @@ from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
+from runledger.reconciliation.known_machines import KnownMachines
 from runledger.reconciliation.orphans import Waits
 from runledger.reconciliation.owners import Owners
-from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
@@ -101,14 +97,19 @@ def reconciler() -> Reconciler:
             report=ledger().dispatch,
             requests=RunnerRequests(events=lazy_client("events"), bus=settings().event_bus, record=ledger().record),
             describe=fleet().describe,
-            confirmed=_confirmed,
+            confirmed=_known_machines().in_scope,
             absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
             github=github,
             patience=patience(),
-            notify=_notify_stuck,
+            notify=_send_stuck,
         ),
         runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans is OrphanMode.ENFORCE),
-        approvals=ApprovalCheck(find=_find_and_notify_forgotten),
+        approvals=ApprovalCheck(
+            jobs=jobs(),
+            pending=pending_approvals(),
+            waiting_hours=patience().waiting_hours,
+            notify=_send_forgotten,
+        ),
         deliveries=_deliveries(github) if github else None,
         confirmation=InstallationCheck(registry=installations(), github=github) if github else None,
         uninstalled=_uninstalled() if github else None,
@@ -119,12 +120,6 @@ def reconciler() -> Reconciler:
         warn=metrics.failed,
         time=clock,
     )
-
-
-def _confirmed(runner_ids: Iterable[str]) -> list[str]:
-    """Machines in scope that EC2 or ECS has reported before. If they aren't there now, they are gone."""
-    found = tracker().table.among(runner_ids)
-    return [runner_id for runner_id, runner in found.items() if tracker().is_in_scope(runner)]
 
 
 def _uninstalled() -> UninstalledCheck:
@@ -138,45 +133,22 @@ def _deliveries(github: GitHubState) -> DeliveryCheck:
     return DeliveryCheck(log=github.app, lost=lost, at_most=settings().redeliveries_at_most)
 
 
-def _known_machines(machine_ids: set[str]) -> set[str]:
-    """Returns the ids that EC2 or ECS describes or has confirmed, or that a publisher without limits has reported.
-
-    Reports of a limited publisher don't count. It may report any id, and the busy runner of another owner would then be
-    taken for that machine.
-    """
-    described = fleet().describe(machine_ids) if machine_ids else {}
-    recorded = tracker().table.among(machine_ids - described.keys())
-    return {*described, *(each for each, runner in recorded.items() if is_known(runner))}
+def _known_machines() -> KnownMachines:
+    return KnownMachines(fleet=fleet(), tracker=tracker())
 
 
 def _registrations(github: GitHubState) -> Registrations:
-    return Registrations(app=github.app, known_machines=_known_machines, clock=clock.now)
+    return Registrations(app=github.app, known_machines=_known_machines().among, clock=clock.now)
 
 
-def _find_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[ForgottenApproval]:
-    """Without time or rate limit, the stored status is used, which takes no call to GitHub."""
-    before = clock.text(seconds_from_now=-patience().waiting_hours * times.SECONDS_PER_HOUR)
-
-    def pending(job: Job) -> bool:
-        return pending_approvals().is_pending(job, may_ask=current.may_ask(job.installation_id))
-
-    return forgotten_approvals.find(jobs(), installation_ids, waiting_since_before=before, is_pending=pending)
+def _send_stuck(stuck: Sequence[tuple[Job, str]], now: str) -> None:
+    if stuck and (feed := feeds.queue()):
+        feed.send(findings.stuck_job(job, since=since, at=now) for job, since in stuck)
 
 
-def _find_and_notify_forgotten(installation_ids: Sequence[int], current: Pass) -> Iterable[ForgottenApproval]:
-    found = list(_find_forgotten(installation_ids, current))
-    if found and (feed := feeds.queue()):
-        with current.tally.isolated("the feed"):
-            feed.send(findings.forgotten_approval(asdict(each), at=current.now) for each in found)
-    return found
-
-
-def _notify_stuck(stuck: Sequence[Job], now: str) -> None:
-    """Forgotten approvals are events of their own."""
-    waiting_for_a_runner = [job for job in stuck if job.status is not Status.WAITING]
-    if waiting_for_a_runner and (feed := feeds.queue()):
-        dated = [(job, stuck_since(job, now=now, patience=patience())) for job in waiting_for_a_runner]
-        feed.send(findings.stuck_job(job, since=since, at=now) for job, since in dated if since)
+def _send_forgotten(forgotten: Sequence[ForgottenApproval], now: str) -> None:
+    if forgotten and (feed := feeds.queue()):
+        feed.send(findings.forgotten_approval(asdict(each), at=now) for each in forgotten)
 
 
 def _none_left(_installation_id: int) -> float:

@@ -4,8 +4,8 @@
     all scopes, once      all scopes, lists of     the machine's organisation and
     per pass              the last two minutes     repository, right before
 
-A machine may register at any time, once for each job, and in any repository of its owner. So what was listed minutes
-ago is listed again.
+A machine may register at any time, once for each job, and in any repository of its owner. So scopes that were
+listed minutes ago are listed again.
 """
 
 import math
@@ -24,25 +24,25 @@ from runledger.model.runner_names import is_unmistakable, machine_in, names
 from runledger.model.suspicion import Registration
 
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Json
 from runledger_github.errors import Refused
-from runledger_github.messages import Json
 from runledger_github.runner_lists import MayAsk, RegistrationScope, RunnerLists
 
 BUSY = 422
 OFFLINE = "offline"
 AWAITING = (Status.QUEUED, Status.SCHEDULED)
-# How long a second list of a scope serves all machines that are stopped meanwhile. A list for each machine would take a
-# call for each repository: of 100 orphans in 300 repositories, 9 were stopped in an hour.
+# All machines that are stopped within this time share the second list of a scope. A list for each machine would take a
+# call for each repository: with 300 repositories, only 9 of 100 orphans were stopped in an hour.
 FRESH_SECONDS = 120
-NOW = -math.inf  # the age of a list that is made for one machine
+UNCACHED = -math.inf  # the age of a list that is requested for one machine
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registrations:
     """The lists of a search are cached until `begin`, so that all machines of a pass share them.
 
-    That is safe: a machine is checked long after it should have registered, what may have changed is listed again, and
-    GitHub refuses to remove a runner that has become busy since it was listed.
+    That is safe: a machine is checked long after it should have registered, lists that may have changed are requested
+    again, and GitHub refuses to remove a runner that has become busy since it was listed.
     """
 
     app: GitHubApp
@@ -62,16 +62,16 @@ class Registrations:
         self._listed_again.clear()
 
     def search(self, installation_ids: Sequence[int], *, may_ask: MayAsk) -> None:
-        """Lists all runners that these installations can see. UnavailableError unless all of them respond."""
+        """Lists all runners that these installations can see. Raises UnavailableError unless all of them respond."""
         for _ in self._listed(installation_ids, may_ask):
             pass
 
     def registration_of(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: MayAsk
     ) -> Registration:
-        """From the lists of the search. UnavailableError if another registration may be this machine's."""
+        """Uses the lists of the search. Raises UnavailableError if another registration may be this machine's."""
         listed = list(self._listed(installation_ids, may_ask))
-        found = [(scope, each) for scope, each in listed if _is(runner, job, scope, each)]
+        found = [(scope, each) for scope, each in listed if _is_registration_of(runner, job, scope, each)]
         if any(each.get("busy") for _, each in found):
             return Registration.BUSY
         if any(each.get("status") != OFFLINE for _, each in found):
@@ -85,7 +85,7 @@ class Registrations:
     ) -> None:
         """Lists the runners again that `remove` doesn't list itself. Machines share lists of the last two minutes.
 
-        UnavailableError unless all installations respond.
+        Raises UnavailableError unless all installations respond.
         """
         for installation_id in installation_ids:
             self._listed_again.scopes(installation_id, may_ask, age=FRESH_SECONDS)
@@ -96,10 +96,10 @@ class Registrations:
     def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: MayAsk) -> bool:
         """False while it is busy. A runner that has registered again has a new id, and is found by its name.
 
-        RegisteredElsewhere if another installation has a registration: the recorded owner may not be the real one.
+        Raises RegisteredElsewhere if another installation has a registration: the recorded owner may be wrong.
         """
         listed = list(self._listed(installation_ids, may_ask))
-        found = [(scope, each) for scope, each in listed if _is(runner, job, scope, each)]
+        found = [(scope, each) for scope, each in listed if _is_registration_of(runner, job, scope, each)]
         if any(each.get("busy") for _, each in found):
             return False
         for scope, _ in found:
@@ -112,7 +112,7 @@ class Registrations:
         for scope in _sorted(far - found_in):
             self._ensure_not_registered(runner, job, (scope, self._listed_again.runners(scope, may_ask)), identified)
         for scope in _sorted(near - found_in):
-            again = self._listed_again.runners(scope, may_ask, age=NOW)
+            again = self._listed_again.runners(scope, may_ask, age=UNCACHED)
             self._ensure_not_registered(runner, job, (scope, again), identified)
         if job is not None and job.status in AWAITING:
             self._ensure_still_offline(runner, job, found, may_ask)
@@ -120,20 +120,22 @@ class Registrations:
             return False
         removed = {each["id"] for _, each in found}
         for scope in found_in:
-            left = [each for each in self._listed_again.runners(scope, may_ask, age=NOW) if each["id"] not in removed]
+            left = [
+                each for each in self._listed_again.runners(scope, may_ask, age=UNCACHED) if each["id"] not in removed
+            ]
             self._ensure_not_registered(runner, job, (scope, left), identified)
         return True
 
     def _ensure_still_offline(
         self, runner: Runner, job: Job, found: Sequence[tuple[RegistrationScope, Json]], may_ask: MayAsk
     ) -> None:
-        """UnavailableError if the machine has come online since the search: then it can take the job that awaits it.
+        """Raises UnavailableError if the machine has come online since the search: it can take the job that awaits it.
 
-        GitHub would remove it, because it isn't busy yet.
+        GitHub would remove the runner, because it isn't busy yet.
         """
         for scope in _sorted({scope for scope, each in found if each.get("status") == OFFLINE}):
-            listed = self._listed_again.runners(scope, may_ask, age=NOW)
-            if any(_is(runner, job, scope, each) and each.get("status") != OFFLINE for each in listed):
+            listed = self._listed_again.runners(scope, may_ask, age=UNCACHED)
+            if any(_is_registration_of(runner, job, scope, each) and each.get("status") != OFFLINE for each in listed):
                 raise UnavailableError(f"{runner.runner_id} has come online on GitHub")
 
     def _ensure_not_registered(
@@ -143,18 +145,18 @@ class Registrations:
         listed: tuple[RegistrationScope, Sequence[Json]],
         identified: Collection[int],
     ) -> None:
-        """UnavailableError if the machine is, or may be, one of the runners registered in the scope."""
+        """Raises UnavailableError if the machine is, or may be, one of the runners registered in the scope."""
         scope, registered = listed
-        if any(_is(runner, job, scope, each) for each in registered):
+        if any(_is_registration_of(runner, job, scope, each) for each in registered):
             raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
         self._ensure_no_other_may_be(runner, [(scope, each) for each in registered], identified)
 
     def _to_list_again(
         self, runner: Runner, job: Job | None, installation_ids: Sequence[int], may_ask: MayAsk
     ) -> tuple[set[RegistrationScope], set[RegistrationScope]]:
-        """Scopes where the machine may have registered since. Near are its organisation and repository, far are all
-        others: a machine may register with another repository for each job. Only a launcher's tag that names a
-        repository limits it to that one.
+        """Scopes where the machine may have registered since then: near ones (its organisation and repository) and far
+        ones (all others, because a machine may register with another repository for each job). Only a launcher's tag
+        that names a repository limits the machine to that one.
         """
         scopes = {scope for each in installation_ids for scope in self._listed_again.scopes(each, may_ask)}
         named = {runner.repo_full_name, runner.owner_name, job.repo_full_name if job else None}
@@ -172,12 +174,12 @@ class Registrations:
     def _ensure_no_other_may_be(
         self, runner: Runner, others: Sequence[tuple[RegistrationScope, Json]], identified: Collection[int]
     ) -> None:
-        """A runner whose name contains no known machine's id may be this machine, even beside an identified one.
+        """A runner whose name contains no known machine's id may be this machine, even if another was identified.
 
         If that runner is busy, the machine may be busy. If it is idle and its installation has no registration of this
-        machine, a job may start on it at any moment. An offline runner gets no job. `identified` are the installations
-        with a registration of this machine. Anyone can register a runner under its id, so such a registration proves
-        nothing about the runners of other installations.
+        machine, a job may start on it at any moment. An offline runner gets no job. `identified` holds the
+        installations with a registration of this machine. Anyone can register a runner under its id, so such a
+        registration proves nothing about the runners of other installations.
         """
         unclear = [
             (scope, each)
@@ -207,7 +209,7 @@ class Registrations:
 
 
 def _may_own(runner: Runner, scope: RegistrationScope, searched: Collection[int]) -> bool:
-    """Whether a registration in this scope is consistent with the runner's owner. Without an owner, every one is."""
+    """Whether a registration in this scope is consistent with the runner's owner. Without an owner, every scope is."""
     if runner.installation_id in (None, scope.installation_id):
         return True
     if runner.installation_id in searched:
@@ -216,8 +218,8 @@ def _may_own(runner: Runner, scope: RegistrationScope, searched: Collection[int]
     return account_of(runner.repo_full_name or "") == account_of(scope.name)
 
 
-def _is(runner: Runner, job: Job | None, scope: RegistrationScope, listed: Json) -> bool:
-    """Whether the name contains the machine's id, or name, id and scope are those that GitHub named for its job."""
+def _is_registration_of(runner: Runner, job: Job | None, scope: RegistrationScope, listed: Json) -> bool:
+    """Whether the name contains the machine's id, or name, id and scope match what GitHub reported for its job."""
     name, machine = str(listed.get("name")), runner.runner_id.rpartition("/")[2]
     if names(name, machine):
         return True

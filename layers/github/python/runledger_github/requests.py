@@ -1,4 +1,4 @@
-"""Executes requests of the API. Each is checked against the tables before GitHub is called."""
+"""Executes the API's requests. Each is checked against the tables before GitHub is called."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from runledger_github.errors import GitHubRefusal, RateLimited
 from runledger_github.lookups import Fetch, Lookups, TooManyLookups
 from runledger_github.state import GitHubState
 
-# A page has 100 deliveries. Older ones can be requested by number, which the App's settings on GitHub show.
+# A page has 100 deliveries. Older ones can be requested by their number, which the App's settings on GitHub show.
 PAGES_SEARCHED = 20
 
 DONE, CLAIMED = Result(outcome=RequestOutcome.DONE), Result(outcome=RequestOutcome.CLAIMED)

@@ -15,7 +15,7 @@ FIRST_WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryLimits:
-    """The largest number of attempts, and the most seconds from the start of the first to the start of the last."""
+    """The maximum number of attempts, and the maximum seconds from the start of the first to the start of the last."""
 
     tries: int = 4
     seconds: float = 30.0

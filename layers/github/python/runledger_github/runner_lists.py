@@ -1,8 +1,8 @@
-"""Lists of the runners that are registered with organisations and repositories, cached during a pass.
+"""Lists of the runners of organisations and repositories, cached during a pass.
 
 A list is complete or it fails: an installation that doesn't exist, is suspended or rejects a request raises an
-UnavailableError, because a runner that wasn't listed may be busy. Runners of an enterprise can't be listed with the
-token of an installation.
+UnavailableError, because a runner that wasn't listed may be busy. Enterprise runners can't be listed with an
+installation's token.
 """
 
 import math
@@ -12,10 +12,11 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from runledger.model.errors import UnavailableError
+from runledger.model.passes import RESERVED
 
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Json
 from runledger_github.errors import GitHubRefusal
-from runledger_github.messages import Json
 
 PAGE_SIZE = 100
 LISTINGS_AT_MOST = 4
@@ -39,7 +40,7 @@ class RegistrationScope:
 
 
 class _Cache(Generic[S]):
-    """Responses of GitHub, including failures, with the time of each request."""
+    """GitHub's responses, including failures, with the time of each request."""
 
     def __init__(self) -> None:
         self._responses: dict[Hashable, tuple[float, list[S] | UnavailableError]] = {}
@@ -62,7 +63,7 @@ class _Cache(Generic[S]):
 
 def _request(key: T, ask: Callable[[T], list[S]], may_ask: Callable[[], bool]) -> list[S] | UnavailableError:
     if not may_ask():
-        raise UnavailableError("the pass has no time left, or the rest of the rate limit is reserved for others")
+        raise UnavailableError(RESERVED)
     try:
         return ask(key)
     except UnavailableError as unavailable:
@@ -73,7 +74,7 @@ def _request(key: T, ask: Callable[[T], list[S]], may_ask: Callable[[], bool]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerLists:
-    """Scopes and their runners. `age` is the largest age in seconds of a cached list that is returned."""
+    """Scopes and their runners. `age` is the maximum age of a cached list, in seconds."""
 
     app: GitHubApp
     clock: Callable[[], float]
@@ -119,7 +120,7 @@ class RunnerLists:
 
 
 def _consistent(ask: Callable[[], list[Json]]) -> list[Json]:
-    """Lists until two lists in a row are the same: a list that changes while its pages are read may miss a runner."""
+    """Requests the list until it is the same twice in a row: a list that changes while it is read may miss a runner."""
     listed = ask()
     for _ in range(LISTINGS_AT_MOST):
         if len(listed) < PAGE_SIZE:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
+from runledger_github.calls import Call, Response
 from runledger_github.connection import Connection
 from runledger_github.errors import NoResponseError, RateLimited
 from runledger_github.etags import CachedResponse, ETags
 from runledger_github.limits import Budget
-from runledger_github.messages import Call, Response
 from runledger_github.retries import Retries
 from runledger_github.statuses import NOT_MODIFIED, SERVER_ERROR, UNAUTHORIZED, raise_for_status
 
@@ -73,7 +73,7 @@ class Session:
         return response
 
     def _ensure_not_limited(self) -> None:
-        """Limits apply to all calls of a caller. GitHub may ban an App that continues to call before a limit ends."""
+        """A limit applies to all calls of a caller. GitHub may ban an App that continues to call during a limit."""
         now = self._clock()
         if self.budget and self.budget.exhausted(now):
             raise RateLimited(self._caller, until=self.budget.resets_at)
@@ -90,7 +90,7 @@ class Session:
         return self._connection.send(call, headers)
 
     def _update_budget(self, response: Response) -> None:
-        """Ignores 401, which has the budget of anonymous callers, and 5xx, which may come from a proxy."""
+        """Ignores a 401, which has the budget of anonymous callers, and a 5xx, which may come from a proxy."""
         if response.status != UNAUTHORIZED and response.status < SERVER_ERROR:
             self.budget = Budget.from_headers(response.headers) or self.budget
 

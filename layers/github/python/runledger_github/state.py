@@ -1,4 +1,4 @@
-"""The current state of runs, jobs and deployments at GitHub, converted to the reports that webhooks produce."""
+"""The current state of runs, jobs and deployments on GitHub, as the same reports that webhooks produce."""
 
 import math
 import time
@@ -17,8 +17,8 @@ from runledger.webhooks.readers.jobs import job_facts, listed_status
 from runledger.webhooks.readers.runs import run_report
 
 from runledger_github.app import GitHubApp
+from runledger_github.calls import Json
 from runledger_github.errors import GitHubRefusal, NotFound
-from runledger_github.messages import Json
 
 ACCOUNTS_FRESH_SECONDS = 60
 
@@ -33,7 +33,7 @@ class GitHubState:
     _accounts_read_at: float = -math.inf
 
     def run(self, run: RunKey, repo_full_name: str) -> RunReport | None:
-        """With NEWEST_ATTEMPT, the report is about that attempt."""
+        """With NEWEST_ATTEMPT, the report is about the newest attempt."""
         if run.installation_id == NO_INSTALLATION:
             return None
         try:
@@ -64,9 +64,9 @@ class GitHubState:
         return listed_installation(found, at=self._now()) if found else None
 
     def accounts(self) -> dict[int, str]:
-        """The account of each installation, cached for a minute. UnavailableError if GitHub can't be reached.
+        """The account of each installation, cached for a minute. Raises UnavailableError if GitHub can't be reached.
 
-        Empty for an enterprise, which has no login: no machine's owner tag can name it.
+        The account of an enterprise is empty: it has no login, so no owner tag can name it.
         """
         if self._accounts_read_at < self.clock() - ACCOUNTS_FRESH_SECONDS:
             try:

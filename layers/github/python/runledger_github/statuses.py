@@ -1,8 +1,8 @@
 """Maps the status of a response to an error."""
 
+from runledger_github.calls import Call, Response
 from runledger_github.errors import BadCredentials, NoResponseError, NotFound, RateLimited, Refused
 from runledger_github.limits import limited_until
-from runledger_github.messages import Call, Response
 
 SUCCESS = range(200, 300)
 NOT_MODIFIED = 304
@@ -12,7 +12,7 @@ SERVER_ERROR = 500
 
 
 def raise_for_status(response: Response, call: Call, *, caller: str, now: float) -> None:
-    """Checks rate limits first: they have the status of a refusal."""
+    """Checks rate limits first, because they have the same statuses as refusals."""
     if response.status in SUCCESS or response.status == NOT_MODIFIED:
         return
     until = limited_until(response, now)

@@ -14,7 +14,7 @@ from runledger.platform.clients import client
 from runledger.platform.clock import SystemClock
 from runledger.queries.caches import Refresh, deployment_cache
 from runledger.runners.reruns import Reruns
-from runledger.tables.github_lookups import LookupCounts
+from runledger.tables.lookup_counts import LookupCounts
 from runledger.tables.rerun_claims import RerunClaims
 from runledger.wiring.recording import ledger
 from runledger.wiring.settings import Settings, TableSettings
@@ -29,13 +29,13 @@ from runledger_github.retries import RetryLimits
 from runledger_github.state import GitHubState
 
 Made = TypeVar("Made")
-# How long a warm function uses the App that it has read.
+# How long a warm function uses the secret that it has read.
 READ_AGAIN_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubSettings(Settings):
-    """Every function that calls GitHub."""
+    """Read by every function that calls GitHub."""
 
     github_app: str
     github_api_url: str
@@ -84,7 +84,7 @@ def app_secret() -> AppSecret:
 
 
 class CachedPerApp(Generic[Made]):
-    """Made once, and again when the App's secret has changed."""
+    """An object that is created once, and again when the App's secret has changed."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make

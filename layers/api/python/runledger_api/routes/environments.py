@@ -10,8 +10,7 @@ from runledger.model.releases import EnvironmentKey
 from runledger.releases import dora
 from runledger.releases import environments as heads
 from runledger.releases.dora import Bucket, Deployed
-from runledger.tables.heads import HeadPage
-from runledger.tables.pages import Key, Span
+from runledger.tables.pages import Item, Key, Page, Span
 
 from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter, NotFound
@@ -149,11 +148,11 @@ def _deployments(environment: Mapping[str, Any], has_time: HasTime) -> tuple[lis
     return deployed, truncated
 
 
-def _environments(installation_id: int, repo: str | None, start: Key | None) -> HeadPage:
+def _environments(installation_id: int, repo: str | None, start: Key | None) -> Page[Item]:
     return releases().heads.environments(installation_id, repo, limit=PAGE, start=start)
 
 
-def _every(read: Callable[[Key | None], HeadPage], has_time: HasTime) -> tuple[list[dict[str, Any]], bool]:
+def _every(read: Callable[[Key | None], Page[Item]], has_time: HasTime) -> tuple[list[dict[str, Any]], bool]:
     """The items of all pages, and whether the time ran out before the last page."""
     page = read(None)
     found = page.items

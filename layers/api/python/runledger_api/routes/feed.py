@@ -12,6 +12,7 @@ from runledger.feeds.envelope import envelope
 from runledger.feeds.events import is_kept
 from runledger.model.errors import Malformed, NotYours, TooLarge
 from runledger.platform import logs
+from runledger.tables import schema
 from runledger.tables.feed import Filter, written_at
 from runledger.tables.pages import Span
 
@@ -84,7 +85,7 @@ def feed(
             start=paginator.start,
             has_time=request.has_time,
         )
-    return paginator.page([_body(item) for item in found.events], found.next_key)
+    return paginator.page([_body(item) for item in found.items], found.next_key)
 
 
 @router.get(f"{FEED}/consumers", tags=["feed"], operation_id="listConsumers", summary="Consumers and their positions")
@@ -92,7 +93,7 @@ def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor
     table = _feed().table
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.consumers(installation_id, limit=limit, start=paginator.start)
-    return paginator.page([_consumer(each["SK"], each) for each in found.events], found.next_key)
+    return paginator.page([_consumer(each[schema.SORT], each) for each in found.items], found.next_key)
 
 
 @router.get(
@@ -106,7 +107,7 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     table = _feed().table
     consumer = table.consumer(installation_id, name) or {}
     found = table.after(installation_id, consumer.get("position"), limit=limit)
-    return {"items": [_body(item) for item in found.events], "more": found.next_key is not None}
+    return {"items": [_body(item) for item in found.items], "more": found.next_key is not None}
 
 
 @router.post(
@@ -241,7 +242,7 @@ def _not_found(event_id: str) -> NotFound:
 
 
 def _body(item: Mapping[str, Any], payload: str | None = None) -> Any:
-    return envelope(item, written_at=written_at(item["SK"]), payload=payload)
+    return envelope(item, written_at=written_at(item[schema.SORT]), payload=payload)
 
 
 def _consumer(name: str, stored: Mapping[str, Any]) -> Any:

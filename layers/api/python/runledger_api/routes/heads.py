@@ -7,8 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.releases import HeadKey
 from runledger.tables import release_keys, schema
-from runledger.tables.heads import HeadPage
-from runledger.tables.pages import Key, Span
+from runledger.tables.pages import Item, Key, Page, Span
 
 from runledger_api import wiring
 from runledger_api.errors import InvalidParameter, NotFound
@@ -56,7 +55,8 @@ def heads(
         if given and not repo:
             raise InvalidParameter(name, "requires repo")
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    start, found = paginator.start, HeadPage(items=[], next_key=None)
+    start = paginator.start
+    found: Page[Item] = Page(items=[], next_key=None)
     if not (start and repo and _is_of_branches(start, installation_id, repo)):
         found = table.default_heads(installation_id, repo, limit=limit, start=start)
         start = None

@@ -88,7 +88,7 @@ def jobs(
         start=paginator.start,
         matches=lambda job: all(value in (None, job.get(name)) for name, value in wanted.items()),
     )
-    jobs = wiring.workflows().joined(found.jobs)
+    jobs = wiring.workflows().joined(found.items)
     return paginator.page([job_body(job) for job in jobs], found.next_key)
 
 
@@ -140,9 +140,9 @@ def events(
     found = wiring.event_pages().page(
         installation_id, job_id, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
-    if not found.events and not cursor:
+    if not found.items and not cursor:
         _found(installation_id, job_id)
-    return paginator.page(found.events, found.next_key)
+    return paginator.page(found.items, found.next_key)
 
 
 def _found(installation_id: int, job_id: int) -> Any:
@@ -156,6 +156,6 @@ def _day_span(day: str | None) -> Span:
     if day is None:
         return Span()
     try:
-        return Span(since=times.normalised(day), until=times.earlier(day, seconds=-times.SECONDS_PER_DAY))
+        return Span(since=times.normalised(day), until=times.later(day, seconds=times.SECONDS_PER_DAY))
     except (ValueError, OverflowError):
         raise InvalidParameter("day", validation.DAY) from None

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
 from runledger.model.errors import Malformed
-from runledger.model.messages import UNENDED
+from runledger.model.messages import OPEN_STATUSES
 from runledger.model.messages import MessageStatus as Status
 from runledger.notifications.administration import Contended, NotPossible, TooManyMessages
 from runledger.notifications.channels.interface import ChannelKind
@@ -56,7 +56,7 @@ def summary(installation_id: InstallationId, since: Since = "24h") -> Notificati
     begin = parameters.instant("since", since, request) or request.now
     counts = {status: found.messages.count(installation_id, status, Span(since=begin)) for status in Status}
     ended = counts[Status.COMPLETED] + counts[Status.FAILED]
-    oldest = [each for status in UNENDED if (each := found.messages.oldest(installation_id, status))]
+    oldest = [each for status in OPEN_STATUSES if (each := found.messages.oldest(installation_id, status))]
     channels = found.administration.channels
     kinds: Any = [kind for kind in ChannelKind if _is_available(kind)]
     return {
@@ -102,7 +102,7 @@ def messages(
         start=paginator.start,
         has_time=request.has_time,
     )
-    return paginator.page(found.messages, found.next_key)
+    return paginator.page(found.items, found.next_key)
 
 
 @router.get(
@@ -202,4 +202,4 @@ def _day(day: str) -> Span:
         begin = times.normalised(day)
     except ValueError:
         raise InvalidParameter("day", DAY) from None
-    return Span(since=begin, until=times.earlier(begin, seconds=-times.SECONDS_PER_DAY))
+    return Span(since=begin, until=times.later(begin, seconds=times.SECONDS_PER_DAY))

@@ -140,12 +140,12 @@ def put_version(
     version: VersionName,
     body: Annotated[VersionReport | None, Body()] = None,
 ) -> AcceptedVersion:
-    inputs, name = releases().inputs, package_name(package)
+    publications, name = releases().publications, package_name(package)
     with explained():
         report = version_report(name, version_name(version), dict(body or {}))
     found = _found(installation_id, name)
     allow_report(installation_id, entries=len(report.dependencies or ()))
-    inputs.send(
+    publications.send(
         Publication(
             installation_id=installation_id,
             repo_full_name=found["repo_full_name"],
@@ -193,7 +193,7 @@ def allow_report(installation_id: int, *, entries: int) -> None:
     if size > MOST_BYTES:
         raise InvalidParameter("body", f"should have at most {MOST_BYTES:,} bytes")
     reports, posts = releases().reports, 1 + size // BYTES_OF_A_REPORT + entries // ENTRIES_OF_A_REPORT
-    if not reports.count(installation_id, at=current_request(router).now, posts=posts):
+    if not reports.count(installation_id, at=current_request(router).now, requests=posts):
         most = reports.most_per_minute
         raise TooManyRequests(f"This installation has reached its limit of {most} reports a minute: try again later")
 

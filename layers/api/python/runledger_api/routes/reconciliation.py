@@ -219,7 +219,7 @@ def _orphan_body(runner: Runner, jobs: Mapping[str, Job]) -> dict[str, Any]:
     if job := jobs.get(runner.runner_id):
         known |= {"run_id": job.run_id, "job_status": job.status, "job_conclusion": job.conclusion}
     if wiring.settings().orphans is OrphanMode.ENFORCE:
-        known["due_at"] = times.earlier(runner.suspected_at, seconds=-wiring.orphan_grace_seconds())
+        known["due_at"] = times.later(runner.suspected_at, seconds=wiring.orphan_grace_seconds())
     return _without_nulls(known) | {
         "runner_id": runner.runner_id,
         "status": runner.status,

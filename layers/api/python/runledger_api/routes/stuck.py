@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.model.job import Job
-from runledger.model.stuck import OPEN, stuck_since
+from runledger.model.stuck import ADVICE, OPEN, stuck_since
 
 from runledger_api import wiring
 from runledger_api.models.jobs import StuckJobs
@@ -16,12 +16,6 @@ from runledger_api.responses import checked, job_body, job_item
 
 router = APIGatewayHttpRouter()
 MAX_PER_STATUS = 200
-ADVICE = {
-    Status.QUEUED: "No runner has started this job. Check that a runner with its labels was launched and is online.",
-    Status.SCHEDULED: "A runner was launched but hasn't started. Check that its machine runs and can reach GitHub.",
-    Status.IN_PROGRESS: "This job has been running unusually long. Check its log, and that its machine is running.",
-    Status.WAITING: "Its deployment hasn't been approved. Ask a reviewer of the environment.",
-}
 
 
 @router.get(

@@ -59,6 +59,6 @@ def _time(text: str, *, now: str) -> str:
         found = times.normalised(text)
     except ValueError:
         raise Malformed("time", "must be an ISO 8601 time") from None
-    if not EARLIEST <= found <= times.earlier(now, seconds=-MOST_SECONDS_AHEAD):
+    if not EARLIEST <= found <= times.later(now, seconds=MOST_SECONDS_AHEAD):
         raise Malformed("time", "must be in the year 2000 or later, and at most a day in the future")
     return found

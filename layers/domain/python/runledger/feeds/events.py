@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Any
+
+from runledger.model.patterns import matches
 
 ID_LENGTH = 32
 LONGEST_TYPE = 100
@@ -74,7 +75,7 @@ def event_id(*identity: object) -> str:
 
 def is_kept(event_type: str, patterns: Iterable[str]) -> bool:
     """`patterns` are types, or types with a star: `job.*`."""
-    return any(fnmatchcase(event_type, pattern) for pattern in patterns)
+    return any(matches(event_type, pattern) for pattern in patterns)
 
 
 def custom_type_problem(event_type: str) -> str | None:

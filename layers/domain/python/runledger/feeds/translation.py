@@ -20,7 +20,8 @@ from runledger.tables import schema
 
 Item = Mapping[str, Any]
 
-JOBS, HISTORY, RUNS, DEPLOYMENTS, RUNNERS = (table.name for table in schema.TABLES)
+JOBS, HISTORY = schema.WORKFLOW_JOBS.name, schema.WORKFLOW_JOB_EVENTS.name
+RUNS, DEPLOYMENTS, RUNNERS = schema.WORKFLOW_RUNS.name, schema.DEPLOYMENTS.name, schema.RUNNERS.name
 JOB_FIELDS = (
     *("installation_id", "job_id", "run_id", "run_attempt", "repo_full_name", "workflow_name", "job_name"),
     *("head_branch", "head_sha", "job_html_url", "labels", "status", "conclusion"),

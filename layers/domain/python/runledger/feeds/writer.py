@@ -80,7 +80,7 @@ class FeedWriter:
     def _time_after(self, newest: str | None) -> str:
         """Later than every event in the feed, even if this writer's clock is behind the clock of the last writer."""
         now = self.now()
-        return max(now, times.earlier(written_at(newest), seconds=-0.001)) if newest else now
+        return max(now, times.later(written_at(newest), seconds=0.001)) if newest else now
 
     def _item(self, event: FeedEvent) -> dict[str, Any]:
         text = to_json(event.payload)

@@ -1,4 +1,4 @@
-"""Addresses of this machine, and which URLs may carry tokens and keys. Pure."""
+"""Loopback addresses, GitHub's hosts, and which URLs may carry tokens and keys. Pure."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -7,14 +7,14 @@ DATA_RESIDENCY = ".ghe.com"  # the end of host names of GitHub Enterprise Cloud 
 
 
 def is_encrypted_or_local(url: str) -> bool:
-    """Whether the URL has a host, and is https, or http to this machine."""
+    """Whether the URL has a host, and is https, or http to a loopback address."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
 
 
 def is_loopback(host: str) -> bool:
-    """The command line has a copy, because it is installed without this layer."""
+    """`runledger_cli.connection` has a copy, because the command line is installed without this layer."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

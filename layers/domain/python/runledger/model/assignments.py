@@ -24,7 +24,7 @@ class OccurrenceKind(StrEnum):
     ENDED = "ended"
     WARNED = "warned"
     REBALANCE_RECOMMENDED = "rebalance_recommended"
-    ATTACHMENT_REPORTED = "attachment_reported"  # by a launcher: it begins no life
+    ATTACHMENT_REPORTED = "attachment_reported"  # by a launcher; it doesn't begin a life
     END_REPORTED = "end_reported"  # by a launcher; EC2 and ECS have not confirmed it
 
 
@@ -72,10 +72,10 @@ NO_FACTS = MachineFacts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A job has the machine since a time. The assignment is a plan or a fact.
+    """A job uses the machine from `since` on. An assignment is a plan or a fact.
 
-    A launcher reports a plan, with its own description of the machine. A fact is that GitHub names the machine as the
-    job's runner. AWS describes the machine of a fact.
+    A launcher reports a plan, and `machine` is the launcher's description. A fact means that GitHub names the machine
+    as the job's runner, and `machine` is AWS's description.
     """
 
     installation_id: int
@@ -94,7 +94,7 @@ class Assignment:
         return self.job_id, (self.repo_full_name or "").lower()
 
     def merged(self, other: "Assignment") -> "Assignment":
-        """The newer of two plans counts, and the earlier of two facts."""
+        """Keeps the newer of two plans, or the earlier of two facts."""
         first, second = sorted((self, other), key=lambda each: each.since, reverse=self.is_plan)
         return replace(
             first,
@@ -128,7 +128,7 @@ def add_assignment(assignments: Iterable[Assignment], new: Assignment) -> tuple[
 
 
 def keep_occurrences(occurrences: Iterable[Occurrence], *, owner: int | None) -> tuple[Occurrence, ...]:
-    """Launchers' reports have a limit of their own, so that they can't displace what AWS reported.
+    """Launchers' reports have a separate limit, so that they can't displace what AWS reported.
 
     Only the newest report of each kind and installation is kept, and the owner's reports are dropped last.
     """
@@ -140,7 +140,7 @@ def keep_occurrences(occurrences: Iterable[Occurrence], *, owner: int | None) ->
 
 
 def keep_assignments(assignments: tuple[Assignment, ...], *, owner: int | None) -> tuple[Assignment, ...]:
-    """Those of other hooks are dropped first, so that they can't displace the owner's."""
+    """Other hooks' assignments are dropped first, so that they can't displace the owner's."""
     kept = list(assignments)
     while len(kept) > ASSIGNMENTS_KEPT:
         kept.remove(next((each for each in kept if each.installation_id != owner), kept[0]))

@@ -4,9 +4,9 @@ Refusal                 the input is invalid; nothing was changed; a retry won't
 ├── BadSignature        not signed with an active secret
 ├── OutOfScope          the secret isn't valid for the installation or repository
 ├── Malformed           a field is missing or invalid
-├── WrongHost           a delivery of a GitHub host that this deployment doesn't serve
+├── WrongHost           a delivery from a GitHub host that this deployment doesn't serve
 ├── NotYours            the input is about a record of another owner
-├── Contradiction       the input differs from what is final
+├── Contradiction       the input contradicts a final value
 └── TooLarge
 LostRace                another process wrote first: decide again, based on the current item
 UnavailableError        a temporary failure of AWS or GitHub: retry later

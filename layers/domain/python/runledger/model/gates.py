@@ -37,7 +37,12 @@ def _is_for(request: Review, job: GateJob) -> bool:
     return request.job_name in (None, job.job_name) and job.created_at <= request.reviewed_at
 
 
+def precedence(decided_at: str, status: Approval) -> tuple[str, bool]:
+    """Of several decisions, the one with the lowest value counts: the first, and at the same time the rejection."""
+    return decided_at, status is not Approval.REJECTED
+
+
 def _decision(reviews: Iterable[Review], job: GateJob) -> Review | None:
-    """The first decision after the job was created. At the same time, a rejection comes first."""
+    """The decision on the job, among those after its creation."""
     later = [each for each in reviews if each.status is not Approval.PENDING and job.created_at <= each.reviewed_at]
-    return min(later, key=lambda each: (each.reviewed_at, each.status is not Approval.REJECTED), default=None)
+    return min(later, key=lambda each: precedence(each.reviewed_at, each.status), default=None)

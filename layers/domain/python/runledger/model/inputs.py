@@ -58,7 +58,10 @@ class EventType(StrEnum):
 
 
 class Conclusion(StrEnum):
-    """Those that have an effect here. GitHub has more, and may add others: `Facts.conclusion` is any text."""
+    """The conclusions that Runledger treats specially.
+
+    GitHub has more and may add others: `Facts.conclusion` is any text.
+    """
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -146,8 +149,9 @@ class Receipt:
     action: str | None = None
     received_by: str | None = None
     body_digest: str | None = None
-    releases: str | None = None  # the runner that the job has lost
-    returns: str | None = None  # the runner that the job had lost and gets back
+    # The retry queue has messages with these names.
+    releases: str | None = None  # the id of the runner that the job has lost
+    returns: str | None = None  # the id of the runner that the job had lost and gets back
     is_guess: bool = False  # likely but not reported: it does not change a completed job
     facts: Facts = field(default_factory=Facts)
 
@@ -210,7 +214,7 @@ class Receipt:
 
     @property
     def is_machine_state(self) -> bool:
-        """Compared with the job and not with earlier tokens: a job can lose a machine and get it back."""
+        """It is compared with the job and not with earlier tokens: a job can lose a machine and get it back."""
         facts = self.facts
         happened = facts.interrupted_at or facts.terminated_at
         return self.is_about_machine and bool(self.releases or self.returns or happened or self.describes_machine)

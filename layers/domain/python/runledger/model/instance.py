@@ -62,7 +62,7 @@ def instance_states(*conditions: Condition) -> tuple[str, ...]:
     return tuple(state for state, condition in CONDITIONS[RunnerKind.EC2].items() if condition in conditions)
 
 
-# States of an instance that is stopping or has stopped, for now or for good.
+# States of an instance that is stopping or has stopped, temporarily or permanently.
 ENDING = frozenset(instance_states(Condition.STOPPED, Condition.GONE))
 
 

@@ -41,7 +41,7 @@ def machine_after(job: "Job", receipt: Receipt) -> dict[str, Any]:
 
 
 def follows(job: "Job", facts: Facts) -> bool:
-    """Whether a plan for a machine other than the present one assigns that machine to the job."""
+    """Whether a plan for a machine other than the current one assigns that machine to the job."""
     if job.runs_on(facts.instance_id):
         return True
     if job.runs_on(job.instance_id):
@@ -75,7 +75,7 @@ def runs_elsewhere(job: "Job") -> bool:
 
 
 def names_another(runner_name: str | None, instance_id: str | None) -> bool:
-    """Whether the name that GitHub reports contains the id of a machine, and not of this one."""
+    """Whether the runner's name contains the id of a machine other than this one."""
     name, machine = runner_name or "", (instance_id or "").rpartition("/")[2]
     return bool(instance_id_in(name) or task_id_in(name)) and not (machine and machine in name)
 
@@ -113,7 +113,7 @@ def _without_machine(job: "Job") -> dict[str, Any]:
 
 
 def _without_times_before(job: "Job", since: str) -> dict[str, Any]:
-    """What happened to the machine before the job was assigned to it does not concern the job."""
+    """Clears what happened to the machine before the job was assigned to it."""
     return {name: None for name in MACHINE_TIMES if (getattr(job, name) or NEVER) < since}
 
 

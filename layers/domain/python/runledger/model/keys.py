@@ -13,7 +13,7 @@ class JobKey(NamedTuple):
 class RunKey(NamedTuple):
     """One attempt of a run: each attempt has an item, jobs and gates of its own.
 
-    With NEWEST_ATTEMPT, the key of a lookup of a run whose attempts aren't known.
+    NEWEST_ATTEMPT is for looking up a run whose attempts are unknown.
     """
 
     installation_id: int

@@ -1,4 +1,4 @@
-"""The format of messages between functions. During an upgrade or rollback, one version reads messages of another.
+"""The format of messages between functions. During an upgrade or rollback, one version reads messages from another.
 
 A message contains the version of its format. Readers ignore unknown fields, so a field with a default can be added at
 any time. A change that an older reader would misread needs a new version: older readers then leave the message in its
@@ -11,17 +11,19 @@ import typing
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from runledger.model import payload, times
 from runledger.model.errors import Malformed, NewerMessage
 
+T = TypeVar("T")
+
 FIELD = "version"
-CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages of earlier releases
+CORRELATION = "correlation_id"  # of the input that caused the message; absent from messages by earlier releases
 FIRST, VERSION = 1, 1
 MESSAGE = "message"
 LONGEST_TEXT = 2048
-COPIES = 2  # the version of copies of webhooks, a kind of message that earlier releases don't have
+COPIES = 2  # the version of webhook copies, a kind of message that earlier releases don't have
 
 
 def stamp(values: Mapping[str, Any], *, correlation_id: str | None = None, version: int = VERSION) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def parse(message: str, *, supported: int = VERSION) -> Mapping[str, Any]:
 
 
 def check(values: Mapping[str, Any], *, supported: int = VERSION) -> None:
-    """NewerMessage if the version isn't supported. A message without a version has the first."""
+    """Raises NewerMessage if the version isn't supported. A message without a version has version 1."""
     version = values.get(FIELD, FIRST)
     if type(version) is not int or version < FIRST:
         raise Malformed(FIELD, f"must be a whole number from {FIRST}")
@@ -44,19 +46,25 @@ def check(values: Mapping[str, Any], *, supported: int = VERSION) -> None:
         raise NewerMessage(version, supported=supported)
 
 
-def read(kind: Any, value: Any, name: str = MESSAGE) -> Any:
+def read(kind: type[T], value: Any, name: str = MESSAGE) -> T:
     """Creates a dataclass from JSON. The types of its fields restore enums, Decimals and tuples.
 
-    Malformed if a value has another type: found later, in the middle of recording, it would leave a half write.
+    Raises Malformed if a value has the wrong type. Checked here, because an error in the middle of recording would
+    leave a partial write.
     """
+    found: T = _read(kind, value, name)
+    return found
+
+
+def _read(kind: Any, value: Any, name: str) -> Any:
     if isinstance(kind, types.UnionType):
         given_type = next(member for member in kind.__args__ if member is not type(None))
-        return None if value is None else read(given_type, value, name)
+        return None if value is None else _read(given_type, value, name)
     if dataclasses.is_dataclass(kind):
         return value if isinstance(value, kind) else _read_fields(kind, value, name)  # type: ignore[arg-type]
     if typing.get_origin(kind) is tuple:
         members = value if isinstance(value, list | tuple) else _refuse(name, "must be a list")
-        return tuple(read(typing.get_args(kind)[0], member, name) for member in members)
+        return tuple(_read(typing.get_args(kind)[0], member, name) for member in members)
     if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
         return _converted(kind, value, name)
     plain: Callable[[Any, str], Any] = _PLAIN.get(kind, _properties)
@@ -70,7 +78,7 @@ def _read_fields(kind: Any, value: Any, name: str) -> Any:
     found = {}
     for field in dataclasses.fields(kind):
         if field.name in value:
-            found[field.name] = read(hints[field.name], value[field.name], field.name)
+            found[field.name] = _read(hints[field.name], value[field.name], field.name)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             _refuse(field.name, "is missing")
     return kind(**found)
@@ -104,7 +112,7 @@ def _converted(kind: type[StrEnum] | type[Decimal], value: Any, name: str) -> St
 
 
 def _properties(value: Any, name: str) -> Mapping[str, Any]:
-    """A repository's custom properties: texts or lists of texts."""
+    """A repository's custom properties: strings or lists of strings."""
     if not isinstance(value, dict):
         _refuse(name, "must be an object")
     return {

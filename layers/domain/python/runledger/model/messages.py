@@ -1,4 +1,4 @@
-"""The life of a message of notifications: each event, test, digest or text, for one subscription."""
+"""The lifecycle of a notification message: one event, test, digest or text for one subscription."""
 
 from enum import StrEnum
 
@@ -9,7 +9,10 @@ GIVE_UP_SECONDS = times.SECONDS_PER_DAY
 
 
 class MessageStatus(StrEnum):
-    """In this order, and never backwards. A message that waits for another attempt is still `processing`."""
+    """Statuses change in this order, never backwards.
+
+    A message that waits for another attempt is still `processing`.
+    """
 
     CREATED = "created"
     QUEUED = "queued"
@@ -28,8 +31,8 @@ class FeedStatus(StrEnum):
 
 
 ENDED = frozenset({MessageStatus.COMPLETED, MessageStatus.FAILED})
-UNENDED = tuple(status for status in MessageStatus if status not in ENDED)
+OPEN_STATUSES = tuple(status for status in MessageStatus if status not in ENDED)
 
 
 def gives_up_at(created_at: str) -> str:
-    return times.earlier(created_at, seconds=-GIVE_UP_SECONDS)
+    return times.later(created_at, seconds=GIVE_UP_SECONDS)

@@ -3,7 +3,7 @@
 Anyone who registers a runner chooses its name, so a webhook that names a machine is only a *claim*. Tags and launcher
 events are written with AWS credentials: they are *proof*.
 
-    proof                    a launcher's tag that names the owner, or a scheduling event of an allowed publisher
+    proof                    a launcher's tag that names the owner, or a launcher event from an allowed publisher
     claim without proof      the first claimant is the provisional owner
     claim by a second owner  the machine is contested: it is shown and never stopped, and no claimant's job describes it
 """
@@ -73,7 +73,7 @@ def is_runner(tags: Tags, runner_tags: Tags) -> bool:
 
 
 def must_stay(tags: Tags, keep_tags: Tags) -> bool:
-    """Whether a machine is never an orphan: one of `keep_tags`, or the launcher's tag with any value but `false`."""
+    """Whether a machine is never an orphan: it has one of `keep_tags`, or KEEP_TAG with a value other than `false`."""
     if tags.get(KEEP_TAG, "false").strip().lower() != "false":
         return True
     return any(name in tags and matches(tags[name], pattern) for name, pattern in keep_tags.items())
@@ -102,7 +102,7 @@ def is_known(runner: Runner) -> bool:
 
 
 def is_visible_to(runner: Runner, installations: frozenset[int] | None) -> bool:
-    """Whether a caller who is limited to `installations` may see and clean the machine. None means all installations.
+    """Whether a caller that is limited to `installations` may see and clean the machine. None means all installations.
 
     Neither a claim nor the report of a limited publisher is enough.
     """
@@ -182,9 +182,9 @@ def is_kept(claim: Claim, runner: Runner | None, tags: Tags | None) -> bool:
 def gives_way(runner: Runner, plan: Assignment, proof: Proof) -> bool:
     """Whether a launcher's event may assign the machine to the installation of its plan.
 
-    An event about the owner's installation always may. An event of an unlimited publisher also replaces a provisional
+    An event about the owner's installation always may. An event from an unlimited publisher also replaces a provisional
     owner, an owner that a limited publisher named, and an owner that a tag names if both belong to the same account.
-    An event of a limited publisher replaces no owner, because it can name any machine.
+    An event from a limited publisher never replaces an owner, because it can name any machine.
     """
     if runner.installation_id in (None, plan.installation_id) and not runner.contested_at:
         return True
@@ -204,7 +204,7 @@ def is_contest(runner: Runner, proof: Proof) -> bool:
 
 
 def owner_after(runner: Runner, plan: Assignment, proof: Proof) -> dict[str, object]:
-    """Proof ends every contest. A stronger proof for the same owner is kept, in whichever order they arrive."""
+    """Proof ends every contest. A stronger proof for the same owner is kept, whatever the order of arrival."""
     known = [runner.proven_by] if runner.proven_by and runner.installation_id == plan.installation_id else []
     return {
         "installation_id": plan.installation_id,

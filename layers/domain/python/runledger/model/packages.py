@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-# npm's limit of a name; the others are ours.
+# npm's limit for names; the other limits are Runledger's.
 LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES = 214, 200, 200
 
 
@@ -42,7 +42,7 @@ class LineStatus(StrEnum):
 
 
 class RebuildStatus(StrEnum):
-    """Of a dependent in a release line."""
+    """The status of a dependent in a release line."""
 
     PLANNED = "planned"  # dry run
     WAITING = "waiting"  # for the packages that it depends on, or for GitHub's rate limit
@@ -92,9 +92,9 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """Of a release or tag, `tag` determines which packages are published, and as which version.
+    """For a release or tag, `tag` determines which packages are published, and as which version.
 
-    Others have `package_name` and `package_version`.
+    The other kinds have `package_name` and `package_version`.
     """
 
     installation_id: int

@@ -11,10 +11,12 @@ class PassKind(StrEnum):
 
 # Between scheduled passes. A cleanup runs on request only.
 INTERVAL_SECONDS = {PassKind.QUICK: 300, PassKind.FULL: 1800}
-# The time-out of the reconciler's function, and how long Lambda keeps a request that it can't start: the next pass
-# does what a late one would.
+# The time-out of the reconciler function.
 LONGEST_PASS_SECONDS = 600
+# Lambda drops a request that hasn't started by then: the next scheduled pass does the same work.
 LONGEST_WAIT_SECONDS = INTERVAL_SECONDS[PassKind.QUICK]
+# Why a pass makes no more calls to GitHub.
+RESERVED = "the remaining time or rate limit is reserved"
 
 
 class OrphanMode(StrEnum):
@@ -28,7 +30,7 @@ class PassStatus(StrEnum):
     REQUESTED = "requested"
     RUNNING = "running"
     FINISHED = "finished"
-    FAILED = "failed"  # never stored: its function must have ended, and stored no result
+    FAILED = "failed"  # computed on read: the function's time-out has passed, and no result was stored
 
 
 class PassOutcome(StrEnum):

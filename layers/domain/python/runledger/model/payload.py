@@ -15,7 +15,8 @@ MOST_LABELS = 50
 MOST_PROPERTY_BYTES = 2048
 # GitHub's rules: an owner has letters, digits, hyphens and (managed users) underscores; a name may also have dots, but
 # is neither `.` nor `..`, which would change a URL's path. No look-ahead: Pydantic's engine doesn't support it.
-REPOSITORY_NAME = r"[A-Za-z0-9_-]+/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
+OWNER = r"[A-Za-z0-9_-]+"
+REPOSITORY_NAME = OWNER + r"/(?:\.{0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,}[A-Za-z0-9._-]*)"
 
 Json = Mapping[str, Any]
 
@@ -32,7 +33,7 @@ def parse_object(body: bytes | str, name: str, not_json: str = "is not JSON") ->
     except RecursionError as error:
         raise Malformed(name, "is nested too deeply") from error
     except ValueError as error:  # Python limits the length of numbers, because parsing long ones takes minutes
-        raise Malformed(name, "has a number with too many digits") from error
+        raise Malformed(name, "contains a number with too many digits") from error
     if not isinstance(payload, dict):
         raise Malformed(name, "must be a JSON object")
     return payload
@@ -90,8 +91,8 @@ def repository_name(values: Json, path: str) -> str:
     return found
 
 
-def whole(values: Json, name: str) -> int | None:
-    """A number; GitHub sends 0 for an absent one."""
+def positive_int(values: Json, name: str) -> int | None:
+    """None if absent, or 0, which GitHub sends for an absent value."""
     found = values.get(name)
     return found if isinstance(found, int) and found is not True and 0 < found <= LARGEST_ID else None
 
@@ -120,7 +121,7 @@ def required_instant(values: Json, path: str) -> str:
 
 def required_time(values: Json, path: str) -> str:
     """An instant, or seconds since 1970: the format depends on the event."""
-    seconds = whole(values, _last(path))
+    seconds = positive_int(values, _last(path))
     try:
         found = times.from_epoch_ms(seconds * times.MS_PER_SECOND) if seconds else instant(values, _last(path))
     except (ValueError, OverflowError, OSError):  # beyond the year 9999

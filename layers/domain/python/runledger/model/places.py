@@ -1,4 +1,4 @@
-"""The account and region of machines, and those that this deployment can describe. Pure.
+"""The accounts and regions of machines, and the scope that this deployment can describe. Pure.
 
 `DescribeInstances` covers one account and one region: outside them, "unknown" doesn't mean "terminated".
 """
@@ -21,7 +21,7 @@ class Place:
     region: str | None = None
 
 
-NOWHERE = Place()
+UNKNOWN_PLACE = Place()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Scope:
 def place_of(runner_id: str) -> Place:
     """The ARN of a task contains its account and region; an instance id contains neither."""
     found = _TASK.match(runner_id)
-    return Place(account_id=found["account"], region=found["region"]) if found else NOWHERE
+    return Place(account_id=found["account"], region=found["region"]) if found else UNKNOWN_PLACE
 
 
 def region_of(availability_zone: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The hourly price of a machine, and what it is found by. Pure."""
+"""The hourly price of a machine, and the attributes that determine it. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,16 +7,22 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Without `trouble`, a missing price isn't published. With `trouble`, AWS couldn't be reached: retry later."""
+    """If `error` is None, a missing price means that AWS publishes none.
+
+    Otherwise AWS couldn't be reached: retry later.
+    """
 
     per_hour: Decimal | None = None
     on_demand_per_hour: Decimal | None = None
-    trouble: str | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceQuery:
-    """The attributes of a runner that determine its price. AWS is asked only for prices that aren't `reported`."""
+    """The attributes of a runner that determine its price.
+
+    Only prices that aren't `reported` are requested from AWS.
+    """
 
     instance_type: str | None
     instance_lifecycle: str | None

@@ -12,7 +12,7 @@ class RebuildMode(StrEnum):
 
 
 class HeadState(StrEnum):
-    """Of a workflow on a branch."""
+    """The state of a workflow on a branch."""
 
     GREEN = "green"
     RED = "red"

@@ -13,10 +13,10 @@ from runledger.model.keys import DeploymentKey, RunKey
 
 WEBHOOK_PATH = "/webhooks/github"
 REDELIVERY_DAYS = 3  # how long GitHub keeps a failed delivery for redelivery
-NO_INSTALLATION = 0  # webhooks of a repository or organisation contain no installation; those of an App do
+NO_INSTALLATION = 0  # an App's webhooks contain its installation, webhooks of a repository or organisation don't
 REVIEW_ID_LENGTH = 8
-LONGEST_JOB_NAME = 100  # at a gate
-RUN_NAMES = ("workflow_name", "head_sha", "head_branch")  # of a run, as its jobs and its own reports give them
+LONGEST_JOB_NAME = 100  # as stored at a gate
+RUN_NAMES = ("workflow_name", "head_sha", "head_branch")  # of a run; its jobs and its own reports contain them
 
 
 class RunStatus(StrEnum):
@@ -28,7 +28,10 @@ class RunStatus(StrEnum):
 
 
 class Approval(StrEnum):
-    """In order of precedence: a rejection is final."""
+    """PENDING never replaces a decision. Of two reviews, the first counts: see `gates.precedence`.
+
+    Without a review, the decision is inferred from the deployment's states, and the later in this order counts.
+    """
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -80,7 +83,7 @@ class DeploymentReport:
     status: Approval | None = None
     requires_approval: bool | None = None
     reviewed_at: str | None = None  # by a person
-    decided_at: str | None = None  # when the state that shows the decision was created; used without a review
+    decided_at: str | None = None  # when the state that shows the decision was created; used if no review was reported
     job_id: int | None = None
     job_created_at: str | None = None  # used until `created_at` is reported
     head_sha: str | None = None
@@ -89,7 +92,7 @@ class DeploymentReport:
     run_id: int | None = None
     is_production: bool | None = None
     version: str | None = None
-    # When the deployment last had the state.
+    # When the deployment was last in that state.
     succeeded_at: str | None = None
     failed_at: str | None = None
     inactive_at: str | None = None

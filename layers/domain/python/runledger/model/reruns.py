@@ -1,4 +1,4 @@
-"""After which failures the failed jobs of a run are re-run, and the result of considering it. Pure."""
+"""After which failures the failed jobs of a run are re-run, and the results of re-run checks. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ class RerunPolicy(StrEnum):
 
     NEVER = "never"
     INTERRUPTED = "interrupted"  # every failed job of the run was interrupted
-    ANY_FAILURE = "any_failure"  # for whatever reason, unless a job of the run is behind an environment
+    ANY_FAILURE = "any_failure"  # for any reason, unless a job of the run is behind an environment
 
 
 class RerunOutcome(StrEnum):
@@ -39,7 +39,7 @@ class RerunResult:
 
     @classmethod
     def parse(cls, text: str) -> "RerunResult":
-        """A text of another release is a refusal: the run has its result, and no re-run was requested."""
+        """A text from another release counts as a refusal: the run has a result, and no re-run was requested."""
         outcome, _, reason = text.partition(": ")
         if outcome not in list(RerunOutcome):
             return cls(RerunOutcome.REFUSED, text)

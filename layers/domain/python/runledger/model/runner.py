@@ -118,7 +118,7 @@ class Runner:
         """A machine with a job is not an orphan, so this removes the suspicion and the pause after an earlier one."""
         merged = keep_assignments(add_assignment(self.assignments, new), owner=self.installation_id)
         dated = self._created_by(new.since)
-        return dated.owned(assignments=merged, **NOT_SUSPECTED, **NEVER_CLEARED)
+        return dated.with_values(assignments=merged, **NOT_SUSPECTED, **NEVER_CLEARED)
 
     def claimed(self, claim: Assignment) -> "Runner":
         """Stores one claim of each installation, in case the machine proves to be that installation's.
@@ -133,13 +133,13 @@ class Runner:
         claims = tuple(sorted((*others, newest), key=lambda each: each.installation_id))
         return replace(self._created_by(claim.since), claims=claims)._derived()
 
-    def owned(self, **owner: object) -> "Runner":
-        """With these values, which may change its owner, and with what follows from them."""
-        return replace(self, **owner)._derived()  # type: ignore[arg-type]
+    def with_values(self, **changes: object) -> "Runner":
+        """Returns the runner with these values set and all derived values recomputed."""
+        return replace(self, **changes)._derived()  # type: ignore[arg-type]
 
     def contested(self, at: str, *, by: int) -> "Runner":
         """A second installation claims the machine. A contested machine is not suspected."""
-        return self.owned(contested_at=at, contested_by=by, **NOT_SUSPECTED)
+        return self.with_values(contested_at=at, contested_by=by, **NOT_SUSPECTED)
 
     @property
     def is_ending(self) -> bool:
@@ -163,7 +163,7 @@ class Runner:
 
     @property
     def effective(self) -> tuple[Assignment, ...]:
-        """The owner's assignments, and those of other hooks to the same jobs. The earliest comes first.
+        """The owner's assignments, and other hooks' assignments to the same jobs. The earliest comes first.
 
         A job's id is public. So another hook must also name the job's repository, and one of the two hooks must be a
         hook without an App.
@@ -199,7 +199,10 @@ class Runner:
         return [self._life(start, until) for start, until in pairwise((*starts, NEVER))]
 
     def first(self, *kinds: OccurrenceKind, life: Life, since: str = BEFORE_ALL) -> str | None:
-        """When that first occurred. A warning after the end belongs to a life whose start is not reported yet."""
+        """When one of these kinds first occurred.
+
+        A warning after the end belongs to a life whose start is not reported yet.
+        """
         found = [each for each in self._of_kind(*kinds) if each.at >= since and life.spans(each.at)]
         end = life.end or NEVER
         return min((each.at for each in found if each.kind not in WARNINGS or each.at <= end), default=None)
@@ -267,10 +270,10 @@ class Runner:
 
 
 def machine_of(runner: Runner, assignment: Assignment) -> MachineFacts:
-    """From the job's own plan. Without one: from another job's plan, completed from AWS's description.
+    """The job's own plan; otherwise another job's plan, with gaps filled from AWS's description.
 
-    With a plan of its own, AWS describes the machine only if the plan arrives late. So the description is ignored then:
-    the result must not depend on the order of arrival.
+    AWS's description is ignored if the job has a plan: it exists only if the plan arrived late, and the result must not
+    depend on the order of arrival.
     """
     own = [each for each in runner.effective if each.job_id == assignment.job_id]
     if plans := [each.machine for each in own if each.is_plan]:

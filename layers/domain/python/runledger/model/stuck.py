@@ -1,4 +1,4 @@
-"""When a job is stuck, and what to do about it, given its state on GitHub and AWS. Pure."""
+"""When a job is stuck, what the reconciler does about it, and advice for users. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,7 +22,10 @@ class Patience:
     runner_requests_at_most: int = 5
 
     def least_seconds(self, status: Status) -> int:
-        """The shortest time after which a job may be stuck. Without its runner, a running job is stuck much earlier."""
+        """The shortest time after which a job may be stuck.
+
+        A running job whose runner has ended is stuck much earlier.
+        """
         return self.seconds(Status.SCHEDULED if status is Status.IN_PROGRESS else status)
 
     def seconds(self, status: Status) -> int:
@@ -35,6 +38,12 @@ class Patience:
 
 
 OPEN = (Status.QUEUED, Status.SCHEDULED, Status.IN_PROGRESS, Status.WAITING)
+ADVICE = {
+    Status.QUEUED: "No runner has started this job. Check that a runner with its labels was launched and is online.",
+    Status.SCHEDULED: "A runner was launched but hasn't started. Check that its machine runs and can reach GitHub.",
+    Status.IN_PROGRESS: "This job has been running unusually long. Check its log, and that its machine is running.",
+    Status.WAITING: "Its deployment hasn't been approved. Ask a reviewer of the environment.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from enum import StrEnum
 class Reason(StrEnum):
     """Why a runner is suspected.
 
-    The first three machines cost money and are stopped. For the others, only the ledger is corrected.
+    For the first three reasons the machine is running, and it is stopped. For the others, only the ledger is corrected.
     """
 
     JOB_COMPLETED = "job_completed"
@@ -16,12 +16,12 @@ class Reason(StrEnum):
     INSTANCE_STOPPED = "instance_stopped"
 
     @property
-    def is_alive(self) -> bool:
+    def machine_is_running(self) -> bool:
         return self in (Reason.JOB_COMPLETED, Reason.NO_JOB, Reason.NEVER_REGISTERED)
 
 
 class Registration(StrEnum):
-    """Of a machine, in all scopes that were searched. An offline registration counts as none: a just-in-time
+    """A machine's registration, in all scopes that were searched. An offline one counts as none: a just-in-time
     registration exists before its machine has connected, and gets no job until then.
     """
 
@@ -34,5 +34,5 @@ class Cleared(StrEnum):
     """Why a runner is no longer suspected."""
 
     BUSY = "busy"  # on GitHub, with a job that the ledger doesn't have
-    REGISTERED = "registered"  # with GitHub, after it was suspected of never doing so
+    REGISTERED = "registered"  # with GitHub, after it was suspected of never registering
     IN_USE = "in_use"  # the ledger, EC2 and ECS no longer show an orphan

@@ -1,4 +1,4 @@
-"""Values of tags with wildcards, as IAM compares them: `*` is any text, `?` is one character, all else is literal.
+"""Tag values with wildcards, as IAM compares them: `*` is any text, `?` is one character, all else is literal. Pure.
 
 The reconciler's role allows stopping machines by the same patterns. `fnmatch` would also read `[ab]` as a choice, and
 AWS would deny what the code permits.

@@ -9,6 +9,7 @@ SECONDS_PER_HOUR = 3600
 SECONDS_PER_DAY = 86_400
 EXAMPLE = "2025-01-15T10:00:00Z"
 BEFORE_ALL, NEVER = "", "9999"  # sort before and after every instant
+_HOUR, _MINUTE = len("2025-01-15T10"), len("2025-01-15T10:00")
 
 
 def from_epoch_ms(epoch_ms: int) -> str:
@@ -26,6 +27,18 @@ def normalised(text: str) -> str:
 
 def earlier(instant: str, *, seconds: float) -> str:
     return _text(datetime.fromisoformat(instant) - timedelta(seconds=seconds))
+
+
+def later(instant: str, *, seconds: float) -> str:
+    return _text(datetime.fromisoformat(instant) + timedelta(seconds=seconds))
+
+
+def minute_of(instant: str) -> str:
+    return instant[:_MINUTE]
+
+
+def hour_of(instant: str) -> str:
+    return instant[:_HOUR]
 
 
 def ms_between(earlier: str, later: str) -> int:

@@ -113,7 +113,7 @@ class Administration:
         checked = configs.check_secret(subscription.kind, subscription.config, secret, self._channels_for(author))
         if checked is None:
             raise Malformed("secret", "is missing")
-        until = times.earlier(author.at, seconds=-ROTATION_SECONDS)
+        until = times.later(author.at, seconds=ROTATION_SECONDS)
         changed = self._replace(subscription, replace(subscription, previous_secret_until=until), author)
         self.secrets.replace(subscription.secret_name, checked)
         return changed, checked if secret is None else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runledger.model.messages import MessageStatus
-from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.feed import FeedTable
 
 
@@ -14,7 +14,7 @@ class EventStatus:
     """Safe to repeat: after a crash, the next sender of the message does it again."""
 
     feed: FeedTable
-    deliveries: DeliveriesTable
+    deliveries: EventMessagesTable
 
     def retrying(self, message: Mapping[str, Any], *, retry_count: int) -> None:
         if position := self._position(message):

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from runledger.feeds.events import is_kept
+from runledger.model.patterns import matches
 
 # GitHub names have at most 255 characters. Publishers choose the data of custom events, and the time of a match is
 # proportional to the length of the value times the length of the pattern.
@@ -43,4 +43,4 @@ def _matches(value: object, patterns: tuple[str, ...], *, ignore_case: bool = Fa
         return False
     if ignore_case:  # as GitHub does for repository names
         value, patterns = value.lower(), tuple(pattern.lower() for pattern in patterns)
-    return any(fnmatchcase(value, pattern) for pattern in patterns)
+    return any(matches(value, pattern) for pattern in patterns)

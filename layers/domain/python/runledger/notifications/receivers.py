@@ -27,7 +27,7 @@ class Receivers:
         found = attempts.receiver_state(health, now=now)
         if found is not ReceiverState.PROBE:
             return found is ReceiverState.OPEN
-        until = times.earlier(now, seconds=-PROBE_SECONDS)
+        until = times.later(now, seconds=PROBE_SECONDS)
         return self.table.take_probe(subscription.installation_id, subscription.subscription_id, health, until=until)
 
     def succeeded(self, subscription: Subscription, health: Mapping[str, Any], *, at: str, took_ms: int) -> None:
@@ -39,7 +39,7 @@ class Receivers:
         installation_id, subscription_id = subscription.installation_id, subscription.subscription_id
         failures = self.table.failed(installation_id, subscription_id, at=at, error=error)
         if seconds := attempts.pause_seconds(failures, retry_after=retry_after):
-            self.table.pause(installation_id, subscription_id, until=times.earlier(at, seconds=-seconds))
+            self.table.pause(installation_id, subscription_id, until=times.later(at, seconds=seconds))
 
 
 def lane_of(health: Mapping[str, Any]) -> Lane:

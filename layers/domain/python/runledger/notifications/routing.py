@@ -9,7 +9,7 @@ from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscription_cache import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables import schema
-from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.feed import written_at
 from runledger.tables.message_counts import MessageCounts
 
@@ -26,7 +26,7 @@ class Routed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Router:
     subscriptions: SubscriptionCache
-    deliveries: DeliveriesTable
+    deliveries: EventMessagesTable
     outbox: Outbox
     counts: MessageCounts
 

@@ -22,7 +22,7 @@ from runledger.notifications.receivers import Receivers, lane_of
 from runledger.notifications.subscription_cache import SubscriptionCache
 from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import RunledgerType
-from runledger.tables.messages import MessagesTable, Next
+from runledger.tables.messages import MessagesTable, NextAttempt
 
 # Longer than the sender's timeout, and shorter than the queue's visibility timeout.
 LEASE_SECONDS = 120
@@ -78,7 +78,7 @@ class Sender:
         return self._attempt(queued, message, subscription, now)
 
     def _attempt(self, queued: QueuedMessage, message: Mapping[str, Any], subscription: Subscription, now: str) -> Sent:
-        if now > times.earlier(gives_up_at(message["created_at"]), seconds=-LATE_SECONDS):
+        if now > times.later(gives_up_at(message["created_at"]), seconds=LATE_SECONDS):
             # Give up, whatever the cause: otherwise the sweep would requeue the message until it expires.
             return self._abandon(message, message.get("error_message") or NEVER_SENT)
         health = self.receivers.health(subscription)
@@ -89,7 +89,7 @@ class Sender:
         if not _is_test(message) and not self.receivers.admits(subscription, health, now=now):
             return self._postpone(message, health, now)
         channel = self.open_channel(subscription)
-        claimed = self.messages.claim(message, at=now, until=times.earlier(now, seconds=-LEASE_SECONDS))
+        claimed = self.messages.claim(message, at=now, until=times.later(now, seconds=LEASE_SECONDS))
         if claimed is None:
             return Sent.DROPPED
         payload = self.messages.payload(queued.installation_id, queued.message_id) or {}
@@ -170,7 +170,7 @@ class Sender:
         self.events.ended(message, MessageStatus.FAILED)
         return Sent.FAILED
 
-    def _enqueue(self, message: Mapping[str, Any], following: Next, wait: float) -> None:
+    def _enqueue(self, message: Mapping[str, Any], following: NextAttempt, wait: float) -> None:
         """In the slow lane, because the receiver has failed."""
         if not following.parked:
             queued = QueuedMessage.of({**message, "dispatch": following.dispatch}, Lane.SLOW)
@@ -181,9 +181,9 @@ def _is_test(message: Mapping[str, Any]) -> bool:
     return bool(message["message_type"] == RunledgerType.TEST)
 
 
-def _next(message: Mapping[str, Any], at: str, wait: float) -> Next:
-    return Next(
-        at=times.earlier(at, seconds=-wait),
+def _next(message: Mapping[str, Any], at: str, wait: float) -> NextAttempt:
+    return NextAttempt(
+        at=times.later(at, seconds=wait),
         parked=wait > LONGEST_DELAY_SECONDS,
         dispatch=message["dispatch"] + 1,
     )

@@ -17,7 +17,7 @@ TEMPORARY = {
     "TooManyRequestsException",
 }
 SERVER_ERROR = 500
-# A deleted table comes back when it is restored (docs/runbook.md), and what arrives meanwhile must not be lost.
+# A deleted table can be restored (docs/runbook.md), and inputs that arrive in the meantime must not be lost.
 MISSING = "ResourceNotFoundException"
 TABLE_OPERATIONS = {"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}
 # Errors about the content of a request, which fails each time.
@@ -25,7 +25,7 @@ REJECTED_CONTENT = {"ValidationException", "InvalidMessageContents", "InvalidPar
 
 
 class translate_errors(ContextDecorator):  # noqa: N801
-    """Temporary errors become an UnavailableError; all others are defects and pass unchanged."""
+    """Temporary errors become an UnavailableError; all others pass unchanged."""
 
     def __init__(self, what: str) -> None:
         self._what = what

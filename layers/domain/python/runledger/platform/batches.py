@@ -1,4 +1,4 @@
-"""Messages of a queue, one by one: one that can't be processed fails alone, with its reason logged.
+"""Processes queue messages one by one: a message that can't be processed fails alone, and its reason is logged.
 
 A batch ends before its function times out, because Lambda would repeat the whole batch after a time-out, including
 messages that are already recorded. Messages that were not started go back to the queue, but SQS has counted a receive
@@ -21,7 +21,7 @@ from runledger.model.errors import NewerMessage, Refusal
 from runledger.model.payload import Json
 from runledger.platform import logs, retries
 
-# What one message may take: two calls of DynamoDB that hang, each tried twice, and what follows them.
+# Time budget of one message: two DynamoDB calls that hang, each tried twice, plus the remaining work.
 MESSAGE_SECONDS = 20
 
 
@@ -35,11 +35,11 @@ def each(event: dict[str, Any], context: Any, process: Callable[[str], None]) ->
 
 
 def each_event(event: dict[str, Any], context: Any, process: Callable[[Json, str | None], None]) -> Any:
-    """The same for events of EventBridge, each with the time at which it was put on the queue."""
+    """The same for EventBridge events, each with the time at which it was put on the queue."""
 
     def process_message(message: SQSRecord) -> None:
         published = payload.parse_object(message.body, "message")
-        logs.follow(str(published.get("id")))
+        logs.set_correlation_id(str(published.get("id")))
         process(published, _sent_at(message))
 
     return _each(event, context, process_message)
@@ -67,7 +67,7 @@ def _each(
             postponed += 1
             raise _OutOfTime
         started += 1
-        logs.follow(record.message_id)
+        logs.set_correlation_id(record.message_id)
         try:
             with retries.attempt(record.raw_event):
                 process(record)
@@ -82,7 +82,8 @@ def _each(
             logs.logger.exception("message failed", extra={"message_id": record.message_id})
             raise
 
-    # A new one for each batch: it stores the failed messages, and a warm function must not repeat those of the last.
+    # A new processor for each batch: it stores failed messages, and a warm function must not report those of the
+    # last batch again.
     processor = processor or BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     response = process_partial_response(event=event, record_handler=handle, processor=processor, context=context)
     if postponed:

@@ -72,7 +72,7 @@ def session() -> Session:
 
 @cache
 def client(service: str, region: str | None = None) -> Any:
-    """With the time-outs that suit the service."""
+    """Has the time-outs that suit the service."""
     with kept_from_collection():
         config = CONFIGS.get(service, IMPATIENT)
         made = session().create_client(service, region_name=region, config=config)
@@ -81,7 +81,7 @@ def client(service: str, region: str | None = None) -> Any:
 
 
 def patient_client(service: str, *, read_seconds: float, attempts: int = 1) -> Any:
-    """For slow calls: each attempt waits that long for its response."""
+    """For slow calls: each attempt waits up to `read_seconds` for its response."""
     patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": attempts}))
     with kept_from_collection():
         made = session().create_client(service, config=patient)

@@ -57,7 +57,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 def write(
     metrics: Mapping[str, float], *, about: Mapping[str, Any], dimensions: Mapping[str, str] | None = None
 ) -> None:
-    """`about` are properties of the log line, which aren't billed as metrics."""
+    """`about` holds properties of the log line, which aren't billed as metrics."""
     now = int(time.time() * times.MS_PER_SECOND)
     by = {"service": SERVICE, "stage": STAGE, **(dimensions or {})}
     definition = {

@@ -13,12 +13,12 @@ from runledger.platform import emf
 
 FUNCTION = os.environ.get("FUNCTION", "")
 
-# The date format is the one of `times`.
+# The same format as in `times`.
 logger = Logger(service=emf.SERVICE, function=FUNCTION, utc=True, datefmt="%Y-%m-%dT%H:%M:%S.%FZ")
 
 
-def follow(correlation_id: str) -> None:
-    """Every line from here on carries this id: that of the delivery, event or request which caused it."""
+def set_correlation_id(correlation_id: str) -> None:
+    """Every later line carries this id: the delivery, event or request that caused the line."""
     logger.set_correlation_id(correlation_id)
 
 
@@ -27,11 +27,11 @@ def correlation_id() -> str | None:
     return logger.get_correlation_id()
 
 
-def follow_message(message: str, *, otherwise: str | None = None) -> None:
-    """Continues with the id of the input that caused a queued message. Messages of earlier releases have none."""
+def continue_message(message: str, *, otherwise: str | None = None) -> None:
+    """Continues with the id of the input that caused a queued message. Messages from earlier releases have none."""
     found = json.loads(message).get(message_format.CORRELATION) or otherwise
     if found:
-        follow(str(found))
+        set_correlation_id(str(found))
 
 
 def count(message: str, about: Mapping[str, Any], metrics: Mapping[str, float], **dimensions: str) -> None:
@@ -77,7 +77,7 @@ def feed_written(installation_id: int, *, new: int, repeated: int) -> None:
     count("feed written", {"installation_id": installation_id}, metrics)
 
 
-def lookup_postponed(trouble: UnavailableError) -> None:
+def lookup_postponed(error: UnavailableError) -> None:
     """EC2, ECS or the price list did not respond. The call is repeated; the alarm is for failures that persist."""
-    about = {"level": "WARNING", "reason": str(trouble)}
+    about = {"level": "WARNING", "reason": str(error)}
     count("lookup postponed", about, {"LookupsPostponed": 1})

@@ -1,6 +1,6 @@
-"""Whether what is being processed was tried before: a message that SQS delivers again, a cleanup that is resumed.
+"""Whether the current work is a retry: an SQS redelivery or a resumed cleanup.
 
-An earlier attempt may have written a part of what follows. A first attempt needn't look for that.
+An earlier attempt may have written part of the result. A first attempt needn't look for that.
 """
 
 from collections.abc import Iterator, Mapping

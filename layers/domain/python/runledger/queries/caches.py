@@ -20,7 +20,7 @@ from runledger.tables.runs import RunsTable
 
 RUN_FRESH_SECONDS = 25
 DEPLOYMENT_FRESH_SECONDS = 300
-# How long GitHub isn't asked again for what it doesn't have. A webhook about it is recorded at once.
+# How long a miss on GitHub is cached. A webhook about the missing item is recorded at once.
 MISS_FRESH_SECONDS = 300
 CLAIM_SECONDS = 10
 LONGEST_WAIT_SECONDS = 12
@@ -35,7 +35,7 @@ CLOCK = SystemClock()
 
 
 class CachingTable(Protocol[Key_contra, Found_contra]):
-    """The table of runs, or of deployments."""
+    """The runs table or the deployments table."""
 
     def get(self, key: Key_contra, /) -> Item | None: ...
     def claim(self, key: Key_contra, /, *, at: str, until: str) -> bool: ...
@@ -47,10 +47,10 @@ class CachingTable(Protocol[Key_contra, Found_contra]):
 class Refresh(Generic[Key, Found]):
     """Reads a run or deployment from GitHub and writes it to its table.
 
-    A lookup, of one that isn't in the table, ends its claim. A reader that read before that can claim it again, and
-    checks then whether there is still something to look up.
-    With `notes_found`, the check is also noted if GitHub has it: a lookup of the newest attempt claims another item
-    than it writes, and readers that wait for the claim must see that it is done.
+    A lookup is a refresh of an item that isn't in the table. It ends its claim, so a reader that read the table before
+    can claim the item again, and then checks whether it was looked up in between.
+    `notes_found` also records a successful lookup on the claimed item. A lookup of the newest attempt writes a
+    different item than the one it claims, and readers that wait for the claim must see that it is done.
     """
 
     table: CachingTable[Key, Found]
@@ -60,7 +60,7 @@ class Refresh(Generic[Key, Found]):
     notes_found: bool = False
 
     def __call__(self, key: Key, repo_full_name: str) -> bool:
-        """False if another reader has the claim. UnavailableError if GitHub can't be reached."""
+        """False if another reader has the claim. Raises UnavailableError if GitHub can't be reached."""
         if not self.table.claim(key, at=self.time.text(), until=self.time.text(seconds_from_now=CLAIM_SECONDS)):
             return False
         if self.is_lookup and self._was_checked(key, repo_full_name):
@@ -94,7 +94,7 @@ class Cache(Generic[Key]):
             found = self.table.get(key)
             if found and self._is_fresh(found, repo_full_name):
                 return _if_cached(found)
-            # Skipping the refresh saves a write or an invocation that would fail.
+            # A claimed item isn't refreshed here: the write or the invocation would fail.
             claimed = found is not None and found.get("claimed_until", "") > self.time.text()
             try:
                 if not claimed and self.refresh(key, repo_full_name):
@@ -111,7 +111,7 @@ class Cache(Generic[Key]):
             self.time.sleep(POLL_SECONDS)
 
     def _is_fresh(self, found: Item, repo_full_name: str) -> bool:
-        """That one repository doesn't have it shows nothing about another one."""
+        """A miss in one repository doesn't count for another."""
         if found.get("status") in self.final:
             return True
         if "status" not in found and found.get("checked_repo", repo_full_name).casefold() != repo_full_name.casefold():

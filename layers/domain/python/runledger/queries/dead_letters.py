@@ -12,7 +12,7 @@ COUNT: Literal["ApproximateNumberOfMessages"] = "ApproximateNumberOfMessages"
 
 
 class DeadLetterQueues:
-    """Queue names are those of docs/operating.md."""
+    """docs/operating.md lists the names of the queues."""
 
     def __init__(self, client: "SQSClient", urls: Mapping[str, str]) -> None:
         self._client = client

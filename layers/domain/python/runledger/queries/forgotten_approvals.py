@@ -1,4 +1,4 @@
-"""Forgotten approvals: deployments that have waited for a review for days. Queues and runners don't show them."""
+"""Forgotten approvals: deployments that have waited for a review for days."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ def find(
 ) -> list[ForgottenApproval]:
     """Longest waiting first. `is_pending` excludes jobs whose approval webhook was lost.
 
-    A job waits since the request for its approval: it may have been created long before.
+    The wait starts when the approval is requested: the job may have been created long before.
     """
     found: dict[tuple[object, ...], ForgottenApproval] = {}
     for installation_id in installation_ids:
@@ -50,7 +50,7 @@ def find(
 
 
 def is_pending(job: Job, deployments: DeploymentsTable) -> bool:
-    """As far as the table shows: whether a waiting job still waits for an approval."""
+    """Whether, according to the table, a waiting job still waits for an approval."""
     if job.deployment_id is None:
         return True
     found = deployments.get(DeploymentKey(job.installation_id, job.deployment_id))

@@ -1,4 +1,4 @@
-"""Requests of the API to GitHub. The API has no access to the App's key: it sends them to a function that has.
+"""The API's requests to GitHub. The API can't read the App's key, so it sends them to a function that can.
 
 The repository comes from the tables. For a run or deployment that they don't have, it comes from the request, and the
 function accepts only repositories of the installation's own account.
@@ -36,7 +36,7 @@ class _AboutRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshRun(_AboutRun):
-    """With NEWEST_ATTEMPT, a lookup of a run of which no attempt is known."""
+    """With NEWEST_ATTEMPT, looks up a run whose attempts are unknown."""
 
     repo_full_name: str | None = None  # used only if the table doesn't have the run
 
@@ -87,7 +87,7 @@ def to_event(request: GitHubRequest, *, correlation_id: str | None = None) -> di
 
 
 def from_event(event: Mapping[str, Any]) -> GitHubRequest:
-    """ValueError if it isn't a known request. NewerMessage if a newer version wrote it."""
+    """Raises ValueError if the request is unknown, and NewerMessage if a newer version wrote it."""
     message_format.check(event)
     kind = KINDS.get(str(event.get("request")))
     if kind is None:
@@ -100,7 +100,7 @@ def from_event(event: Mapping[str, Any]) -> GitHubRequest:
 
 
 def from_result(values: Mapping[str, Any]) -> Result:
-    """During an upgrade, a newer version may return an unknown outcome: it counts as not executed."""
+    """During an upgrade, a newer version may return an unknown outcome. Then the request counts as not executed."""
     if values["outcome"] not in list(RequestOutcome):
         return Result(outcome=RequestOutcome.UNAVAILABLE, message=f"unknown outcome {values['outcome']}")
     return Result(

@@ -22,12 +22,12 @@ class PassRequests:
         return self._request(kind, {"pass": kind}, at=at, requested_by=requested_by)
 
     def clean(self, runner_id: str, *, at: str, requested_by: str, installations: Iterable[int] | None) -> str:
-        """`installations` are those of the caller: the machine must still belong to one of them when it is stopped."""
+        """`installations` limits the caller: the machine must still belong to one of them when it is stopped."""
         options = {"clean": runner_id, "installations": None if installations is None else sorted(installations)}
         return self._request(PassKind.CLEANUP, options, at=at, requested_by=requested_by)
 
     def _request(self, kind: PassKind, options: dict[str, Any], *, at: str, requested_by: str) -> str:
-        """Stored before it is sent: the caller can read the status immediately."""
+        """Stores the request before sending it, so that the caller can read its status immediately."""
         pass_id = new_pass_id(at)
         record = {"pass": kind, "status": PassStatus.REQUESTED, "requested_by": requested_by, "requested_at": at}
         self.passes.note(pass_id, at=at, **record)

@@ -1,4 +1,4 @@
-"""Utilisation and cost of each pool of runners. Pure."""
+"""Utilisation and cost of each runner pool. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,9 @@ class _Pool:
 
 
 class Pools:
-    """Jobs are counted in the range in which they completed, and their cost in that in which they ran.
+    """A job counts in the range in which it completed, and its cost in the ranges in which it ran.
 
-    Runners are counted now.
+    Runners are counted as of now.
     """
 
     def __init__(self, *, since: str, until: str) -> None:
@@ -49,7 +49,7 @@ class Pools:
                 pool.lifecycles[job.lifecycle] += 1
 
     def add_running(self, job: Mapping[str, Any], *, now: str) -> None:
-        """A busy runner counts as active even if only its job is recorded, until its machine ends."""
+        """Until its machine ends, a busy runner counts as active, even if only its job is recorded."""
         if "pool_name" not in job:
             return
         pool = self._pool(job["pool_name"])

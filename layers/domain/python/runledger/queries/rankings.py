@@ -10,7 +10,7 @@ LISTED = 10
 NAMES_KEPT = 1000
 
 Name = tuple[str | None, str | None, str | None]
-"""Of the repository, the workflow and the job."""
+"""The names of the repository, the workflow and the job."""
 FIELDS = ("repo_full_name", "workflow_name", "job_name")
 
 

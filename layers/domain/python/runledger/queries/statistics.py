@@ -1,7 +1,7 @@
-"""Statistics of jobs, added one at a time; memory doesn't grow with the number of jobs. Pure.
+"""Job statistics. Jobs are added one at a time, and memory use doesn't depend on their number. Pure.
 
-docs/definitions.md defines each figure. Rates and durations are about jobs that completed in the range. Cost and
-machine time are about the part of each job that ran in the range.
+docs/definitions.md defines each figure. Rates and durations count jobs that completed in the range. Cost and
+machine time count the part of each job that ran in the range.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from runledger.queries.rankings import Ranking
 from runledger.queries.usage import Total, Usage, step_of
 
 SUCCESS = "success"
-UNKNOWN = "unknown"  # a completion whose conclusion GitHub didn't report
+UNKNOWN = "unknown"  # GitHub reported the completion without a conclusion
 SHARES = (0.5, 0.9, 0.99)
 HOURLY_UP_TO_HOURS = 72
 # Also the largest number of points in a series: a year of days, with a margin for leap years and time zones.
@@ -131,7 +131,7 @@ class Statistics:
         starts, at = [], step_of(self._since, self._step_hours)
         while at < self._until:
             starts.append(at)
-            at = times.earlier(at, seconds=-self._step_hours * times.SECONDS_PER_HOUR)
+            at = times.later(at, seconds=self._step_hours * times.SECONDS_PER_HOUR)
         return starts
 
     def _point_json(self, start: str) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class Statistics:
 
 
 def spot_share(lifecycles: Counter[str]) -> float | None:
-    """Of jobs that ran on a machine whose lifecycle is known."""
+    """The share of spot among jobs that ran on a machine whose lifecycle is known."""
     return lifecycles[Lifecycle.SPOT] / lifecycles.total() if lifecycles else None
 
 

@@ -12,12 +12,12 @@ from runledger.queries.usage import Usage
 from runledger.tables.job_pages import HasTime, JobPages
 from runledger.tables.pages import Span
 
-# The longest time that GitHub lets a job run on a team's own runner. A job that was running in the range has completed
-# at most this long after it, or is still running.
+# The longest time that GitHub lets a job run on a self-hosted runner. A job that ran in the range completed at most
+# this long after the range, or is still running.
 LONGEST_RUN_SECONDS = 5 * times.SECONDS_PER_DAY
 # The longest time from a job's creation to its completion: GitHub ends an approval after 30 days, a job without a
-# runner after one, and a running one after five. So a job that was created in the range has completed at most this long
-# after it, or is still open.
+# runner after one, and a running one after five. So a job that was created in the range completed at most this long
+# after the range, or is still open.
 LONGEST_LIFE_SECONDS = (30 + 1) * times.SECONDS_PER_DAY + LONGEST_RUN_SECONDS
 
 
@@ -32,9 +32,9 @@ def measure(
     has_time: HasTime,
     observe: Callable[[CompletedJob], None] | None = None,
 ) -> dict[str, Any]:
-    """`truncated` if time ran out: then some open jobs, or those that completed first, are missing.
+    """The result is `truncated` if time ran out: then some open jobs, or the earliest completed jobs, are missing.
 
-    `observe` gets each completed job that is read, for what statistics don't contain.
+    `observe` is called with each completed job that is read.
     """
     statistics, truncated = Statistics(since=since, until=until), False
     for status in OPEN:
@@ -58,27 +58,27 @@ def measure(
 def _completed_pages(
     jobs: JobPages, installation_id: int, repo_full_name: str | None, *, since: str, until: str, now: str
 ) -> Iterator[list[CompletedJob]]:
-    """Every completed job that ran or was created in the range. Of those that completed long after it, only the ones
-    that waited for days: they are few, so DynamoDB drops the others.
+    """Every completed job that ran or was created in the range. Few of the jobs that completed long after the range
+    were created in it, so DynamoDB filters them.
     """
     ran = completed_span(since, until)
     yield from jobs.completed_jobs(installation_id, ran, repo_full_name=repo_full_name)
     if ran.until is not None and ran.until <= now:
-        waited = Span(since=ran.until, until=times.earlier(until, seconds=-LONGEST_LIFE_SECONDS))
+        waited = Span(since=ran.until, until=times.later(until, seconds=LONGEST_LIFE_SECONDS))
         yield from jobs.completed_jobs(installation_id, waited, repo_full_name=repo_full_name, created_before=until)
 
 
 def completed_span(since: str, until: str) -> Span:
-    """When jobs that ran between `since` and `until` can have completed."""
-    return Span(since=since, until=times.earlier(until, seconds=-LONGEST_RUN_SECONDS))
+    """The span in which jobs that ran between `since` and `until` can have completed."""
+    return Span(since=since, until=times.later(until, seconds=LONGEST_RUN_SECONDS))
 
 
 def count_by_repository(
     jobs: JobPages, installation_id: int, *, since: str | None, has_time: HasTime
 ) -> tuple[dict[str, int], bool]:
-    """The number of jobs of each repository that were created since then, by its name, and whether time ran out.
+    """The number of jobs that were created since then, by repository, and whether time ran out.
 
-    From the index of completed jobs: that of repositories also lists the jobs that a partial re-run carried over.
+    Reads the index of completed jobs, because the index of repositories also lists carried-over jobs.
     """
     counts, truncated = Counter[str](), False
     for status in OPEN:

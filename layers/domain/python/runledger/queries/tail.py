@@ -11,7 +11,8 @@ from runledger.tables.pages import Span
 # Completed jobs are found by creation time: events of a job that took longer than this are missed.
 LONGEST_LIFE_SECONDS = 6 * times.SECONDS_PER_HOUR
 MOST_JOBS = 200
-# Events are stored shortly after their timestamp. Without this delay, the next read would start after a late one.
+# Events are stored shortly after their timestamp. Without this delay, the next read would miss an event that is stored
+# late.
 DELAY_SECONDS = 1.0
 
 
@@ -25,7 +26,7 @@ def newest_events(
     span = Span(since=since, until=until)
     found: list[dict[str, Any]] = []
     for job_id in sorted(_changed(jobs, installation_id, since)):
-        found += events.page(installation_id, job_id, span, newest_first=False, limit=limit + 1).events
+        found += events.page(installation_id, job_id, span, newest_first=False, limit=limit + 1).items
     ordered = sorted(found, key=lambda event: (event["timestamp"], event["job_id"], event["event_type"]))
     if len(ordered) <= limit:
         return ordered, until
@@ -40,7 +41,7 @@ def _changed(jobs: JobPages, installation_id: int, since: str) -> set[int]:
     changed = set()
     for status in Status:
         span = recent if status is Status.COMPLETED else Span()
-        for job in jobs.newest(jobs.in_status(installation_id, status), span, at_most=MOST_JOBS).jobs:
+        for job in jobs.newest(jobs.in_status(installation_id, status), span, at_most=MOST_JOBS).items:
             if job["last_updated_at"] >= since:
                 changed.add(job["job_id"])
     return changed

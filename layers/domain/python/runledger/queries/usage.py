@@ -1,4 +1,4 @@
-"""When a machine was used for a job, and which part of that falls into a range. Pure.
+"""The time for which a job used a machine, and the part of it in a range. Pure.
 
 Cost and machine time belong to the hours in which the job ran, not to the hour in which it was created or completed.
 """
@@ -28,12 +28,12 @@ class Usage:
         """None for a job that never ran."""
         if job.started_at is None:
             return None
-        end = times.earlier(job.started_at, seconds=-job.seconds)
+        end = times.later(job.started_at, seconds=job.seconds)
         return cls(start=job.started_at, end=end, seconds=Decimal(job.seconds), dollars=job.dollars)
 
     @classmethod
     def so_far(cls, job: Mapping[str, Any], now: str) -> "Usage | None":
-        """Of a job that is running. A machine that has ended is used until its end."""
+        """The usage of a running job until now, or until the end of its machine."""
         if "started_at" not in job:
             return None
         start, end = job["started_at"], min(now, machine_end(job) or now)
@@ -47,7 +47,7 @@ class Usage:
         return self.seconds if self.dollars is None else Decimal(0)
 
     def within(self, since: str, until: str) -> "Usage | None":
-        """The part from `since` on and before `until`, or None. A use of no duration belongs to its start."""
+        """The part from `since` on and before `until`, or None. A usage without a duration belongs to its start."""
         start, end = max(self.start, since), min(self.end, until)
         if start > end or self.start >= until or (start == end and self.start < since):
             return None
@@ -64,7 +64,7 @@ class Usage:
             yield begin, self
             return
         while begin <= self.end:
-            following = times.earlier(begin, seconds=-hours * times.SECONDS_PER_HOUR)
+            following = times.later(begin, seconds=hours * times.SECONDS_PER_HOUR)
             if (part := self.within(begin, following)) is not None:
                 yield begin, part
             begin = following
@@ -73,8 +73,8 @@ class Usage:
 def machine_end(job: Mapping[str, Any]) -> str | None:
     """When the machine of a running job ended; None while it runs.
 
-    An end before the job's start belongs to an earlier life of the machine, and that of a machine other than the one
-    that GitHub names doesn't concern the job.
+    An end before the job's start belongs to an earlier life of the machine. If GitHub names another machine, the end
+    doesn't affect the job.
     """
     end = job.get("terminated_at")
     if end is None or end < job.get("started_at", "") or names_another(job.get("runner_name"), job.get("instance_id")):
@@ -88,7 +88,7 @@ def step_of(instant: str, hours: int) -> str:
 
 
 class Total:
-    """A sum of uses. Its dollars are None if there are uses but none has a price."""
+    """A sum of usages. Its dollars are None if there are usages but none has a price."""
 
     __slots__ = ("_dollars", "_is_empty", "_is_priced", "seconds", "unpriced_seconds")
 

@@ -1,7 +1,7 @@
 """The workflow of each job.
 
-Webhooks about jobs don't contain `workflow_id`; those about runs do. So the id is kept on the run and joined onto jobs
-when they are read: whichever of the two is recorded first, and without another write.
+Job webhooks don't contain `workflow_id`, but run webhooks do. So the id is stored on the run, and added to jobs when
+they are read. This works whichever is recorded first, and needs no additional write.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ class Workflows:
     """The workflow of a run never changes, so a warm function reads it once."""
 
     def joined(self, jobs: Iterable[Item]) -> list[Item]:
-        """Jobs of runs without a report of their own stay without the id. Half a read unit for each new run."""
+        """Jobs whose run has no report stay without the id. Costs half a read unit for each new run."""
         found = list(jobs)
         self._read({key for job in found if WORKFLOW not in job and (key := _key(job))} - self.known.keys())
         return [of_run(job, self._run_of(job)) for job in found]

@@ -1,7 +1,7 @@
 """Checks with GitHub whether the machine of a job that still awaits a runner has registered.
 
-The runners are listed first: that fails as temporary if the installation is suspended or was deleted, and then no job
-can be read either.
+The runners are listed first. If the installation is suspended or was deleted, that fails as temporary, so the job,
+which can't be read either, isn't taken for missing.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from runledger.model.inputs import Status
 from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import named_owner
+from runledger.model.passes import RESERVED
 from runledger.model.reports import NO_INSTALLATION
 from runledger.model.runner import Runner
 from runledger.model.stuck import GitHubJob
@@ -21,7 +22,7 @@ from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 
 
-class Registrations(Protocol):
+class RegistrationSearch(Protocol):
     """Implemented by runledger_github."""
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None: ...
@@ -29,7 +30,7 @@ class Registrations(Protocol):
     def registration_of(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
     ) -> Registration:
-        """UnavailableError unless all installations respond, or if another registration may be this machine's."""
+        """Raises UnavailableError if an installation doesn't respond, or another registration may be this machine's."""
 
 
 class Jobs(Protocol):
@@ -41,20 +42,20 @@ class AwaitedRunners:
     """Without a GitHub App, `registrations` and `github` are None, and nothing is found."""
 
     owners: Owners
-    registrations: Registrations | None
+    registrations: RegistrationSearch | None
     github: Jobs | None
 
     def registration(self, runner: Runner, job: Job, instance: Instance, current: Pass) -> Registration | None:
-        """The machine's registration if its job awaits a runner on GitHub, else None. None if GitHub can't be asked."""
+        """The machine's registration if its job awaits a runner on GitHub, else None. Also None without an App."""
         if self.registrations is None or self.github is None:
             return None
         if job.installation_id == NO_INSTALLATION or job.repo_full_name is None:
             return None
-        runner = runner.owned(owner_name=named_owner(instance.tags))
+        runner = runner.with_values(owner_name=named_owner(instance.tags))
         searched = self.owners.to_search(runner, instance.tags)
         self.registrations.search(searched, may_ask=current.may_ask)
         if not current.may_ask(job.installation_id):
-            raise UnavailableError("the rest of the time or of the rate limit is reserved for others")
+            raise UnavailableError(RESERVED)
         found = self.github.job(job.installation_id, job.repo_full_name, job.job_id)
         if found is None or found.status is not Status.QUEUED or not found.awaits_runner:
             return None

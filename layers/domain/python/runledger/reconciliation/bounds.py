@@ -1,4 +1,4 @@
-"""The limits of a pass: it ends before Lambda's timeout, and leaves part of GitHub's rate limit to others."""
+"""The limits of a pass: it ends before its function times out, and leaves part of GitHub's rate limit to others."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

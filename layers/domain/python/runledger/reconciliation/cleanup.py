@@ -31,17 +31,16 @@ from runledger.tables.jobs import JobsTable
 
 # Later than this, the lease may end before the machine is stopped.
 SAFE_LEASE_SECONDS = LEASE_SECONDS - 60
-# What the registration of a machine proves whose job awaits a runner.
+# What a machine's registration shows while its job still awaits a runner.
 FOUND: Mapping[Registration, Reason | Cleared] = {
     Registration.NONE: Reason.NEVER_REGISTERED,
     Registration.IDLE: Cleared.REGISTERED,
     Registration.BUSY: Cleared.BUSY,
 }
-NEVER_SUSPECTED = "never"  # matches no stored time, so a claim fails
 
 
 class CleanupOutcome(StrEnum):
-    """The values are the ends of findings."""
+    """Each value ends a finding: `runner i-0123: no_job; cleaned: the machine was stopped`."""
 
     CLEANED = "cleaned: the machine was stopped"
     GONE = "cleaned: the machine was already gone"
@@ -60,32 +59,36 @@ class CleanupOutcome(StrEnum):
         return self.value[0].upper() + self.value[1:]
 
 
-class Registrations(awaited_runners.Registrations, Protocol):
+class Registrations(awaited_runners.RegistrationSearch, Protocol):
     """Runners as GitHub lists them, implemented by runledger_github."""
 
     def begin(self) -> None:
         """Drops the lists of an earlier pass."""
 
     def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
-        """Lists the runners of these installations. UnavailableError unless all of them respond."""
+        """Lists the runners of these installations. Raises UnavailableError unless all of them respond."""
 
     def search_again(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
     ) -> None:
-        """Lists again what may have changed since the search, except what `remove` lists right before."""
+        """Lists what may have changed since the search, except what `remove` lists itself."""
 
     def remove(
         self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
     ) -> bool:
-        """False while GitHub reports it as busy. UnavailableError unless all installations respond.
+        """False while GitHub reports it as busy. Raises UnavailableError unless all installations respond.
 
-        RegisteredElsewhere, before anything is removed, if a registration is not with the runner's own installation.
+        Raises RegisteredElsewhere, before anything is removed, if a registration isn't with the runner's own
+        installation.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orphan:
-    """A runner that is due for cleanup, as it was read. `searched` are the installations whose runners were listed."""
+    """A runner that is due for cleanup, as it was read.
+
+    `searched` holds the installations whose runners were listed.
+    """
 
     runner: Runner
     job: Job | None
@@ -107,14 +110,14 @@ class Cleanup:
     now: Callable[[], str]
 
     def begin(self) -> None:
-        """Call it at the start of a pass or of a requested cleanup: lists from before are outdated."""
+        """Call this at the start of a pass or of a requested cleanup: earlier lists are outdated."""
         if self.registrations is not None:
             self.registrations.begin()
 
     def clean(self, runner_id: str, current: Pass, *, installations: frozenset[int] | None = None) -> CleanupOutcome:
         """Runs the same checks and takes the same lock for a person and for a scheduled pass.
 
-        `installations` are those that a person is limited to.
+        `installations` limits the person who requested it; None means all.
         """
         runner = self.tracker.table.get(runner_id)
         if runner is None or not _may_be_cleaned(runner) or not is_visible_to(runner, installations):
@@ -123,19 +126,20 @@ class Cleanup:
 
     def _check_and_clean(self, runner: Runner, current: Pass) -> CleanupOutcome:
         runner_id = runner.runner_id
-        suspected_at = runner.suspected_at or NEVER_SUSPECTED
+        suspected_at = runner.suspected_at
         job = self._job(runner)
         instance = self._describe(runner_id)
         at = self.now()
         found = self.check(runner, job, instance, current, now=at)
         if isinstance(found, Cleared) and runner.status is RunnerStatus.ACTIVE:
+            assert suspected_at is not None  # see `_may_be_cleaned`
             self.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=at, found=found)
             return CleanupOutcome[found.name]
         reason = found if isinstance(found, Reason) else None
-        if reason is not None and reason.is_alive and runner.suspected_at is None:
-            reason = None  # a job was recorded on the runner since the cleanup that is resumed here began
+        if reason is not None and reason.machine_is_running and runner.suspected_at is None:
+            reason = None  # since the first cleanup began, a job was recorded on the runner
         searched: Sequence[int] | None = None
-        if reason is not None and reason.is_alive:
+        if reason is not None and reason.machine_is_running:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
             assert instance is not None
             runner = replace(runner, owner_name=named_owner(instance.tags))
@@ -144,7 +148,7 @@ class Cleanup:
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=current.owner, at=since):
             return self._why_not_claimed(runner_id)
         if searched is not None:
-            # The search may have taken minutes, and the machine may have been tagged meanwhile, to be kept or for
+            # The search may have taken minutes. Since then, a tag may have been added that keeps the machine, or names
             # another owner.
             instance = self._describe(runner_id)
             reason = self.suspicion(runner, job, instance, now=at)
@@ -153,8 +157,8 @@ class Cleanup:
         if reason is None or not self._is_unchanged(runner):
             self._release(runner_id, current, Cleared.IN_USE)
             return CleanupOutcome.IN_USE
-        if not reason.is_alive:
-            self.tracker.cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
+        if not reason.machine_is_running:
+            self.tracker.record_cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
             return CleanupOutcome.GONE
         assert instance is not None
         assert searched is not None
@@ -162,9 +166,9 @@ class Cleanup:
         return self._stop(orphan, current, since=since)
 
     def _resume(self, ending: Runner, current: Pass) -> CleanupOutcome:
-        """The machine's end was found, so there is nothing to check again."""
+        """The machine's end is already known, so nothing is checked again."""
         runner_id = ending.runner_id
-        if not self.locks.claim(runner_id, suspected_at=NEVER_SUSPECTED, owner=current.owner, at=self.now()):
+        if not self.locks.claim(runner_id, suspected_at=None, owner=current.owner, at=self.now()):
             return self._why_not_claimed(runner_id)
         self.tracker.resume_cleanup(ending)
         return CleanupOutcome.GONE
@@ -180,7 +184,7 @@ class Cleanup:
     def check(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, current: Pass, *, now: str
     ) -> Reason | Cleared:
-        """Why the runner is an orphan, or why it is none. GitHub is asked only if the machine may be unregistered."""
+        """Why the runner is an orphan, or why it isn't. GitHub is asked only if the machine may be unregistered."""
         reason = self.suspicion(runner, job, instance, now=now)
         if reason is not Reason.NEVER_REGISTERED:
             return reason or Cleared.IN_USE
@@ -204,7 +208,7 @@ class Cleanup:
                 self._release(runner_id, current, Cleared.IN_USE)
                 return CleanupOutcome.IN_USE
             if times.ms_between(since, self.now()) > SAFE_LEASE_SECONDS * times.MS_PER_SECOND:
-                # Another cleanup may hold the lease by now. If none does, the next pass claims it again.
+                # Another cleanup may hold the lease by now. Otherwise, the next pass claims it again.
                 return CleanupOutcome.TOO_SLOW
             self.fleet.stop(orphan.instance, reason=f"runledger: {orphan.reason}")
         except RegisteredElsewhere as elsewhere:
@@ -214,8 +218,8 @@ class Cleanup:
         except Exception:
             self._release(runner_id, current, None)
             raise
-        # Dated before the event in which EC2 or ECS reports the end, which then changes nothing.
-        self.tracker.cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
+        # Dated before the EC2 or ECS event about this end, which then changes nothing.
+        self.tracker.record_cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
         if suspected_at := orphan.runner.suspected_at:
             latency = times.ms_between(suspected_at, self.now()) / times.MS_PER_SECOND
             current.tally.stopped.append((orphan.runner, latency))

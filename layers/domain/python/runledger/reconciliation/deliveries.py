@@ -14,7 +14,7 @@ from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
 from runledger.tables.lost_deliveries import LostDeliveries, LostDelivery, Reading
 
-# 10 minutes, then 4 times as long each: six attempts span more than two of the three days.
+# 10 minutes, then four times as long after each attempt: six attempts span more than two of the three days.
 PAUSE_SECONDS, PAUSE_GROWTH = 600, 4
 # The first pass after a long outage must not send thousands of webhooks at once.
 REDELIVERED_AT_MOST = 200
@@ -23,8 +23,8 @@ LOST_AT_MOST = 5000
 ARRIVED = range(200, 300)
 # A malformed or too large body would be rejected again.
 REJECTED_PERMANENTLY = {400, 413}
-# The secret isn't valid for one tenant's installation or repository: its scope may be corrected within hours. A secret
-# that is wrong altogether (401) concerns every tenant, and gets all attempts.
+# The secret isn't valid for one tenant's installation or repository: its scope may be corrected within hours. A wrong
+# secret (401) affects every tenant, and gets all attempts.
 OUT_OF_SCOPE, OUT_OF_SCOPE_ATTEMPTS = 403, 3
 OVERLAP_SECONDS = INTERVAL_SECONDS[PassKind.FULL]
 
@@ -69,7 +69,7 @@ class DeliveryCheck:
         return False
 
     def _read_log(self, current: Pass) -> bool:
-        """First the rest of an interrupted walk, then new deliveries. False if time ran out."""
+        """Continues an interrupted walk first, then reads new deliveries. False if time ran out."""
         reading = self.lost.reading()
         if reading.cursor:
             try:
@@ -78,9 +78,9 @@ class DeliveryCheck:
             except UnavailableError:
                 raise
             except Exception as rejection:
-                # Cursors expire. The log is read from its start again, down to where an earlier walk ended.
+                # Cursors expire. The log is read again from its start, down to where an earlier walk ended.
                 self.lost.save_reading(Reading(covered_to=reading.covered_to))
-                current.tally.findings.append(f"the delivery log: read from its start again, because {rejection}")
+                current.tally.findings.append(f"the delivery log: read again from its start, because {rejection}")
         return self._walk(Reading(covered_to=self.lost.reading().covered_to), current)
 
     def _walk(self, reading: Reading, current: Pass) -> bool:
@@ -142,7 +142,7 @@ class DeliveryCheck:
         every = [each for each in self.lost.all() if each.status_code not in REJECTED_PERMANENTLY]
         tally.add(Count.LOST, len(every))
         due = in_turn_by_installation(each for each in every if self._is_due(each, now=current.now))
-        # Requests that GitHub rejects take a call, too.
+        # Requests that GitHub rejects also count: each takes a call.
         tally.add(Count.POSTPONED, max(0, len(due) - REDELIVERED_AT_MOST))
         for lost in due[:REDELIVERED_AT_MOST]:
             if current.out_of_time():
@@ -151,7 +151,7 @@ class DeliveryCheck:
                 if self.lost.count_attempt(lost, at=current.now):
                     self._ask_github(lost)
                     about = f"delivery {lost.guid} ({lost.event}) of {lost.delivered_at}"
-                    tally.find(Count.REDELIVERED, f"{about}: did not arrive; redelivered")
+                    tally.report(Count.REDELIVERED, f"{about}: did not arrive; redelivered")
         return True
 
     def _is_due(self, lost: LostDelivery, *, now: str) -> bool:
@@ -165,7 +165,7 @@ class DeliveryCheck:
     def _ask_github(self, lost: LostDelivery) -> None:
         """A request without a response doesn't count as an attempt: the next pass repeats it.
 
-        A request that GitHub rejects counts. It would be rejected in every pass, and keep newer deliveries waiting.
+        A request that GitHub rejects counts. Otherwise it would be repeated in every pass, and delay newer deliveries.
         """
         try:
             self.log.redeliver(lost.delivery_id)
@@ -175,10 +175,10 @@ class DeliveryCheck:
 
 
 def in_turn_by_installation(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
-    """The first of each installation, then the second of each, and so on: a pass is shared among them.
+    """The first of each installation, then the second of each, and so on: installations share a pass.
 
-    Within an installation, those with the fewest attempts come first, then those that were requested longest ago: a
-    request without a response is no attempt, and must not come first in every pass. Then the oldest.
+    Within an installation, deliveries with the fewest attempts come first, then those that were requested longest ago,
+    then the oldest. A request without a response isn't an attempt, but must not come first in every pass.
     """
     queues: dict[int | None, list[LostDelivery]] = defaultdict(list)
     for each in sorted(lost, key=_urgency):
@@ -193,7 +193,7 @@ def _urgency(lost: LostDelivery) -> tuple[int, str, str, str]:
 
 @dataclass(slots=True, kw_only=True)
 class Walk:
-    """Rows of the log by GUID. The log keeps failed attempts, so a delivery is lost only if none has succeeded."""
+    """Rows of the log by GUID. The log keeps failed attempts, so a delivery is lost only if no attempt succeeded."""
 
     newest: str
     arrived: set[str] = field(default_factory=set)
@@ -219,7 +219,7 @@ class Walk:
         return sorted((each for guid, each in self.failed.items() if guid not in self.arrived), key=_urgency)
 
     def _fail(self, guid: str, row: Mapping[str, Any]) -> None:
-        """The newest attempt is the one to redeliver."""
+        """Keeps the newest attempt, which is the one to redeliver."""
         known, at = self.failed.get(guid), _delivered_at(row)
         if known is None or known.delivered_at < at:
             installation_id = row.get("installation_id")

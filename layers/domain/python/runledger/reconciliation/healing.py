@@ -1,4 +1,4 @@
-"""Corrections as the ledger records them."""
+"""Corrections, as inputs of the ledger."""
 
 from runledger.model.inputs import Conclusion, EventType, Facts, Receipt, Source, Status
 from runledger.model.job import Job
@@ -16,8 +16,8 @@ def describe(found: GitHubJob) -> str:
 
 
 def corrected_job(installation_id: int, found: GitHubJob, *, version: int, now: str) -> Receipt:
-    """Its id follows from GitHub's response and the job's version. So of two overlapping passes one changes the job,
-    and a later pass can make the same correction again.
+    """Its id is derived from GitHub's response and the job's version. So only one of two overlapping passes changes the
+    job, and a later pass can make the same correction again.
     """
     return Receipt(
         installation_id=installation_id,

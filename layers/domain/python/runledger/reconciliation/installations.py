@@ -1,4 +1,4 @@
-"""Confirms with GitHub that an installation was deleted or suspended, as a webhook reported, or corrects the record."""
+"""Checks on GitHub whether an installation was deleted or suspended, as a webhook reported, and corrects the record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SETTLED_SECONDS = 120
 AT_MOST = 100
 
 
-class GitHub(Protocol):
+class GitHubInstallations(Protocol):
     def installation(self, installation_id: int) -> InstallationReport | None:
         """None if the App has no such installation."""
 
@@ -24,7 +24,7 @@ class GitHub(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallationCheck:
     registry: InstallationsRegistry
-    github: GitHub
+    github: GitHubInstallations
 
     def check(self, current: Pass) -> bool:
         """False if time ran out. The oldest reports come first, so that none is deferred forever."""
@@ -35,7 +35,7 @@ class InstallationCheck:
             with current.tally.isolated(f"installation {each['installation_id']}"):
                 self._confirm(each, current)
         if left := len(reported[AT_MOST:]):
-            current.tally.find(Count.POSTPONED, f"{left} more reports about installations: deferred to the next pass")
+            current.tally.report(Count.POSTPONED, f"{left} more reports about installations: deferred to the next pass")
         return True
 
     def _confirm(self, reported: Mapping[str, Any], current: Pass) -> None:
@@ -46,15 +46,15 @@ class InstallationCheck:
         if not agreed and _reported_at(reported) > times.earlier(current.now, seconds=SETTLED_SECONDS):
             return
         if not self.registry.confirm(reported, found, at=current.now):
-            return  # another webhook changed it meanwhile; the next pass checks that one
+            return  # another webhook has changed it since; the next pass checks that report
         if agreed:
             finding = f"installation {installation_id}: {actual}, confirmed by GitHub"
-            current.tally.find(Count.INSTALLATIONS_CONFIRMED, finding)
+            current.tally.report(Count.INSTALLATIONS_CONFIRMED, finding)
         else:
             about = f"installation {installation_id}: reported as {reported['status']}, but {actual} on GitHub"
-            current.tally.find(Count.INSTALLATIONS_CORRECTED, f"{about}; corrected")
+            current.tally.report(Count.INSTALLATIONS_CORRECTED, f"{about}; corrected")
 
 
 def _reported_at(record: Mapping[str, Any]) -> str:
-    """Records of earlier versions have only the time of the change."""
+    """Records from earlier versions have only the time of the change."""
     return str(record.get("reported_at") or record["changed_at"])

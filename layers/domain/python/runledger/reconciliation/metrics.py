@@ -1,4 +1,4 @@
-"""Metrics and log lines of a pass. Each recorded event has its own."""
+"""Metrics and log lines of a pass. Recorded events have their own: see `recording.telemetry`."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ COUNTED = {
 }
 # Repositories are properties of the line: as a dimension, each would be billed as a metric.
 ORPHAN_DETAILS = ("runner_id", "installation_id", "repo_full_name", "job_id", "pool_name")
-# A sample of the orphan rate. `runledger.recording.telemetry` has the other one, for a runner that ended.
+# A sample of the orphan rate. `recording.telemetry` has the other one, for a runner that ended.
 BECAME_AN_ORPHAN = 100
 
 
@@ -31,7 +31,7 @@ def failed(item: str, error: Exception) -> None:
 
 
 def crashed() -> None:
-    """The pass has no report. If Lambda ends it at its time-out, only Lambda counts it."""
+    """For a pass without a report. If the function times out, only Lambda counts it."""
     logs.count("pass failed", {"level": "ERROR"}, {"PassesSucceeded": 0, "PassesFailed": 1})
 
 
@@ -41,7 +41,7 @@ def finished(report: PassReport) -> None:
         "ReconciliationDuration": report.duration_in_ms,
     }
     if report.kind is not PassKind.CLEANUP:
-        # A pass that ran out of time is neither: the next one continues.
+        # A pass that ran out of time has neither succeeded nor failed: the next one continues.
         metrics["PassesSucceeded"] = int(report.outcome is PassOutcome.SUCCESS)
         metrics["PassesFailed"] = int(report.outcome is PassOutcome.ERRORS)
     about = {"id": report.id, "pass": report.kind, "outcome": report.outcome, "summary": report.summary}

@@ -1,6 +1,6 @@
-"""What to ask GitHub about, and in which order.
+"""Which runs and jobs are compared with GitHub, and in which order.
 
-One call returns all jobs of a run, so calls grow with runs and not with jobs.
+One call returns all jobs of a run, so the number of calls depends on runs, not on jobs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True, kw_only=True)
 class OpenRun:
-    """`suspects` are its jobs that may be stuck. `conclusion` is there if a refresh has shown that it completed."""
+    """`suspects` are its jobs that may be stuck. `conclusion` is set if a refresh has shown that the run completed."""
 
     installation_id: int
     run_id: int
@@ -37,7 +37,7 @@ class OpenRun:
 
 
 def key_of(job: Job) -> RunKey | None:
-    """None without a run. The attempt is optional in scheduling events: then it is the first."""
+    """None without a run. The attempt is optional in launcher events, and then it is the first."""
     return None if job.run_id is None else RunKey(job.installation_id, job.run_id, job.run_attempt or 1)
 
 
@@ -50,7 +50,7 @@ def key_of_item(item: Mapping[str, Any]) -> RunKey:
 
 
 def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[OpenRun]:
-    """The run that was checked longest ago comes first, so the next pass continues where one ran out of time."""
+    """The run that was checked longest ago comes first, so a pass continues where the last one ran out of time."""
     found: dict[RunKey, OpenRun] = {}
     for item in known:
         if item.get("repo_full_name"):
@@ -73,16 +73,16 @@ def gather(suspects: Iterable[Job], known: Iterable[Mapping[str, Any]]) -> list[
 
 
 def closed_jobs(absences: Iterable[Absence]) -> list[Absence]:
-    """Jobs that were closed because GitHub had none; the one that was compared longest ago comes first."""
+    """Closed jobs that were missing on GitHub. The one that was compared longest ago comes first."""
     closed = [each for each in absences if each.closed_at and each.job_id is not None]
     return sorted(closed, key=lambda each: (each.compared_at or "", each.first_at))
 
 
 def in_another_order(jobs: Iterable[Job], current: Pass) -> list[Job]:
-    """Different in each pass, because nothing stores when they were checked."""
+    """The order differs in each pass, because nothing stores when a job was checked."""
     return sorted(jobs, key=lambda job: current.turn_of(job.job_id))
 
 
 def in_turn(*queues: Sequence[T]) -> list[T]:
-    """The first of each queue, then the second of each, and so on: a long queue starves no other."""
+    """The first of each queue, then the second of each, and so on, so that a long queue doesn't starve the others."""
     return [each for row in zip_longest(*queues) for each in row if each is not None]

@@ -10,13 +10,13 @@ from runledger.model.passes import INTERVAL_SECONDS, PassKind
 from runledger.model.runner import Runner
 from runledger.model.suspicion import Reason
 
-# A cleared runner isn't suspected again for this time: until then, a full pass has added the job that it works on.
+# A cleared runner isn't suspected again for this time, in which a full pass adds the job that it works on.
 RECHECK_SECONDS = INTERVAL_SECONDS[PassKind.FULL]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """How long a machine may be young, without a registration, or unchecked after its suspicion was cleared."""
+    """How long a machine counts as young, may be unregistered, and isn't suspected again after it was cleared."""
 
     grace_seconds: int
     registration_seconds: int
@@ -30,8 +30,8 @@ def lives(instance: Instance | None) -> bool:
 def suspicion(
     runner: Runner | None, job: Job | None, instance: Instance | None, *, ours: bool, now: str, waits: Waits
 ) -> Reason | None:
-    """A young runner is never suspected, because EC2, ECS and GitHub may list it minutes late. Nor is another
-    application's machine.
+    """A young runner is never suspected, because EC2, ECS and GitHub may list it minutes late. Another application's
+    machine isn't either.
 
     A machine that EC2 and ECS don't have is gone only if they have confirmed it before. Otherwise it is out of scope.
     """
@@ -52,7 +52,7 @@ def suspicion(
 
 
 def is_cleared(runner: Runner, *, now: str, waits: Waits) -> bool:
-    """Otherwise a busy runner would be suspected and cleared in turns."""
+    """Whether it was cleared recently. Otherwise a busy runner would be suspected and cleared in turns."""
     return (runner.suspicion_cleared_at or "") > times.earlier(now, seconds=waits.recheck_seconds)
 
 

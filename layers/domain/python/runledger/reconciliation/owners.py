@@ -1,4 +1,4 @@
-"""The installations that may have a machine's registration: its proven owner, or without proof every installation.
+"""The installations that may have a machine's registration: its proven owner or, without proof, every installation.
 
 A machine is stopped only after all of them have responded. If one can't be searched, an UnavailableError keeps the
 machine running, and the report of the pass shows it.
@@ -19,7 +19,7 @@ class Owners:
     installation may have runners before its first webhook, and accounts may be renamed.
 
     `former_accounts` returns the recorded installations whose account has, or once had, a name. Another account may
-    take the name of a renamed one.
+    take the former name of a renamed one.
 
     `repositories_without_app` returns the repositories whose webhooks come from hooks without an App.
     """
@@ -51,13 +51,13 @@ class Owners:
         if runner.proven_by == Proof.EVENT and runner.installation_id in found:
             return runner.installation_id
         if len(found) != 1:
-            known = "is or was the account of several installations" if found else "has no installation"
-            raise UnavailableError(f"a tag of runner {runner.runner_id} names {account}, which {known} of the App")
+            known = "belongs or belonged to several installations" if found else "has no installation"
+            raise UnavailableError(f"the owner tag of runner {runner.runner_id} is {account}, which {known} of the App")
         if runner.proven_by and runner.installation_id not in (NO_INSTALLATION, found[0]):
             # Two proofs disagree, or the account's name now belongs to another account.
             other = runner.installation_id
             raise UnavailableError(
-                f"a tag of runner {runner.runner_id} names {account}, but it belongs to installation {other}"
+                f"the owner tag of runner {runner.runner_id} is {account}, but installation {other} owns the runner"
             )
         return found[0]
 
@@ -68,7 +68,7 @@ class Owners:
         return sorted(found | (accounts.keys() & set(self.former_accounts(account)) if found else set()))
 
     def _all(self) -> list[int]:
-        """Fails if a repository without the App belongs to an account without it: its runners can't be listed."""
+        """Fails if a repository without the App belongs to an account without the App: its runners can't be listed."""
         accounts = self.accounts()
         covered = {login.lower() for login in accounts.values()}
         if uncovered := {account_of(repo) for repo in self.repositories_without_app()} - covered:

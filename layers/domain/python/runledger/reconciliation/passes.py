@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from zlib import crc32
 
+from runledger.model import times
 from runledger.model.passes import PassKind
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.tally import Tally
@@ -10,7 +11,7 @@ from runledger.reconciliation.tally import Tally
 
 @dataclass(slots=True)
 class RateLimitUse:
-    """The installations that a part has called, and those that it was not allowed to call."""
+    """The installations for which a part has called GitHub, and those for which it was not allowed to."""
 
     allowed: set[int] = field(default_factory=set)
     refused: set[int] = field(default_factory=set)
@@ -55,10 +56,9 @@ class Pass:
         return has_budget
 
     def may_ask(self, installation_id: int) -> bool:
-        """Whether another call to GitHub may start: there is time, and rate limit that isn't reserved for others."""
+        """Whether another call to GitHub may start: neither the remaining time nor the rate limit is reserved."""
         return self.has_budget(installation_id) and not self.out_of_time()
 
     def turn_of(self, item: object) -> int:
         """Sorts items differently in each scheduled pass: those that fail in every pass must not starve the others."""
-        minute = self.now[: len("2025-01-15T10:00")]
-        return crc32(f"{minute} {item}".encode())
+        return crc32(f"{times.minute_of(self.now)} {item}".encode())

@@ -20,7 +20,7 @@ from runledger.tables.passes import PassesTable, new_pass_id
 
 # Returns False if time ran out.
 Part = Callable[[Pass], bool]
-# Reserved for storing the report after the last call to GitHub, which may hang until then.
+# Reserved for storing the report. The last call to GitHub may hang until then.
 SECONDS_TO_FINISH = 30
 
 
@@ -63,7 +63,7 @@ class Reconciler:
     ) -> PassReport:
         """Cleans up one orphan on request, without waiting for its grace period.
 
-        `installations` are those that the caller is limited to, None for all. The whole rate limit may be used.
+        `installations` limits the caller; None means all. The whole rate limit may be used.
         """
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=0)
         current = self._start(PassKind.CLEANUP, pass_id, bounds, requested_by)
@@ -74,8 +74,8 @@ class Reconciler:
             outcome = cleanup.clean(runner_id, current, installations=installations)
             report_outcome(f"{runner_id}:", outcome, current.tally)
             result = outcome.result
-        trouble = current.tally.findings[-1].removeprefix(f"runner {runner_id}: ")
-        return self._finish(current, (), result=result or f"Not cleaned: {trouble}")
+        problem = current.tally.findings[-1].removeprefix(f"runner {runner_id}: ")
+        return self._finish(current, (), result=result or f"Not cleaned: {problem}")
 
     def _start(self, kind: PassKind, pass_id: str | None, bounds: Bounds, requested_by: str | None) -> Pass:
         """A scheduled pass has no id yet. A requested one is already stored under its id."""
@@ -102,11 +102,11 @@ class Reconciler:
         return parts
 
     def _active(self) -> list[int]:
-        """Read when a part starts, so that it includes what was confirmed earlier in the pass."""
+        """Read when a part starts, so that it reflects what was confirmed earlier in the pass."""
         return self.installations.active(unconfirmed_too=self.confirmation is not None)
 
     def _run_parts(self, parts: Mapping[str, Part], current: Pass) -> tuple[str, ...]:
-        """Returns the parts that did not finish. If the order isn't known, every part runs in the usual one."""
+        """Returns the parts that did not finish. If the stored order can't be read, the usual order is used."""
         names, first = list(parts), None
         with current.tally.isolated("the order of the parts"):
             first = self.passes.first_part(current.kind)
@@ -118,8 +118,8 @@ class Reconciler:
             current.use.begin()
             with current.tally.isolated(f"the {name}"):
                 finished = parts[name](current)
-            # The next pass starts with the part after one that has used up the time or the rate limit: a part that
-            # fills every pass starves no other.
+            # If a part uses up the time or the rate limit, the next pass starts with the part after it, so that no part
+            # starves the others.
             following = order[(number + 1) % len(order)]
             if not finished:
                 self._begin_next_with(next_first or following, current)
@@ -128,7 +128,7 @@ class Reconciler:
                 next_first = following
             refused |= bool(current.use.refused)
         if refused and next_first is None:
-            next_first = first  # no part got any rate limit: the one whose turn it is waits for the next
+            next_first = first  # no rate limit was left for any part: the next pass starts with the same part
         if first or next_first:
             self._begin_next_with(next_first, current)
         return ()

@@ -1,4 +1,4 @@
-"""Requests for a runner: an event on the bus, for a launcher to act on, and an event in the job's history."""
+"""Requests for a runner: an event on the bus for launchers, and an event in the job's history."""
 
 import json
 from collections.abc import Callable
@@ -22,9 +22,10 @@ class RunnerRequests:
     record: Callable[[Receipt], Decision]
 
     def request(self, job: Job, *, at: str) -> Decision | None:
-        """None if another pass has made this request. It is recorded before it is sent, so only one pass sends it.
+        """None if another pass has made this request. The request is recorded before it is sent, so only one pass sends
+        it.
 
-        After a crash in between, this request is never sent. The next one follows after the usual pause.
+        After a crash in between, it is never sent. The next request follows after the usual pause.
         """
         number = (job.runner_requests or 0) + 1
         request_id = f"runner request {number} for {job.installation_id}#{job.job_id}"

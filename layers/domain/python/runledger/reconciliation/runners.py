@@ -18,16 +18,16 @@ from runledger.reconciliation.tally import Count, Tally
 from runledger.runners.fleet import kind_of
 from runledger.tables.cleanups import lease_expired_before
 
-# After the end of the grace period.
+# Counted from the end of the grace period.
 OVERDUE_SECONDS = 600
-STOPPED_FOR = [reason for reason in Reason if reason.is_alive]
+STOPPED_FOR = [reason for reason in Reason if reason.machine_is_running]
 
 
 def report_outcome(about: str, outcome: CleanupOutcome, tally: Tally) -> None:
-    """Only stopped machines are counted, whether a person or a scheduled pass cleans up."""
+    """Counts only stopped machines, whether a person or a scheduled pass cleans up."""
     finding = f"runner {about} {outcome}"
     if outcome is CleanupOutcome.CLEANED:
-        tally.find(Count.CLEANED, finding)
+        tally.report(Count.CLEANED, finding)
     else:
         tally.findings.append(finding)
 
@@ -58,11 +58,11 @@ class RunnerCheck:
         if current.is_full:
             instances |= self.cleanup.fleet.ours()  # also machines that the ledger doesn't have
         jobs = self._jobs(runners)
-        # In cleanup or cleaned: EC2 lists an instance for an hour after its end.
+        # Being cleaned up, or cleaned: EC2 lists an instance for an hour after its end.
         inactive = table.among(instances.keys() - runners.keys())
         self._count(runners, instances, current.tally)
         crashed = self._crashed_cleanups(current)
-        # Nothing stores when a runner was checked, so the order is another one in each pass.
+        # Nothing stores when a runner was checked, so the order differs in each pass.
         for runner_id in sorted(crashed.keys() | ({*runners, *instances} - inactive.keys()), key=current.turn_of):
             if current.out_of_time():
                 return False
@@ -87,9 +87,9 @@ class RunnerCheck:
         runner_id, runner, now = candidate.runner_id, candidate.runner, current.now
         if runner is not None and runner.contested_at:
             claimants = f"installations {runner.installation_id} and {runner.contested_by}"
-            current.tally.find(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
+            current.tally.report(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
         if runner is not None and candidate.instance is not None and runner.confirmed_at is None:
-            self.cleanup.tracker.confirmed(candidate.instance, at=now)
+            self.cleanup.tracker.record_confirmed(candidate.instance, at=now)
         reason = self._check(candidate, current)
         suspected_at = runner.suspected_at if runner else None
         if isinstance(reason, Cleared):
@@ -102,7 +102,7 @@ class RunnerCheck:
             self._suspect(candidate, reason, current)
             return
         due = suspected_at <= times.earlier(now, seconds=self.cleanup.waits.grace_seconds)
-        if due and (self.enforce or not reason.is_alive):
+        if due and (self.enforce or not reason.machine_is_running):
             self._clean(runner_id, reason, current)
 
     def _check(self, candidate: Candidate, current: Pass) -> Reason | Cleared:
@@ -116,12 +116,12 @@ class RunnerCheck:
             raise
 
     def _count_orphan(self, runner: Runner | None, reason: Reason, current: Pass) -> None:
-        current.tally.add(Count.ORPHANS if reason.is_alive else Count.STALE)
-        if runner and reason.is_alive:
+        current.tally.add(Count.ORPHANS if reason.machine_is_running else Count.STALE)
+        if runner and reason.machine_is_running:
             self._count_overdue(runner, current)
 
     def _count_overdue(self, runner: Runner, current: Pass) -> None:
-        """Also for a cleanup that died and is tried again: GitHub may not respond for hours."""
+        """Also for a crashed cleanup that is tried again: GitHub may not respond for hours."""
         overdue = times.earlier(current.now, seconds=self.cleanup.waits.grace_seconds + OVERDUE_SECONDS)
         if runner.suspected_reason in STOPPED_FOR and (runner.suspected_at or current.now) <= overdue:
             current.tally.add(Count.OVERDUE)
@@ -149,13 +149,13 @@ class RunnerCheck:
             if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
                 self.cleanup.tracker.prove(runner_id, installation_id=owner, owner_name=name, at=now)
-        if reason.is_alive and runner and runner.suspected_reason in STOPPED_FOR:
+        if reason.machine_is_running and runner and runner.suspected_reason in STOPPED_FOR:
             # It is still the same orphan: only the reason has changed, for example because its job was cancelled.
             about["since"] = runner.suspected_at
         suspected = table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about)
-        if suspected and reason.is_alive:
+        if suspected and reason.machine_is_running:
             current.tally.suspected.append(suspected)
-            current.tally.find(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
+            current.tally.report(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 
     def _clean(self, runner_id: str, reason: str, current: Pass) -> None:
         outcome = self.cleanup.clean(runner_id, current)
@@ -168,7 +168,10 @@ class RunnerCheck:
         return {each.runner_id: each for each in cleaning if (each.cleaning_since or "") <= expired}
 
     def _is_ours(self, runner: Runner, instances: Mapping[str, Instance]) -> bool:
-        """EC2 reports every instance of the account. One without a job or a runner's tags is another application's."""
+        """EC2 reports every instance of the account.
+
+        An instance without a job and without runner tags belongs to another application.
+        """
         if runner.job_id is not None or runner.intended_job_id is not None:
             return True
         instance = instances.get(runner.runner_id)

@@ -43,9 +43,9 @@ FINDINGS_KEPT, FINDING_LENGTH, FINDINGS_BYTES = 200, 1000, 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassReport:
-    """`parts_left` are the parts that did not finish; the next pass continues with them.
+    """`parts_left` holds the parts that did not finish; the next pass continues with them.
 
-    `result` is that of a cleanup on request, as a sentence.
+    `result` is the result of a requested cleanup, as a sentence.
     """
 
     id: str

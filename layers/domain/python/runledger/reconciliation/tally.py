@@ -49,8 +49,8 @@ STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 class Tally:
     """`warn` is called once for each error, with the item that failed.
 
-    `suspected` are the runners that became orphans in this pass, and `stopped` are orphans with their cleanup latency
-    in seconds.
+    `suspected` holds the runners that became orphans in this pass, and `stopped` the stopped orphans with their cleanup
+    latency in seconds.
     """
 
     warn: Callable[[str, Exception], None]
@@ -62,7 +62,7 @@ class Tally:
     def add(self, count: Count, number: int = 1) -> None:
         self.counts[count] += number
 
-    def find(self, count: Count, finding: str) -> None:
+    def report(self, count: Count, finding: str) -> None:
         self.counts[count] += 1
         self.findings.append(finding)
 
@@ -72,9 +72,9 @@ class Tally:
         try:
             yield
         except UnavailableError as unavailable:
-            self.find(Count.POSTPONED, f"{item}: deferred to the next pass: {unavailable}")
+            self.report(Count.POSTPONED, f"{item}: deferred to the next pass: {unavailable}")
         except Exception as error:
-            self.find(Count.ERRORS, f"{item}: {error}")
+            self.report(Count.ERRORS, f"{item}: {error}")
             self.warn(item, error)
 
     @property

@@ -18,7 +18,7 @@ from runledger.tables.runs import RunsTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UninstalledCheck:
-    """Their machines become orphans. These are reported but not stopped: whether they are busy can't be checked."""
+    """Their machines become orphans. They are reported but not stopped, because nothing shows whether they are busy."""
 
     registry: InstallationsRegistry
     jobs: JobsTable
@@ -37,7 +37,7 @@ class UninstalledCheck:
                     with current.tally.isolated(about):
                         self.record(healing.closed_job(job, now=current.now, reason=healing.UNINSTALLED))
                         finding = f"{about}: {job.status} in the ledger, {healing.UNINSTALLED}; closed as cancelled"
-                        current.tally.find(Count.CLOSED, finding)
+                        current.tally.report(Count.CLOSED, finding)
             for run in gather((), self.runs.open(installation_id)):
                 if current.out_of_time():
                     return False

@@ -14,9 +14,9 @@ from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waitin
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # received before: adds a line of history, and at most a newer time of the same status
+    DUPLICATE = "duplicate"  # received before: adds a history line, and at most updates the time of the current status
     REPEATED = "repeated"  # our own retry of a recorded input: changes nothing
-    IGNORED = "ignored"  # about a machine that the job doesn't have, or no news about it: changes nothing
+    IGNORED = "ignored"  # about a machine that isn't the job's, or nothing new about it: changes nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class RegisterRepository:
 class CountJob:
     """Updates the counters of the job's run.
 
-    That happens for the first input, at completion, and if an input corrects the conclusion or the age of the job.
+    That happens at the first input, at completion, and if an input corrects the job's conclusion or creation time.
     """
 
     job: Job
@@ -50,7 +50,7 @@ class NameRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerNamed:
+class LookUpRunner:
     """GitHub has named the job's runner.
 
     The name may contain the id of a machine that no launcher reported, or of the planned machine in a later life.
@@ -60,20 +60,20 @@ class RunnerNamed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interrupted:
+class NoteInterrupted:
     """The job failed and its runner was interrupted. When the run has completed, the job can be re-run."""
 
     job: Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotInterrupted:
+class NoteNotInterrupted:
     """A later input shows that the job was not interrupted, or that it succeeded: no re-run because of it."""
 
     job: Job
 
 
-Effect = RegisterRepository | CountJob | NameRun | Waiting | RunnerNamed | Interrupted | NotInterrupted
+Effect = RegisterRepository | CountJob | NameRun | Waiting | LookUpRunner | NoteInterrupted | NoteNotInterrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
-    may_be_repeated: bool = False  # its line of history may exist already: the job may have dropped its token
+    may_be_repeated: bool = False  # its history line may exist already: the job may have dropped its token
 
     @property
     def is_news(self) -> bool:
@@ -182,7 +182,7 @@ def _effects(before: Job | None, after: Job, receipt: Receipt) -> tuple[Effect, 
     elif before is not None and before.run_is_known and _names_run(before, after):
         effects.append(NameRun(job=after))
     if _names_runner(before, after, receipt) or _begins_later_life(before, after):
-        effects.append(RunnerNamed(job=after))
+        effects.append(LookUpRunner(job=after))
     if _calls_for_rerun(after) != (before is not None and _calls_for_rerun(before)):
         effects.append(interruption_of(after))
     if (waiting := gate_of(after)) and (before is None or not _waits_at(waiting, before)):
@@ -234,16 +234,16 @@ def _names_runner(before: Job | None, after: Job, receipt: Receipt) -> bool:
 
 
 def _begins_later_life(before: Job | None, after: Job) -> bool:
-    """The start of the job, or the earlier end of its machine, is new. An end that is recorded again counts again."""
-    return after.outlived_its_end and not (before is not None and before.outlived_its_end)
+    """The start of the job, or the earlier end of its machine, is new. An end that is recorded again is new again."""
+    return after.machine_was_restarted and not (before is not None and before.machine_was_restarted)
 
 
-def interruption_of(job: Job) -> Interrupted | NotInterrupted:
-    return Interrupted(job=job) if _calls_for_rerun(job) else NotInterrupted(job=job)
+def interruption_of(job: Job) -> NoteInterrupted | NoteNotInterrupted:
+    return NoteInterrupted(job=job) if _calls_for_rerun(job) else NoteNotInterrupted(job=job)
 
 
 def _calls_for_rerun(job: Job) -> bool:
-    """Whether its run can be re-run because this job was interrupted. The guess of an end doesn't prove that."""
+    """Whether its run can be re-run because this job was interrupted. An estimated completion doesn't count."""
     ended = job.run_is_known and job.status is Status.COMPLETED and job.conclusion in RERUN_CONCLUSIONS
     return ended and bool(job.was_interrupted) and not job.completed_at_is_guessed
 

@@ -3,17 +3,17 @@
     read the job ── decide ── put the event ── apply effects ── save the job
                       ▲                              │             │
                       ├──── a review was recorded ◄──┘             │
-                      └──── the job was changed meanwhile ◄────────┘
+                      └──── another process saved the job ◄────────┘
 
 Until the job is saved the receipt isn't recorded, and every step can be done again. So a crash anywhere followed by a
 retry of the same receipt leaves the same tables as no crash.
 
 A message about a machine may be obsolete when it is retried, because another input was recorded in between. Then
-nothing replaces what the first attempt has written, and `take_back_leftovers` corrects it.
+nothing replaces what the first attempt wrote, and `take_back_leftovers` corrects it.
 
-A job that joins a gate gets the reviews that are already recorded. They change the job, so the receipt is decided on
-again at once: saving the first decision could only fail. Joining is the last effect: a review has fewer details of the
-run, so the job's own receipt must create the run first.
+A job that joins a gate gets the reviews that are already recorded. They change the job, so the first decision can't be
+saved any more, and the receipt is decided on again at once. Joining is the last effect: a review has fewer details of
+the run, so the job's own receipt must create the run first.
 """
 
 import random
@@ -31,16 +31,16 @@ from runledger.recording.decision import (
     CountJob,
     Decision,
     Effect,
-    Interrupted,
+    LookUpRunner,
     NameRun,
-    NotInterrupted,
+    NoteInterrupted,
+    NoteNotInterrupted,
     Outcome,
     RegisterRepository,
-    RunnerNamed,
     decide,
     interruption_of,
 )
-from runledger.recording.follow_up import FollowUps
+from runledger.recording.follow_up_queue import FollowUps
 from runledger.recording.leftovers import unsaved
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
@@ -54,12 +54,12 @@ LONGEST_PAUSE_SECONDS = 0.2
 
 
 def pause(tries: int) -> None:
-    """Longer and more random after each lost race."""
+    """Exponential backoff with full jitter."""
     time.sleep(random.uniform(0, min(LONGEST_PAUSE_SECONDS, 0.005 * 2**tries)))  # noqa: S311
 
 
 def _contended(installation_id: int, job_id: int) -> ContendedError:
-    return ContendedError(f"job {installation_id}#{job_id} was changed {TRIES} times meanwhile")
+    return ContendedError(f"gave up on job {installation_id}#{job_id} after {TRIES} concurrent changes")
 
 
 class Reviewed(LostRace):
@@ -79,10 +79,10 @@ class Ledger:
     pause: Callable[[int], None] = pause
     defer: Callable[[Review], None] | None = None  # to a function that has more time
     recorded: Callable[[Input, Decision | None], None] = lambda _input, _decision: None
-    """Called once for each input, after it was recorded, wherever it came from."""
+    """Called once for each input, after it was recorded, whatever its source."""
 
     def dispatch(self, entry: Input) -> Decision | None:
-        """A receipt is decided on; a report is one guarded write."""
+        """A receipt is recorded on its job; a report is one conditional write."""
         if isinstance(entry, Receipt):
             return self.record(entry)
         match entry:
@@ -99,7 +99,7 @@ class Ledger:
         return None
 
     def _review(self, review: Review) -> None:
-        """One approval may concern hundreds of jobs. More than one part is deferred, because intake has seconds."""
+        """One approval may affect hundreds of jobs. Several parts are deferred: intake must respond within seconds."""
         if review.jobs is not None:
             approvals.apply(review, self.deployments, self.record)
             return
@@ -126,7 +126,7 @@ class Ledger:
             except LostRace as lost:
                 job = lost.current or self._read(receipt, consistent=True)
         else:
-            # A message about a machine may be ignored, and then no condition shows that the job was out of date.
+            # A message about a machine may be ignored, and then no conditional write detects a stale job.
             job = self._read(receipt, consistent=receipt.is_about_machine)
         return self._record_on(job, receipt, joined)
 
@@ -156,7 +156,7 @@ class Ledger:
             except Reviewed as reviewed:
                 lost, job = decision, reviewed.current
             except LostRace:
-                # The job that came with the refusal may be out of date after the pause.
+                # The item that the failed write returned may be stale after the pause.
                 lost = decision
                 self.pause(tries)
                 job = self._read(receipt, consistent=True)
@@ -172,14 +172,14 @@ class Ledger:
         saved_by_another = now.job.inputs.count(receipt.token) >= lost.job.inputs.count(receipt.token)
         if now.outcome is Outcome.IGNORED and not saved_by_another:
             self.events.put(replace(now.event, short_id=lost.event.short_id))
-        if any(isinstance(each, Interrupted | NotInterrupted) for each in lost.effects):
+        if any(isinstance(each, NoteInterrupted | NoteNotInterrupted) for each in lost.effects):
             self._apply(interruption_of(now.job))
 
     def take_back_leftovers(self, installation_id: int, job_id: int) -> None:
         """Corrects what an attempt that died or failed has written about a machine, unless it was recorded since.
 
-        The job gets a new version first. A process that has decided on the old one can't save it any more, so neither
-        its event nor its note of an interruption can be among those that are corrected here and saved later.
+        The job gets a new version first. A process that decided on the old version can then no longer save it. So
+        nothing that is corrected here can be committed afterwards.
         """
         events = self.events.changes_by_machines(installation_id, job_id)
         for tries in range(TRIES):
@@ -200,7 +200,7 @@ class Ledger:
         raise _contended(installation_id, job_id)
 
     def _commit(self, before: Job | None, decision: Decision, joined: set[Waiting]) -> Decision:
-        """`joined` are the gates that earlier tries have joined: nothing has to be done there again."""
+        """`joined` holds the gates that an earlier try has joined. They are skipped."""
         for effect in decision.effects:
             if not isinstance(effect, Waiting):
                 self._apply(effect)
@@ -224,14 +224,14 @@ class Ledger:
                 self.runs.count(effect.job, first=effect.first, is_guess=effect.is_guess)
             case NameRun():
                 self.runs.name(effect.job)
-            case RunnerNamed():
+            case LookUpRunner():
                 self.follow_ups.look_up_runner(effect.job)
-            case Interrupted():
+            case NoteInterrupted():
                 if self.runs.note_interrupted(effect.job).may_be_rerun(self.rerun):
                     self.follow_ups.consider_rerun(effect.job)
-            case NotInterrupted():
+            case NoteNotInterrupted():
                 self.runs.note_not_interrupted(effect.job)
 
     def _read(self, receipt: Receipt, *, consistent: bool = False) -> Job | None:
-        """The first read is eventually consistent, at half the price: a decision on an old job can't be saved."""
+        """The first read is eventually consistent, at half the price: a decision on a stale job can't be saved."""
         return self.jobs.get(receipt.installation_id, receipt.job_id, consistent=consistent)

@@ -17,7 +17,7 @@ def unsaved(job: Job, events: Iterable[Event]) -> list[Event]:
 
 
 def _is_saved(job: Job, event: Event) -> bool:
-    """Each time an input changes the job, it gets another event, and the job keeps its token once more."""
+    """Each time an input changes the job, another event is written and the job stores the token again."""
     receipt = Receipt(
         installation_id=event.installation_id,
         job_id=event.job_id,

@@ -1,4 +1,4 @@
-"""A job from its history, for jobs whose item is lost: `decide` writes the changes that are applied here. Pure."""
+"""Rebuilds a job whose item is lost from its history, by applying the changes that `decide` wrote. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -48,7 +48,7 @@ def replay(events: Iterable[Event], identity: Mapping[str, Any] | None = None) -
 
 
 def _reported_at(lines: Iterable[Event], status: Status) -> dict[str, str | None]:
-    """The newest report of each, which a job has until a runner is scheduled."""
+    """The newest report of each status. A job keeps them until a runner is scheduled."""
     if status.rank > Status.QUEUED.rank:
         return {}
     return {

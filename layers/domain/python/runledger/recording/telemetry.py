@@ -33,7 +33,7 @@ EVENT_METRICS = {
     EventType.RUNNER_REQUESTED: "RunnersRequested",
     EventType.JOB_RECONCILED: "JobsReconciled",
 }
-# From its start on, all that is known about a job is in its log lines, under the names of the table's attributes.
+# Once a job has started, its log lines contain everything known about it, under the table's attribute names.
 DETAILS = (
     *("conclusion", "runner_name", "instance_type", "instance_lifecycle", "pool_name", "scheduled_at"),
     *("internal_queue_duration_in_ms", "usage_in_seconds"),

@@ -157,4 +157,4 @@ def _starts(since: str, until: str, bucket: Bucket) -> Iterator[str]:
     at, days = start_of(since, bucket), 7 if bucket is Bucket.WEEK else 1
     while at < until:
         yield at
-        at = times.earlier(at, seconds=-days * times.SECONDS_PER_DAY)
+        at = times.later(at, seconds=days * times.SECONDS_PER_DAY)

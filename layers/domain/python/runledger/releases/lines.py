@@ -70,7 +70,7 @@ class Lines:
         Two rebuilds have the same run if the run was first assigned to an older claim, before GitHub's response named
         the right one.
         """
-        began_by = times.earlier(run.get("created_at") or self.now(), seconds=-TOLERANCE_SECONDS)
+        began_by = times.later(run.get("created_at") or self.now(), seconds=TOLERANCE_SECONDS)
         rebuilds = self.table.rebuilds(run["installation_id"], run["repo_full_name"], until=began_by)[-MOST_OPEN:]
         items = [(line, name, self.table.dependent(line, name) or {}) for line, name in rebuilds]
         if found := [(line, name) for line, name, item in items if item.get("run_id") == run["run_id"]]:

@@ -211,7 +211,7 @@ def _ran_at(item: Mapping[str, Any], at: str) -> bool:
     if "dispatched_at" not in item:
         return False
     began, ended = item["dispatched_at"], item.get("completed_at")
-    latest = times.earlier(ended, seconds=-JOIN_SECONDS) if ended else times.NEVER
+    latest = times.later(ended, seconds=JOIN_SECONDS) if ended else times.NEVER
     return times.earlier(began, seconds=TOLERANCE_SECONDS) <= at <= latest
 
 

@@ -27,7 +27,7 @@ class PublicationQueue:
     url: str
 
     @translate_errors("the publication queue")
-    def send(self, publication: Publication, *, digest: str | None = None) -> None:
+    def send(self, publication: Publication, digest: str | None = None) -> None:
         """SQS drops a second input with the same `digest`. The default is a hash of the publication."""
         values = dataclasses.asdict(publication)
         body = message_format.stamp({"publication": values}, correlation_id=logs.correlation_id())
@@ -57,8 +57,7 @@ class RebuildQueue:
 def read_publication(message: str) -> Publication:
     """Raises Malformed or NewerMessage if `PublicationQueue` didn't create the message."""
     values = payload.section(message_format.parse(message), "publication")
-    found: Publication = message_format.read(Publication, values)
-    return found
+    return message_format.read(Publication, values)
 
 
 def read_line(message: str) -> LineKey:

@@ -1,4 +1,4 @@
-"""Events of EC2 and ECS about machines. They contain no owner: that is in the runners table."""
+"""EC2 and ECS events about machines. They contain no owner: the runners table does."""
 
 from runledger.model import payload
 from runledger.model.errors import Malformed
@@ -9,9 +9,10 @@ from runledger.runners.tracker import RunnerTracker
 
 
 def record(event: Json, tracker: RunnerTracker) -> None:
-    """Records one event of EventBridge. Warnings are best effort, so an end without a warning has the same effect.
+    """Records one EventBridge event. Warnings are best effort, so an end without a warning has the same effect.
 
-    Events of accounts and regions out of scope are ignored, because EC2 and ECS can't be called there to confirm them.
+    Events from accounts and regions out of scope are ignored, because EC2 and ECS can't be called there to confirm
+    them.
     """
     kind = payload.required_text(event, "detail-type")
     detail = payload.section(event, "detail")
@@ -20,36 +21,36 @@ def record(event: Json, tracker: RunnerTracker) -> None:
     if not tracker.scope.covers(place):
         return
     if kind == AwsEvent.WARNING:
-        tracker.interrupted(_instance_id(detail), at=at, place=place)
+        tracker.record_warning(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.REBALANCE:
-        tracker.rebalance_recommended(_instance_id(detail), at=at, place=place)
+        tracker.record_rebalance(_instance_id(detail), at=at, place=place)
     elif kind == AwsEvent.INSTANCE_STATE:
         _record_instance_state(detail, tracker, at=at, place=place)
     elif kind == AwsEvent.TASK_STATE:
         _record_task_state(detail, tracker, at=at, place=place)
     else:
-        raise Malformed("detail-type", f"is {kind}, which is not an event of a runner")
+        raise Malformed("detail-type", f"is {kind}, which isn't a runner event")
 
 
 def _record_instance_state(detail: Json, tracker: RunnerTracker, *, at: str, place: Place) -> None:
     state = payload.required_text(detail, "detail.state")
     if state == "running":
-        tracker.attached(_instance_id(detail), at=at, place=place)
+        tracker.record_start(_instance_id(detail), at=at, place=place)
     elif state in ENDING:
-        tracker.terminated(_instance_id(detail), at=at, place=place, reason=state)
+        tracker.record_end(_instance_id(detail), at=at, place=place, reason=state)
 
 
 def _record_task_state(detail: Json, tracker: RunnerTracker, *, at: str, place: Place) -> None:
     task = payload.required_text(detail, "detail.taskArn")
     stopping = payload.instant(detail, "stoppingAt") or at
     if detail.get("stopCode") == SPOT_INTERRUPTION:
-        tracker.interrupted(task, at=stopping, place=place)
+        tracker.record_warning(task, at=stopping, place=place)
     if detail.get("lastStatus") == "STOPPED":
         reason = payload.text(detail, "stoppedReason")
         stopped = payload.instant(detail, "stoppedAt") or at
-        tracker.terminated(task, at=stopped, place=place, reason=reason)
+        tracker.record_end(task, at=stopped, place=place, reason=reason)
     elif detail.get("lastStatus") == "RUNNING" and detail.get("desiredStatus") == "RUNNING":
-        tracker.attached(task, at=payload.instant(detail, "startedAt") or at, place=place)
+        tracker.record_start(task, at=payload.instant(detail, "startedAt") or at, place=place)
 
 
 def _instance_id(detail: Json) -> str:

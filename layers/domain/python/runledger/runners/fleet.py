@@ -16,10 +16,10 @@ from runledger.runners.instances import describe, describe_tasks, running_tasks,
 
 NO_SUCH_INSTANCE = "InvalidInstanceID.NotFound"
 NO_SUCH_TASK = "task was not found"
-PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}  # by the start of their regions
+PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}  # by the prefix of their regions
 
 
-def _ignore(_trouble: UnavailableError) -> None:
+def _ignore(_error: UnavailableError) -> None:
     pass
 
 
@@ -27,8 +27,8 @@ def _ignore(_trouble: UnavailableError) -> None:
 class Fleet:
     """Machines of one account, in the regions of `scope`.
 
-    Only machines with all of `tags` are stopped; if `tags` is empty, none is. A machine with one of `keep_tags` is not
-    stopped either: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
+    Only machines with all of `tags` are stopped; if `tags` is empty, none is. A machine with one of `keep_tags` is
+    never stopped: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
     `client` returns the client of a service in a region. `postponed` is called when EC2 or ECS does not respond.
     """
 
@@ -44,17 +44,17 @@ class Fleet:
         """By id. Missing machines are omitted."""
         ids = set(runner_ids)
         tasks = {each for each in ids if kind_of(each) is RunnerKind.ECS}
-        with self._counted():
+        with self._reporting_postponed():
             return self._instances(ids - tasks) | self._tasks(tasks)
 
     def find(self, runner_id: str, kind: RunnerKind) -> Instance | None:
         """One machine. If a task's id contains no cluster, all of `clusters` are searched."""
-        with self._counted():
+        with self._reporting_postponed():
             found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
         return next(iter(found.values()), None)
 
     def arns_of(self, task_id: str) -> list[str]:
-        """Those that a task may have whose id contains no cluster."""
+        """The ARNs that a task can have if its id contains no cluster."""
         account = self.scope.account_id
         return [
             f"arn:{_partition(region)}:ecs:{region}:{account}:task/{cluster}/{task_id}"
@@ -66,7 +66,7 @@ class Fleet:
         if not self.tags:
             return {}
         found: dict[str, Instance] = {}
-        with self._counted():
+        with self._reporting_postponed():
             for region in self.scope.regions:
                 found |= tagged(self.client("ec2", region), self.tags, pool_tags=self.pool_tags)
                 for cluster in self.clusters:
@@ -84,7 +84,7 @@ class Fleet:
         return self.is_runner(instance) and not must_stay(instance.tags, self.keep_tags)
 
     def stop(self, instance: Instance, *, reason: str) -> None:
-        """Succeeds if the machine is already gone. Raises ValueError if it is out of scope: a defect of the caller."""
+        """Succeeds if the machine is already gone. Raises ValueError if it is out of scope: a bug in the caller."""
         if not self.scope.covers(instance.place):
             raise ValueError(f"runner {instance.runner_id} is not in an account and region of this deployment")
         assert instance.region is not None
@@ -120,11 +120,11 @@ class Fleet:
         return found
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _reporting_postponed(self) -> Iterator[None]:
         try:
             yield
-        except UnavailableError as trouble:
-            self.postponed(trouble)
+        except UnavailableError as error:
+            self.postponed(error)
             raise
 
 
@@ -147,6 +147,6 @@ def _names_cluster(task_id: str) -> bool:
 
 
 def cluster_of(task_arn: str) -> str:
-    """In a task's ARN the cluster is between `task/` and the id. Old ARNs contain none."""
+    """In a task's ARN the cluster is between `task/` and the id. Old ARNs contain no cluster."""
     parts = task_arn.rpartition(":task/")[2].split("/")
     return parts[0] if len(parts) > 1 else "default"

@@ -14,7 +14,7 @@ from runledger.model.places import Place, place_of
 from runledger.model.runner_names import INSTANCE, POOL_TAGS, TASK_ARN
 from runledger.platform.availability import translate_errors
 
-# EC2 accepts a thousand, but then takes longer than a client waits.
+# EC2 accepts a thousand, but then takes longer than the client's time-out.
 MAX_INSTANCES_PER_CALL = 100
 MAX_TASKS_PER_CALL = 100
 
@@ -131,7 +131,7 @@ def _tasks(ecs: Any, cluster: str, ids: list[str]) -> list[dict[str, Any]]:
 
 def _instance(response: Mapping[str, Any], place: Place, pool_tags: Sequence[str]) -> Instance:
     tags = {tag["Key"]: tag["Value"] for tag in response.get("Tags", [])}
-    # Absent for an on-demand instance. Any other value is a pricing model that has no price here.
+    # Absent for an on-demand instance. Prices of other pricing models aren't supported.
     lifecycle = {None: Lifecycle.ON_DEMAND, "spot": Lifecycle.SPOT}.get(response.get("InstanceLifecycle"))
     return Instance(
         runner_id=response["InstanceId"],
@@ -167,7 +167,7 @@ def _task(response: Mapping[str, Any], pool_tags: Sequence[str]) -> Instance:
 
 
 def _task_lifecycle(response: Mapping[str, Any]) -> Lifecycle | None:
-    """None for a task on EC2: its lifecycle is that of its container instance, which is not described."""
+    """None for a task on EC2: it has the lifecycle of its container instance, which isn't described here."""
     if response.get("capacityProviderName") == "FARGATE_SPOT":
         return Lifecycle.SPOT
     return Lifecycle.ON_DEMAND if response.get("launchType") == "FARGATE" else None

@@ -24,7 +24,7 @@ RUNNER_IDS = {
     RunnerKind.EC2: re.compile(INSTANCE),
     RunnerKind.ECS: re.compile(rf"{TASK_ARN}\S+"),
 }
-# The largest error of a launcher's clock that is accepted: times decide which of two reports is newer.
+# The largest accepted error of a launcher's clock: times decide which of two reports is newer.
 MAX_CLOCK_ERROR_MS = 24 * times.MS_PER_HOUR
 MAX_PRICE_PER_HOUR = 1000
 
@@ -40,7 +40,7 @@ class LauncherEvents:
     github_account: Callable[[int], str | None]
 
     def record(self, event: Json, *, sent_at: str | None = None) -> None:
-        """Records one event of EventBridge. `sent_at` is when EventBridge put it on the queue.
+        """Records one EventBridge event. `sent_at` is when EventBridge put it on the queue.
 
         Raises Malformed if its detail does not match docs/scheduling-event.v1.schema.json. Raises NotYours if the
         publisher may not report about that installation, or if the machine is proven to belong to another one.
@@ -72,9 +72,9 @@ class LauncherEvents:
                 proof = Proof.EVENT if publisher.installations is None else Proof.SCOPED_EVENT
                 self.tracker.launch(receipt, kind=machine.kind, proof=proof, place=_place(event, detail))
             case EventType.RUNNER_ATTACHED:
-                self.tracker.reported_attached(machine.runner_id, installation_id=installation_id, at=at)
+                self.tracker.record_reported_start(machine.runner_id, installation_id=installation_id, at=at)
             case EventType.RUNNER_TERMINATED:
-                self.tracker.reported_terminated(
+                self.tracker.record_reported_end(
                     machine.runner_id,
                     self.find_machine(machine.runner_id, machine.kind),
                     installation_id=installation_id,
@@ -82,7 +82,7 @@ class LauncherEvents:
                     reason=payload.text(detail, "reason"),
                 )
             case _:
-                raise Malformed("detail-type", f"is {detail_type}, which is not an event of a runner")
+                raise Malformed("detail-type", f"is {detail_type}, which isn't a runner event")
 
     def _with_price(self, plan: Facts, *, availability_zone: str | None) -> Facts:
         """Prices that the launcher doesn't report are looked up."""
@@ -99,7 +99,7 @@ class LauncherEvents:
         return replace(plan, price_per_hour=price.per_hour, on_demand_price_per_hour=price.on_demand_per_hour)
 
     def _ensure_not_tagged_for_another(self, machine: "_Machine", installation_id: int, detail: Json) -> None:
-        """A limited publisher can name any machine and repository: so far only the installation's id is checked."""
+        """A limited publisher can name any machine and repository: only the installation's id was checked so far."""
         found = self.find_machine(machine.runner_id, machine.kind)
         owner = named_owner(found.tags) if found else None
         if owner is None:
@@ -110,7 +110,7 @@ class LauncherEvents:
             is_own = (self.github_account(installation_id) or "").lower() == account_of(owner)
         if not is_own:
             raise NotYours(
-                f"a tag of runner {machine.runner_id} names an owner other than installation {installation_id}"
+                f"the owner tag of runner {machine.runner_id} names another owner than installation {installation_id}"
             )
 
     def _publisher(self, event: Json, installation_id: int) -> Publisher:
@@ -118,7 +118,7 @@ class LauncherEvents:
         found = self.publishers.allowing(account=account, source=source, installation_id=installation_id)
         if found is None:
             raise NotYours(
-                f"source {source!r} of account {account} may not report about installation {installation_id}: "
+                f"source {source!r} in account {account} may not report about installation {installation_id}: "
                 "see the setting event_publishers"
             )
         return found
@@ -142,8 +142,8 @@ def _machine(detail: Json) -> _Machine:
 
 def _plan(detail: Json, machine: _Machine, *, scheduled_at: str) -> Facts:
     return Facts(
-        run_id=payload.whole(detail, "run_id"),
-        run_attempt=payload.whole(detail, "run_attempt"),
+        run_id=payload.positive_int(detail, "run_id"),
+        run_attempt=payload.positive_int(detail, "run_attempt"),
         repo_full_name=_repository(detail),
         runner_name=payload.text(detail, "runner_name"),
         scheduled_at=scheduled_at,
@@ -174,7 +174,7 @@ def _reported_at(event: Json, sent_at: str | None) -> str:
 
 
 def _instant(detail: Json, name: str, reported_at: str) -> str | None:
-    """At most the time of the event: a launcher reports nothing in advance."""
+    """At most the time of the event: a launcher can't report the future."""
     if detail.get(name) is None:
         return None
     instant = payload.required_instant(detail, f"detail.{name}")

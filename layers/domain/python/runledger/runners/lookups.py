@@ -7,7 +7,7 @@ from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
-from runledger.model.places import NOWHERE, place_of
+from runledger.model.places import UNKNOWN_PLACE, place_of
 from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.runners.tracker import RunnerTracker
 
@@ -24,8 +24,8 @@ def look_up(
 ) -> Ruling:
     """The name is a claim. The job gets the machine only if it is a runner and has no other owner.
 
-    Raises UnavailableError if AWS does not respond with the machine or with its price. In the second case the job
-    already has its machine, and the next try adds the price.
+    Raises UnavailableError if AWS does not respond with the machine or with its price. If only the price is missing,
+    the job already has its machine, and the next try adds the price.
     """
     kind = RunnerKind(lookup.kind)
     machine = find_machine(lookup.runner_id, kind)
@@ -40,14 +40,17 @@ def look_up(
         machine=_described(machine, price) if machine else MachineFacts(),
     )
     ruling = tracker.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
-    if price.trouble and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
-        raise UnavailableError(f"the price of runner {runner_id}: {price.trouble}")
+    if price.error and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
+        raise UnavailableError(f"the price of runner {runner_id}: {price.error}")
     return ruling
 
 
 def _recorded(runner_id: str, kind: RunnerKind, tracker: RunnerTracker, arns_of: ArnsOf) -> str:
-    """ECS forgets a task an hour after its end. Its events, which have the ARN, may have been recorded before."""
-    if kind is RunnerKind.EC2 or place_of(runner_id) != NOWHERE:
+    """ECS forgets a task an hour after its end.
+
+    Its events, which contain the ARN, may have been recorded before that.
+    """
+    if kind is RunnerKind.EC2 or place_of(runner_id) != UNKNOWN_PLACE:
         return runner_id
     return next((arn for arn in arns_of(runner_id) if tracker.table.get(arn)), runner_id)
 

@@ -104,9 +104,10 @@ def _description(runner: Runner, fact: Assignment, *, plan: Assignment | None, a
 
 
 def _digest(facts: Facts) -> str:
-    """Part of a message's id. Two functions may describe a machine at the same time, one without the newest plan.
+    """Part of a message's id. Two functions may describe a machine at the same time, one of them without the newest
+    plan.
 
-    If the two messages had the same id, the one that is not saved could replace the history line of the other.
+    If both messages had the same id, the unsaved one could replace the history line of the other.
     """
     known = {name: value for name, value in vars(facts).items() if value is not None}
     # DynamoDB removes trailing zeros of a number.
@@ -117,7 +118,7 @@ def _digest(facts: Facts) -> str:
 def _scheduled(runner: Runner, fact: Assignment, *, taken: bool) -> str:
     """The launch of the machine, or the start of the job if the machine was not launched for it.
 
-    That is so for a job that took another job's runner, and for a job in a later life of the machine.
+    The machine was not launched for a job that took another job's runner, or that runs in a later life of the machine.
     """
     launched_at = fact.machine.launched_at
     if not launched_at or taken or launched_at > fact.since:
@@ -164,9 +165,9 @@ def messages(runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind] = ALL
 
 
 def _taker(runner: Runner, placement: Placement) -> Assignment | None:
-    """The job that runs on the machine although it was launched for this job.
+    """The job that runs on the machine although the machine was launched for this job.
 
-    A job with a plan of its own does not take the machine: it reuses it.
+    A job with its own plan doesn't take the machine: it reuses it.
     """
     plan = placement.plan
     if plan is None:
@@ -177,7 +178,7 @@ def _taker(runner: Runner, placement: Placement) -> Assignment | None:
 
 
 def _others_since(runner: Runner, placement: Placement) -> list[Assignment]:
-    """Jobs that ran on the machine after it was planned for this job, which did not run there."""
+    """Other jobs that ran on the machine after it was planned for this job. Empty if this job ran there."""
     plan = placement.plan
     if plan is None or placement.fact is not None:
         return []
@@ -188,7 +189,7 @@ def _others_since(runner: Runner, placement: Placement) -> list[Assignment]:
 def _returned(runner: Runner, placement: Placement) -> Receipt | None:
     """Returns the machine to a job that has lost it to another job.
 
-    When it was lost, the other job's own plan, or its other life of the machine, was not yet reported.
+    When the job lost it, the other job's own plan, or the start of another life, was not yet reported.
     """
     plan, others = placement.plan, _others_since(runner, placement)
     if plan is None or not others:

@@ -26,9 +26,9 @@ SPOT_FRESH_SECONDS = float(times.SECONDS_PER_HOUR)
 # Short, because a new instance type or permission may add the price. Long enough to avoid a call for each job.
 UNKNOWN_FRESH_SECONDS = 300.0
 # After a failed call: other jobs must not wait for the same time-out.
-TROUBLE_FRESH_SECONDS = 60.0
+FAILURE_FRESH_SECONDS = 60.0
 
-# Raised by a response that doesn't have the documented form.
+# Raised while reading a response that doesn't have the documented format.
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 _log = logging.getLogger(__name__)
@@ -38,11 +38,11 @@ _log = logging.getLogger(__name__)
 class _CachedPrice:
     price: Decimal | None
     until: float
-    trouble: UnavailableError | None = None
+    error: UnavailableError | None = None
 
 
 class Prices:
-    """If AWS rejects a request, it is logged and the price is unknown. A temporary failure is part of the result."""
+    """If AWS rejects a request, that is logged and the price is unknown. A temporary failure is part of the result."""
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class Prices:
         warn: Callable[[str], None] = _log.warning,
         postponed: Callable[[UnavailableError], None] = lambda _: None,
     ) -> None:
-        """`ec2` returns the client of one of `regions`. An instance without an availability zone counts for the first.
+        """`ec2` returns the client of one of `regions`. An instance without an availability zone is priced in
+        the first.
 
         `pricing` exists in few regions, for example us-east-1, and has the prices of all regions.
         """
@@ -67,13 +68,13 @@ class Prices:
         self._cache: dict[tuple[str, ...], _CachedPrice] = {}
 
     def find(self, query: PriceQuery) -> Price:
-        """Never raises: a job's machine is recorded even without its price. The result contains the failure."""
+        """Never raises, because a job's machine is recorded even without its price. A failure is part of the result."""
         try:
             return self._found(query)
-        except UnavailableError as trouble:
-            self._warn(f"the price of {query.instance_type} is unknown: {trouble}")
-            self._postponed(trouble)
-            return replace(query.reported, trouble=str(trouble))
+        except UnavailableError as error:
+            self._warn(f"the price of {query.instance_type} is unknown: {error}")
+            self._postponed(error)
+            return replace(query.reported, error=str(error))
 
     def _found(self, query: PriceQuery) -> Price:
         """A spot instance also gets its on-demand price, to compute the saving."""
@@ -102,14 +103,14 @@ class Prices:
         )
 
     def spot(self, instance_type: str, availability_zone: str, at: str) -> Decimal | None:
-        """The price at the full hour before `at`, so that a retry gets the same one, and jobs of an hour share it.
+        """The price at the full hour before `at`, so that retries, and all jobs of an hour, get the same price.
 
-        Unknown in regions where this deployment has no runners: their EC2 isn't called.
+        Unknown in regions where this deployment has no runners: EC2 isn't called there.
         """
         region = region_of(availability_zone)
         if region is None or region not in self._regions:
             return None
-        hour = at[: len("2025-01-15T10")] + ":00:00.000Z"
+        hour = f"{times.hour_of(at)}:00:00.000Z"
         return self._cached(
             (instance_type, Lifecycle.SPOT, availability_zone, hour),
             SPOT_FRESH_SECONDS,
@@ -124,8 +125,8 @@ class Prices:
         if cached is None or cached.until <= now:
             cached = self._looked_up(key, fresh_seconds, fetch)
             self._cache = {each: kept for each, kept in self._cache.items() if kept.until > now} | {key: cached}
-        if cached.trouble:
-            raise cached.trouble
+        if cached.error:
+            raise cached.error
         return cached.price
 
     def _looked_up(
@@ -134,8 +135,8 @@ class Prices:
         now = self._clock()
         try:
             price = self._fetched(key, fetch)
-        except UnavailableError as trouble:
-            return _CachedPrice(price=None, until=now + TROUBLE_FRESH_SECONDS, trouble=trouble)
+        except UnavailableError as error:
+            return _CachedPrice(price=None, until=now + FAILURE_FRESH_SECONDS, error=error)
         return _CachedPrice(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
 
     def _fetched(self, key: tuple[str, ...], fetch: Callable[[], Decimal | None]) -> Decimal | None:
@@ -162,7 +163,7 @@ class Prices:
         )
         listed = {price for page in pages for product in page["PriceList"] for price in _hourly(product)}
         if len(listed) > 1:
-            raise ValueError(f"AWS lists {len(listed)} prices, and none is certain")
+            raise ValueError(f"AWS lists {len(listed)} different prices")
         return next(iter(listed), None)
 
     def _spot_price(self, ec2: Any, instance_type: str, availability_zone: str, hour: str) -> Decimal | None:

@@ -7,7 +7,8 @@ account, IAM policies limit it (`events:source`).
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+
+from runledger.model.patterns import matches
 
 ALL = "*"
 KEYS = {"account", "source", "installations"}
@@ -23,16 +24,16 @@ class Publisher:
     installations: frozenset[int] | None
 
     def may_report(self, *, account: str, source: str, installation_id: int) -> bool:
-        if account != self.account or not fnmatchcase(source, self.source):
+        if account != self.account or not matches(source, self.source):
             return False
         return self.installations is None or installation_id in self.installations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publishers:
-    """Without an entry for the own account, its publishers may report about every installation.
+    """If no entry names the deployment's own account, its publishers may report about every installation.
 
-    A publisher of another account needs an entry.
+    A publisher in another account needs an entry.
     """
 
     own_account: str
@@ -50,7 +51,10 @@ class Publishers:
 
 
 def parse(given: object) -> tuple[Publisher, ...]:
-    """From a list of `{"account", "source", "installations"}`, or the same as JSON text. ValueError names the entry."""
+    """From a list of `{"account", "source", "installations"}`, or the same as JSON text.
+
+    A ValueError names the entry.
+    """
     try:
         listed = json.loads(given or "[]") if isinstance(given, str) else given
     except ValueError as error:

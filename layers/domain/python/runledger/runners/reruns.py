@@ -1,12 +1,12 @@
-"""Failed jobs are re-run: one "re-run failed jobs" request for the run, exactly once.
+"""Re-runs failed jobs: sends one "re-run failed jobs" request for the run, exactly once.
 
     claim the run ── is there a newer attempt? ── which jobs failed? ── call GitHub ── history ── store the result
-                             │ yes: requested already, by us before a crash or by a person
+                             │ yes: already requested, by us before a crash or by a person
 
 GitHub's newest attempt shows whether the request was made. So a request whose response was lost is not repeated.
 
 By default, a run is re-run only if all of its failed jobs were interrupted. With `any_failure` the reason doesn't
-matter, but a run with a job behind an environment is never re-run: only a person may decide to repeat a deployment.
+matter, but a run with a job behind an environment is never re-run: only a person may repeat a deployment.
 """
 
 import uuid
@@ -28,11 +28,11 @@ from runledger.tables.rerun_claims import Rerun, RerunClaims
 CLAIM_SECONDS = 60
 FORBIDDEN = 403
 # The queue tries five times, six minutes apart. Before the last try, a 403 may mean that the run is not finished, and
-# a 404 that access comes back.
+# a 404 that access may be restored.
 REFUSED_FOR_SECONDS = 20 * 60
 
 
-class GitHub(Protocol):
+class GitHubRuns(Protocol):
     """The client of an installation. It is in runledger_github, a layer that this one must not import."""
 
     def run(self, repo: str, run_id: int, attempt: int | None = None) -> Mapping[str, Any]: ...
@@ -44,7 +44,7 @@ class GitHub(Protocol):
 class Reruns:
     claims: RerunClaims
     record: Callable[[Receipt], Decision]
-    github: Callable[[int], GitHub]
+    github: Callable[[int], GitHubRuns]
     refusals: tuple[type[Exception], ...]
     at_most: int
     has_gates: Callable[[RunKey], bool]
@@ -72,22 +72,23 @@ class Reruns:
                     return RerunResult(RerunOutcome.OWN_FAILURE)
                 rerun = more
         except self.refusals as refusal:
-            # GitHub doesn't show the run: it was deleted, the App was uninstalled, or access was taken away for a time.
+            # GitHub doesn't return the run: it was deleted, the App was uninstalled, or access was withdrawn for a
+            # while.
             result = self._refused(check, rerun, refusal)
         self._record_result(check, rerun, result)
         self.claims.finish(check, result=result)
         return result
 
     def _request(self, check: RerunCheck, rerun: Rerun) -> RerunResult | None:
-        """None if a job failed for its own reason, as far as the recorded inputs show."""
+        """None if, according to the recorded inputs, a job failed for its own reason."""
         github = self.github(check.installation_id)
         now = github.run(check.repo_full_name, check.run_id)
         if int(now.get("run_attempt") or 1) > check.run_attempt:
             return RerunResult(RerunOutcome.REQUESTED)
         if now.get("status") != RunStatus.COMPLETED:
-            raise UnavailableError(f"run {check.run_id} is not finished yet on GitHub")
+            raise UnavailableError(f"run {check.run_id} isn't finished yet on GitHub")
         if now.get("conclusion") == Conclusion.CANCELLED:
-            return RerunResult(RerunOutcome.CANCELLED)  # possibly by a person: GitHub does not report by whom
+            return RerunResult(RerunOutcome.CANCELLED)  # possibly by a person: GitHub doesn't report who did it
         jobs = github.run_jobs(check.repo_full_name, check.run_id, check.run_attempt)
         failed = {int(job["id"]) for job in jobs if job.get("conclusion") in RERUN_CONCLUSIONS}
         if self.policy is RerunPolicy.INTERRUPTED and failed - rerun.cut_short_job_ids:
@@ -96,7 +97,7 @@ class Reruns:
             return obstacle
         return self._call(check, rerun, github)
 
-    def _call(self, check: RerunCheck, rerun: Rerun, github: GitHub) -> RerunResult:
+    def _call(self, check: RerunCheck, rerun: Rerun, github: GitHubRuns) -> RerunResult:
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
         except self.refusals as refusal:
@@ -107,9 +108,12 @@ class Reruns:
         return RerunResult(RerunOutcome.REQUESTED)
 
     def _refused(self, check: RerunCheck, rerun: Rerun, refusal: Exception) -> RerunResult:
-        """Tried again later, and final at the last try: a message that never succeeds becomes a dead letter."""
+        """Retried later.
+
+        The last try stores the refusal, because a message that never succeeds becomes a dead letter.
+        """
         if not self._was_tried_long(rerun):
-            raise UnavailableError(f"run {check.run_id} cannot be run again yet: {refusal}") from refusal
+            raise UnavailableError(f"run {check.run_id} can't be re-run yet: {refusal}") from refusal
         return RerunResult(RerunOutcome.REFUSED, str(refusal))
 
     def _obstacle(self, check: RerunCheck, failed: set[int]) -> RerunResult | None:

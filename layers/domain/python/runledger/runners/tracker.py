@@ -1,13 +1,13 @@
-"""Records assignments and occurrences of a machine on its runner and on the jobs that it was assigned to.
+"""Records assignments and occurrences of a machine on its runner and on its jobs.
 
-    assignment:  check the owner ── record on the job ── add to the runner ── notify
+    assignment:  check the owner ── record on the job ── add to the runner ── update the jobs
                       ▲                                      │
                       └────────── the runner changed ◄───────┘
-    occurrence:  add to the runner ── notify
+    occurrence:  add to the runner ── update the jobs
 
-To notify is to record on the jobs what happened to their machine: see `job_notices`. The job gets its assignment
+Updating the jobs means recording on them what happened to their machine: see `job_updates`. The job gets its assignment
 before the runner does. So if an assignment and an occurrence arrive together, the later write to the runner finds both,
-and notifies the job.
+and updates the job.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,18 +29,18 @@ from runledger.model.ownership import (
     owner_after,
     rule,
 )
-from runledger.model.places import NOWHERE, Place, Scope
+from runledger.model.places import UNKNOWN_PLACE, Place, Scope
 from runledger.model.runner import Runner
 from runledger.platform import retries
 from runledger.recording.decision import Decision
-from runledger.runners.job_notices import JobNotices, Record
+from runledger.runners.job_updates import JobUpdates, Record
 from runledger.runners.machine_messages import ALL_KINDS, description
 from runledger.tables.runners import RunnersTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerTracker:
-    """`runner_tags` are the tags of runners; if empty, those of well-known launchers count.
+    """`runner_tags` are the tags of runners. If it is empty, the tags of well-known launchers count.
 
     `scope` is where EC2 and ECS are called. A machine elsewhere is recorded as launchers report it, and is never
     considered gone.
@@ -52,8 +52,8 @@ class RunnerTracker:
     scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
-    def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = NOWHERE) -> Decision:
-        """A launcher has started a machine for a job. Meanwhile the machine may run another job.
+    def launch(self, receipt: Receipt, *, kind: str, proof: Proof, place: Place = UNKNOWN_PLACE) -> Decision:
+        """A launcher has started a machine for a job. The machine may already run another job.
 
         Raises NotYours if the machine is proven to belong to another installation.
         """
@@ -72,15 +72,15 @@ class RunnerTracker:
                 raise NotYours(f"runner {runner_id} doesn't belong to installation {plan.installation_id}")
             decision = decision or self.record(receipt)
             before = seen or Runner(runner_id=runner_id, created_at=plan.since)
-            after = before.reported_in(place).owned(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
+            after = before.reported_in(place).with_values(kind=kind, **owner_after(before, plan, proof)).assigned(plan)
             if self.table.save(seen, after):
                 break
-        self._jobs.notify_of_assignment(after, plan.job, news=True)
+        self._jobs.update_after_assignment(after, plan.job, news=True)
         self._jobs.finish(after, plan.job)
         return decision
 
     def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
-        """GitHub reports that a job runs on the machine. It is recorded if the ruling on the owner allows it."""
+        """GitHub reports that a job runs on the machine. This is recorded if the ruling on the owner allows it."""
         claim = Claim(installation_id=fact.installation_id, repo_full_name=fact.repo_full_name, job_id=fact.job_id)
         tags = machine.tags if machine else None
         recorded = news = False
@@ -89,10 +89,10 @@ class RunnerTracker:
             ruling = rule(claim, seen, tags, runner_tags=self.runner_tags)
             after = before = seen or Runner(runner_id=runner_id, created_at=fact.since)
             if ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
-                after = before.owned(kind=before.kind or kind)
+                after = before.with_values(kind=before.kind or kind)
                 if ruling is Ruling.ASSIGN:
                     after = after.confirmed(at, machine.place) if machine else after
-                    after = after.owned(**_claimant(before, claim, named_owner(tags) if tags else None))
+                    after = after.with_values(**_claimant(before, claim, named_owner(tags) if tags else None))
                 after = after.assigned(fact)
                 if (receipt := description(after, fact.job, at=at)) is not None:
                     news |= self.record(receipt).is_news
@@ -108,78 +108,81 @@ class RunnerTracker:
             if after is before or self.table.save(seen, after):
                 break
         if recorded:
-            self._jobs.notify_of_assignment(after, fact.job, news=news)
+            self._jobs.update_after_assignment(after, fact.job, news=news)
         self._jobs.finish(after, fact.job)
         return ruling
 
-    def attached(self, runner_id: str, *, at: str, place: Place) -> None:
+    def record_start(self, runner_id: str, *, at: str, place: Place) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.STARTED), place)
 
-    def reported_attached(self, runner_id: str, *, installation_id: int, at: str) -> None:
-        """By a launcher. Raises NotYours if the machine is proven to belong to another installation."""
+    def record_reported_start(self, runner_id: str, *, installation_id: int, at: str) -> None:
+        """A launcher's report. Raises NotYours if the machine is proven to belong to another installation."""
         report = Occurrence(at, OccurrenceKind.ATTACHMENT_REPORTED, str(installation_id))
         self._report(runner_id, report, installation_id=installation_id)
 
-    def reported_terminated(
+    def record_reported_end(
         self, runner_id: str, machine: Instance | None, *, installation_id: int, at: str, reason: str | None
     ) -> None:
-        """By a launcher. The machine counts as terminated only if it is the launcher's and EC2 or ECS confirms the end.
+        """A launcher's report. The machine counts as terminated only if it is the launcher's and EC2 or ECS confirms
+        it.
 
-        The report of a machine without an owner waits for one: its time must not end the machine of another owner.
+        A report about a machine without an owner is kept until the machine has one. Otherwise it could end another
+        owner's machine.
         """
         report = Occurrence(at, OccurrenceKind.END_REPORTED, str(installation_id))
         runner = self._report(runner_id, report, installation_id=installation_id)
         is_own = runner.installation_id == installation_id
         if is_own and (machine.is_gone if machine else self.is_in_scope(runner)):
-            self.terminated(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
+            self.record_end(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
-    def rebalance_recommended(self, runner_id: str, *, at: str, place: Place) -> None:
+    def record_rebalance(self, runner_id: str, *, at: str, place: Place) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.REBALANCE_RECOMMENDED), place)
 
-    def interrupted(self, runner_id: str, *, at: str, place: Place) -> None:
+    def record_warning(self, runner_id: str, *, at: str, place: Place) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.WARNED), place)
 
-    def terminated(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
+    def record_end(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.ENDED, reason or ""), place)
 
     def is_in_scope(self, runner: Runner) -> bool:
         """EC2 or ECS has confirmed the machine, and its place is in scope. So if they don't find it now, it is gone."""
         return runner.confirmed_at is not None and self.scope.covers(runner.place)
 
-    def cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
-        """A pass has found the end. The jobs are notified first, because no later pass looks at a cleaned runner."""
+    def record_cleaned(self, runner_id: str, *, at: str, reason: str) -> None:
+        """A pass has found the end. The jobs are updated first, because no later pass checks a cleaned runner."""
         end = Occurrence(at, OccurrenceKind.ENDED, reason)
         runner = self.table.change(runner_id, at=at, change=lambda each: each.ending(end))
-        self._jobs.notify_of_occurrence(runner, end)
+        self._jobs.update_after_occurrence(runner, end)
         self.table.change(runner_id, at=at, change=lambda each: each.cleaned() if each.terminated_at else each)
 
     def resume_cleanup(self, ending: Runner) -> None:
-        """An earlier pass has found this end, and has failed before all jobs were notified.
+        """An earlier pass found this end, and failed before all jobs were updated.
 
-        It may have left events that no job has saved: an earlier end that is reported since replaces this one.
+        It may have written events that no job has saved, because an earlier end that was reported in the meantime
+        replaces this one.
         """
         assert ending.terminated_at is not None
         with retries.another_attempt():
-            self.cleaned(ending.runner_id, at=ending.terminated_at, reason=ending.terminated_reason or "")
+            self.record_cleaned(ending.runner_id, at=ending.terminated_at, reason=ending.terminated_reason or "")
 
-    def confirmed(self, machine: Instance, *, at: str) -> None:
+    def record_confirmed(self, machine: Instance, *, at: str) -> None:
         """EC2 or ECS describes the machine."""
         self.table.change(machine.runner_id, at=at, change=lambda runner: runner.confirmed(at, machine.place))
 
     def prove(self, runner_id: str, *, installation_id: int, owner_name: str | None, at: str) -> None:
-        """By a tag that names the owner. Claims of that installation take effect. An existing owner is kept."""
+        """A tag names the owner. The claims of that installation take effect. An existing owner is kept."""
         proven = {"installation_id": installation_id, "owner_name": owner_name, "proven_by": Proof.TAG}
         after = self.table.change(
             runner_id,
             at=at,
             change=lambda runner: (
-                runner.owned(**proven) if runner.installation_id is None and not runner.contested_at else runner
+                runner.with_values(**proven) if runner.installation_id is None and not runner.contested_at else runner
             ),
         )
         claimants = [each.job for each in after.claims if each.installation_id == installation_id]
         after = self._jobs.describe(after, claimants)
         for job in claimants:
-            self._jobs.notify(after, job, ALL_KINDS)
+            self._jobs.update(after, job, ALL_KINDS)
 
     def _record_occurrence(self, runner_id: str, occurrence: Occurrence, place: Place) -> None:
         """Records what EC2 or ECS reports."""
@@ -193,13 +196,13 @@ class RunnerTracker:
             return after
 
         runner = self.table.change(runner_id, at=at, change=change)
-        self._jobs.notify_of_occurrence(runner, occurrence)
+        self._jobs.update_after_occurrence(runner, occurrence)
         if ending is not None:
             # The machine has started again, so no pass resumes the cleanup.
             assert ending.terminated_at is not None
             end = Occurrence(ending.terminated_at, OccurrenceKind.ENDED, ending.terminated_reason or "")
             with retries.another_attempt():
-                self._jobs.notify_of_occurrence(runner, end)
+                self._jobs.update_after_occurrence(runner, end)
 
     def _report(self, runner_id: str, occurrence: Occurrence, *, installation_id: int) -> Runner:
         def reported(runner: Runner) -> Runner:
@@ -208,12 +211,12 @@ class RunnerTracker:
             return runner.after(occurrence)
 
         runner = self.table.change(runner_id, at=occurrence.at, change=reported)
-        self._jobs.notify_of_occurrence(runner, occurrence)
+        self._jobs.update_after_occurrence(runner, occurrence)
         return runner
 
     @property
-    def _jobs(self) -> JobNotices:
-        return JobNotices(table=self.table, record=self.record, finished=self.finished)
+    def _jobs(self) -> JobUpdates:
+        return JobUpdates(table=self.table, record=self.record, finished=self.finished)
 
 
 def _plan(receipt: Receipt) -> Assignment:

@@ -1,1 +1,1 @@
-"""One module per table. `schema` defines what the stacks deploy and these modules use."""
+"""The schema, which the stacks also read, and the access to each table."""

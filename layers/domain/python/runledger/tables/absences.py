@@ -27,9 +27,10 @@ KEPT_DAYS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Of a job, or of a run if `job_id` is None.
+    """A job that GitHub doesn't have, or a run if `job_id` is None.
 
-    `closed_at` is when the job was closed because of it, `compared_at` when GitHub was last asked about the closed job.
+    `closed_at` is when the job was closed because of it, `compared_at` when the closed job was last compared with
+    GitHub.
     """
 
     key: str
@@ -64,12 +65,12 @@ class Absences:
         self._table = Table(client, name, label="runners")
 
     def all(self) -> dict[str, Absence]:
-        """By key. Usually empty. Items without their first time, of an earlier version, are omitted."""
+        """By key. Usually empty. Omits items from earlier releases, which have no `first_at`."""
         items = map(from_attributes, self._table.items(Partition(value=ABSENCES)))
         return {item[schema.SORT]: _absence(item) for item in items if "first_at" in item}
 
     def note(self, absence: Absence) -> Absence:
-        """Keeps the first time, and returns it."""
+        """Returns the stored absence, which keeps its first time."""
         noted = self._table.update(
             _key(absence.key),
             put={schema.EXPIRY: times.expiry(absence.first_at, KEPT_DAYS)},
@@ -79,14 +80,14 @@ class Absences:
         return _absence(noted)
 
     def close(self, absence: Absence, *, at: str) -> None:
-        """Complete, because another pass may have deleted the item since it was read."""
+        """Writes all attributes, because another pass may have deleted the item since it was read."""
         self.note(replace(absence, first_at=at, closed_at=at))
 
     def note_compared(self, key: str, *, at: str) -> None:
         self._table.update_if(_key(key), put={"compared_at": at}, names=("closed_at",), condition=IS_CLOSED)
 
     def forget_open(self, keys: Iterable[str]) -> None:
-        """Those whose job was not closed: another pass may have closed it since, and it must be compared again."""
+        """Keeps absences whose job another pass has closed since: those jobs must be compared again."""
         for key in keys:
             try:
                 self._table.delete(

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 Attributes = dict[str, Any]
 
 CONDITION_FAILED = "ConditionalCheckFailedException"
-# The limits of DynamoDB's numbers; a write with any other number is rejected.
+# The limits of DynamoDB's numbers. A write with a number beyond them is rejected.
 MOST_DIGITS, LEAST_MAGNITUDE = 38, Decimal("1E-130")
 
 

@@ -1,7 +1,7 @@
 """releases: builds with their variants, events and artifacts, and the head of a package in each environment.
 
-The variants of a build are sets on one item, so each is counted once, however often and in whichever order it is
-reported.
+The variants of a build are sets on one item, so each is counted once, however often and in whatever order it
+is reported.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from runledger.model import times
 from runledger.model.errors import Contradiction
 from runledger.model.packages import BuildKey, BuildStatus, VariantStatus
 from runledger.tables import release_keys, schema
-from runledger.tables.attributes import from_attributes, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, to_attributes
 from runledger.tables.pages import Key, Page, Partition, beginning_with
 from runledger.tables.table import Table
 
@@ -50,7 +50,7 @@ class BuildsTable:
         at: str,
         about: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """The build after the report, whether the report changed it or not."""
+        """Returns the build after the report, whether the report changed it or not."""
         put = {**about, "updated_at": at, schema.EXPIRY: self._expiry(at)}
         changes: Changes = {"put": put, "fill": {**build._asdict(), "created_at": at}, "returning": "ALL_NEW"}
         condition: list[str] = []
@@ -74,7 +74,7 @@ class BuildsTable:
             changes["condition"] = condition[0]
         recorded = self._table.update_if(_build_key(build), **changes)
         if recorded is None and total is not None:
-            # The variant is completed already, but the total counts.
+            # The variant is completed already, but the total must be stored.
             return self.record(build, variant, VariantStatus.STARTED, total=total, at=at, about={})
         return recorded if recorded is not None else self.get(build) or {}
 
@@ -84,9 +84,9 @@ class BuildsTable:
         self._table.update_if(_build_key(build), put=put, names=[COMPLETED, TOTAL], condition=ALL_COMPLETED)
 
     def put_variant(self, build: BuildKey, variant: str, values: Mapping[str, Any], *, report: str, at: str) -> str:
-        """The time of this report: that of its first arrival if it is repeated. `completed` is final.
+        """Returns the time of the report. A repeated report keeps the time of its first arrival. `completed` is final.
 
-        Contradiction if the variant is completed with other artifacts.
+        Raises Contradiction if the variant is completed with other artifacts.
         """
         key = _in_build(build, release_keys.variant_sort(variant))
         put = {**values, "variant": variant, "report": report, "reported_at": at, schema.EXPIRY: self._expiry(at)}
@@ -112,9 +112,9 @@ class BuildsTable:
         self._table.put(to_attributes(item))
 
     def put_file(self, build: BuildKey, variant: str, artifact: Mapping[str, Any], *, at: str) -> None:
-        scope, name, environment, version = build
+        installation_id, name, environment, version = build
         key = {
-            schema.PARTITION: release_keys.file_key(scope, artifact["sha256"]),
+            schema.PARTITION: release_keys.file_key(installation_id, artifact["sha256"]),
             schema.SORT: release_keys.file_sort(name, environment, version, variant, artifact["name"]),
         }
         about = {"package": name, "environment": environment, "version": version, "variant": variant}
@@ -124,7 +124,9 @@ class BuildsTable:
     def get(self, build: BuildKey) -> dict[str, Any] | None:
         return self._table.read(_build_key(build))
 
-    def page(self, installation_id: int, name: str, environment: str, *, limit: int, start: Key | None = None) -> Page:
+    def page(
+        self, installation_id: int, name: str, environment: str, *, limit: int, start: Key | None = None
+    ) -> Page[Attributes]:
         """The highest versions first, in the order of their text."""
         partition = Partition(value=release_keys.builds_key(installation_id, name, environment))
         return self._table.page(partition, limit=limit, start=start)
@@ -139,7 +141,7 @@ class BuildsTable:
         partition, span = Partition(value=release_keys.build_key(*build)), beginning_with(release_keys.EVENT)
         return [from_attributes(item) for item in self._table.page(partition, span, limit=limit).items]
 
-    def files(self, installation_id: int, sha256: str, *, limit: int, start: Key | None = None) -> Page:
+    def files(self, installation_id: int, sha256: str, *, limit: int, start: Key | None = None) -> Page[Attributes]:
         partition = Partition(value=release_keys.file_key(installation_id, sha256))
         return self._table.page(partition, newest_first=False, limit=limit, start=start)
 
@@ -151,20 +153,20 @@ class BuildsTable:
         return [from_attributes(item) for item in self._table.items(partition)]
 
     def register(self, build: BuildKey) -> None:
-        """From the first report on, the environment is among the package's heads. Until a build is complete, its head
-        has no version.
+        """Lists the environment among the package's heads, from the first report on. The head has no version until a
+        build is complete.
         """
-        scope, name, environment, _ = build
-        fill = {"installation_id": scope, "name": name, "environment": environment}
-        self._table.update(_head_key(scope, name, environment), fill=fill)
+        installation_id, name, environment, _ = build
+        fill = {"installation_id": installation_id, "name": name, "environment": environment}
+        self._table.update(_head_key(installation_id, name, environment), fill=fill)
 
     def save_head(self, build: BuildKey, values: Mapping[str, Any], *, seen: int | None) -> bool:
         """False if another process has changed the head since revision `seen`. It doesn't expire."""
-        scope, name, environment, _ = build
-        put = {"installation_id": scope, "name": name, "environment": environment, **values}
+        installation_id, name, environment, _ = build
+        put = {"installation_id": installation_id, "name": name, "environment": environment, **values}
         return (
             self._table.update_if(
-                _head_key(scope, name, environment),
+                _head_key(installation_id, name, environment),
                 put=put | {"revision": (seen or 0) + 1},
                 remove=[each for each, value in values.items() if value is None],
                 condition=UNCHANGED if seen else NEW,
@@ -186,6 +188,6 @@ def _in_build(build: BuildKey, sort: str) -> dict[str, str]:
     return {schema.PARTITION: release_keys.build_key(*build), schema.SORT: sort}
 
 
-def _head_key(scope: int, name: str, environment: str) -> dict[str, str]:
-    partition = release_keys.package_heads_key(scope, name)
+def _head_key(installation_id: int, name: str, environment: str) -> dict[str, str]:
+    partition = release_keys.package_heads_key(installation_id, name)
     return {schema.PARTITION: partition, schema.SORT: release_keys.key_part(environment)}

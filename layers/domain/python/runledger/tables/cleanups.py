@@ -4,7 +4,7 @@
       ▲                  │    ▲
       └──── in use ──────┘    └── claimed again, after a lease has expired
 
-Only the owner of a lease stops a machine. So of several cleanups at the same time, one does.
+Only the owner of a lease stops a machine, so only one of several concurrent cleanups does.
 """
 
 from typing import TYPE_CHECKING
@@ -32,25 +32,28 @@ class CleanupLocks:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._table = Table(client, name, label="runners")
 
-    def claim(self, runner_id: str, *, suspected_at: str, owner: str, at: str) -> bool:
-        """False if it is no longer suspected, or another cleanup has the lease."""
+    def claim(self, runner_id: str, *, suspected_at: str | None, owner: str, at: str) -> bool:
+        """False if it is no longer suspected, or another cleanup has the lease.
+
+        `suspected_at` is None if only an expired lease can be claimed.
+        """
+        free = [LEASE_EXPIRED, OWN_LEASE]
+        given = {"cleaning": RunnerStatus.CLEANING, "expired": lease_expired_before(at)}
+        if suspected_at is not None:
+            free.append(STILL_SUSPECTED)
+            given |= {"active": RunnerStatus.ACTIVE, "suspected_at": suspected_at}
         claimed = self._table.update_if(
             _key(runner_id),
             put={"status": RunnerStatus.CLEANING, "cleaning_owner": owner, "cleaning_since": at},
             add=CHANGED,
-            condition=f"({STILL_SUSPECTED}) OR ({LEASE_EXPIRED}) OR ({OWN_LEASE})",
-            names=("suspected_at",),
-            given={
-                "active": RunnerStatus.ACTIVE,
-                "cleaning": RunnerStatus.CLEANING,
-                "suspected_at": suspected_at,
-                "expired": lease_expired_before(at),
-            },
+            condition=" OR ".join(f"({each})" for each in free),
+            names=() if suspected_at is None else ("suspected_at",),
+            given=given,
         )
         return claimed is not None
 
     def release(self, runner_id: str, *, owner: str, at: str, found: Cleared | None) -> None:
-        """Makes the runner active again. If nothing was found that clears it, the next pass cleans it up."""
+        """Makes the runner active again. If `found` is None, it stays suspected, and the next pass cleans it up."""
         self._table.update_if(
             _key(runner_id),
             put={"status": RunnerStatus.ACTIVE, **(cleared(at, found) if found else {})},

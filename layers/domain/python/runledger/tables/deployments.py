@@ -1,4 +1,4 @@
-"""deployments: a cache of approvals."""
+"""deployments: deployments, and the decision on those that need an approval."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,14 @@ FACTS = ("environment", "head_sha", "ref", "creator", "run_id", "is_production",
 STATE_TIMES = ("succeeded_at", "failed_at", "inactive_at")
 DECIDED_AT = {Approval.APPROVED: "approved_at", Approval.REJECTED: "rejected_at"}
 DECISIONS = tuple(DECIDED_AT.values())
-# Set if the decision and its time come from the deployment's states, and not from a review.
+# Set if the decision and its time come from the deployment's states, not from a review.
 INFERRED = "decision_inferred"
-# A review has precedence over the deployment's states. The first of two reviews counts; of two at the same time, the
-# rejection.
+# A review has precedence over the deployment's states.
 REVIEWED = f"(attribute_exists(#approved_at) OR attribute_exists(#rejected_at)) AND attribute_not_exists(#{INFERRED})"
 NOT_REVIEWED = (
     f"(attribute_not_exists(#approved_at) AND attribute_not_exists(#rejected_at)) OR attribute_exists(#{INFERRED})"
 )
+# When a review precedes the stored one: `gates.precedence` as conditions.
 REPLACES = {
     Approval.APPROVED: f"{NOT_REVIEWED} OR #approved_at > :approved_at OR #rejected_at > :approved_at",
     Approval.REJECTED: f"{NOT_REVIEWED} OR #approved_at >= :rejected_at OR #rejected_at > :rejected_at",
@@ -38,7 +38,7 @@ class DeploymentsTable:
         return self._table.read(_key(deployment))
 
     def refresh(self, report: DeploymentReport) -> None:
-        """From GitHub, because a user asked."""
+        """Stores a report that was read from GitHub for a user."""
         self.absorb(report)
 
     def absorb(self, report: DeploymentReport) -> None:
@@ -56,7 +56,10 @@ class DeploymentsTable:
         else:
             fill["created_at"] = report.job_created_at or report.reported_at
         # Once required, always required: reports may omit it.
-        (put if report.requires_approval else fill)["requires_approval"] = bool(report.requires_approval)
+        if report.requires_approval:
+            put["requires_approval"] = True
+        else:
+            fill["requires_approval"] = False
         add = {"job_ids": {report.job_id} if report.job_id is not None else None}
         expiry = {schema.EXPIRY: times.expiry(report.reported_at, self._retention_days)}
         about: dict[str, Any] = {"add": add, "returning": "ALL_NEW"}
@@ -69,14 +72,14 @@ class DeploymentsTable:
                 key, put=put, fill=fill, **about
             )
         for name, at in state_times.items():
-            # A second write only if the deployment had the state before: the latest time counts, in any order.
+            # A second write only if the deployment had the state before: the latest time counts, whatever the order.
             if changed[name] < at:
                 self._table.update_if(key, put={name: at}, condition=f"#{name} < :{name}")
 
     def _decide(
         self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], **about: Any
     ) -> dict[str, Any] | None:
-        """The deployment. None, without any change, if the stored decision has precedence."""
+        """Returns the deployment. None, without any change, if the stored decision has precedence."""
         assert report.status is not None
         if report.status not in DECIDED_AT or not (report.reviewed_at or report.decided_at):
             return self._table.advance(
@@ -95,7 +98,7 @@ class DeploymentsTable:
     def _infer(
         self, report: DeploymentReport, key: dict[str, str], *, put: dict[str, Any], fill: dict[str, Any], **about: Any
     ) -> dict[str, Any] | None:
-        """Several states show the same decision, in any order: the earliest has its time."""
+        """Several states show the same decision, in any order. The earliest state has the time of the decision."""
         assert report.status is not None
         decided_at = {DECIDED_AT[report.status]: report.decided_at}
         changed = self._table.advance(

@@ -1,21 +1,14 @@
-"""workflow_job_events for the API: the history of a job, or the part of it within a span."""
+"""workflow_job_events for the API: the history of a job, or a part of it."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
-from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.pages import Item, Key, Page, Partition, Span
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventPage:
-    events: list[dict[str, Any]]
-    next_key: Key | None
 
 
 class EventPages:
@@ -31,7 +24,7 @@ class EventPages:
         newest_first: bool,
         limit: int,
         start: Key | None = None,
-    ) -> EventPage:
+    ) -> Page[Item]:
         history = Partition(value=schema.job_key(installation_id, job_id))
         found = self._table.page(history, span, newest_first=newest_first, limit=limit, start=start)
-        return EventPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)
+        return Page(items=[from_attributes(item) for item in found.items], next_key=found.next_key)

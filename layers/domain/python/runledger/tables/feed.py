@@ -4,7 +4,7 @@ PK                            SK
 {installation}                {time of writing}#{event id}     an event
 {installation}#{event id}     v                                its mark
 {installation}#consumers      {name}                           a consumer
-{installation}#posts          {minute}                         a number of posts: see `feed_posts`
+{installation}#posts          {minute}                         a number of posts: see `request_counts`
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from runledger.model.errors import NotYours
 from runledger.model.messages import FeedStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes
-from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.pages import Item, Key, Page, Partition, Span
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
@@ -26,17 +26,11 @@ if TYPE_CHECKING:
 # A repeated or late acknowledgement never moves a consumer back.
 FURTHER = "(attribute_not_exists(#position) OR #position < :position)"
 OWN = "(attribute_not_exists(#owner) OR #owner = :owner)"
-# The status of push delivery never moves back, and an event of which one message failed stays failed.
+# The status of push delivery never moves back, and an event stays failed once one of its messages has failed.
 BEFORE_RETRY = "(#status = :is_received OR #status = :is_retrying) AND #retry_count < :retry_count"
 NOT_FAILED = "attribute_exists(#status) AND #status <> :is_failed"
-# Of the data in a page. A response of Lambda has up to 6 MB, in which a character of the data takes at most two.
+# Limit for the data in one page. A Lambda response is limited to 6 MB, and escaping can double the size of the data.
 MOST_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedPage:
-    events: list[dict[str, Any]]
-    next_key: Key | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,15 +77,15 @@ class FeedTable:
         return self._table.get(_key(installation_id, position)) is not None
 
     def put(self, event: Mapping[str, Any], position: str) -> None:
-        """Does nothing if the event is there: the SDK repeats a write whose response was lost."""
-        scope = event["installation_id"]
+        """Does nothing if the event exists: the SDK repeats a write whose response was lost."""
+        installation_id = event["installation_id"]
         self._table.put_if_absent(
             {
-                **_key(scope, position),
+                **_key(installation_id, position),
                 **event,
                 "status": FeedStatus.RECEIVED,
                 "retry_count": 0,
-                schema.FEED_BY_TYPE.partition: schema.feed_type_key(scope, event["event_type"]),
+                schema.FEED_BY_TYPE.partition: schema.feed_type_key(installation_id, event["event_type"]),
                 schema.EXPIRY: self._expiry(position),
             }
         )
@@ -129,7 +123,7 @@ class FeedTable:
         limit: int,
         start: Key | None = None,
         has_time: Callable[[], bool] = lambda: True,
-    ) -> FeedPage:
+    ) -> Page[Item]:
         """Reads on until `limit` events match or have MOST_BYTES, while `has_time`.
 
         A page may be short and still have a `next_key`.
@@ -143,20 +137,21 @@ class FeedTable:
                 newest_first=newest_first,
                 limit=left,
                 start=start,
-                # An index is never consistent. Without one, no event is skipped that was written before a read one.
+                # Index reads are eventually consistent. A consistent read of the table never skips an event that was
+                # written before one that it returns.
                 consistent=partition.index is None,
             )
             items = read.items if partition.index is None else self._table.follow(read.items)
             for event in filter(wanted.matches, map(from_attributes, items)):
                 if size >= MOST_BYTES:
-                    return FeedPage(events=found, next_key=_key_in(partition, found[-1]))
+                    return Page(items=found, next_key=_key_in(partition, found[-1]))
                 found.append(event)
                 size += len(event.get("payload", ""))
             start = read.next_key
             if start is None or len(found) >= limit or size >= MOST_BYTES or not has_time():
-                return FeedPage(events=found, next_key=start)
+                return Page(items=found, next_key=start)
 
-    def after(self, installation_id: int, position: str | None, *, limit: int) -> FeedPage:
+    def after(self, installation_id: int, position: str | None, *, limit: int) -> Page[Item]:
         """The next events, oldest first."""
         start = {**_key(installation_id, position)} if position else None
         return self.page(installation_id, Filter(), Span(), newest_first=False, limit=limit, start=start)
@@ -164,17 +159,17 @@ class FeedTable:
     def consumer(self, installation_id: int, name: str) -> dict[str, Any] | None:
         return self._table.read(_consumer_key(installation_id, name))
 
-    def consumers(self, installation_id: int, *, limit: int, start: Key | None = None) -> FeedPage:
+    def consumers(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page[Item]:
         partition = Partition(value=schema.feed_consumers_key(installation_id))
         found = self._table.page(partition, newest_first=False, limit=limit, start=start)
-        return FeedPage(events=[from_attributes(item) for item in found.items], next_key=found.next_key)
+        return Page(items=[from_attributes(item) for item in found.items], next_key=found.next_key)
 
     def acknowledge(
         self, installation_id: int, name: str, position: str, *, at: str, caller_id: str, for_others: bool
     ) -> Acknowledgement:
-        """The first caller owns the consumer. NotYours for other callers, unless they may act `for_others`.
+        """The first caller owns the consumer. Raises NotYours for other callers, unless they may act `for_others`.
 
-        Its expiry is that of the last event it can have acknowledged.
+        The consumer expires together with the last event that it can have acknowledged.
         """
         key, new = _consumer_key(installation_id, name), {"position": position, "acknowledged_at": at}
         moved, before = self._table.update_or_read(
@@ -192,7 +187,7 @@ class FeedTable:
         return Acknowledgement(consumer=stored, moved=False)
 
     def remove_consumer(self, installation_id: int, name: str) -> dict[str, Any] | None:
-        """The consumer as it was; None if there is none. Under its name, a new one starts with the oldest event."""
+        """Returns the removed consumer, if any. A new consumer with this name starts at the oldest event."""
         found = self.consumer(installation_id, name)
         if found:
             self._table.delete(_consumer_key(installation_id, name))
@@ -215,7 +210,7 @@ def written_at(position: str) -> str:
 
 
 def _partition(installation_id: int, wanted: Filter) -> Partition:
-    """The one that has the fewest other events."""
+    """The partition with the fewest other events."""
     if wanted.event_type:
         return Partition(index=schema.FEED_BY_TYPE, value=schema.feed_type_key(installation_id, wanted.event_type))
     if wanted.status and wanted.status != FeedStatus.RECEIVED:
@@ -228,7 +223,7 @@ def _key(installation_id: int, position: str) -> dict[str, str]:
 
 
 def _key_in(partition: Partition, event: Mapping[str, Any]) -> Key:
-    """Of an event in the table, or in an index."""
+    """The key of an event in the table, or in an index."""
     index = {partition.index.partition: partition.value} if partition.index else {}
     return {schema.PARTITION: event[schema.PARTITION], schema.SORT: event[schema.SORT], **index}
 

@@ -49,7 +49,7 @@ class Gates:
         return _gate(review, changed)
 
     def exist(self, run: RunKey) -> bool:
-        """Whether a job of the attempt is or was behind an environment: it joins a gate before it is saved."""
+        """Whether a job of the attempt needs or needed an environment: it joins a gate before it is saved."""
         items = self._table.items(Partition(value=schema.run_key(run)), consistent=True)
         return any(item[schema.SORT]["S"].startswith(GATE) for item in items)
 

@@ -1,10 +1,9 @@
 """releases: heads of branches and environments, and the runs and deployments that they are computed from.
 
-A head is written on condition of its version: of two writers, the second one computes it again.
+A head is written only if its version is unchanged: the slower of two writers computes it again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from runledger.model import times
 from runledger.model.releases import EnvironmentKey, HeadKey
 from runledger.tables import release_keys, schema
 from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
-from runledger.tables.pages import ALWAYS, Key, Partition, Span, beginning_with
+from runledger.tables.pages import ALWAYS, Item, Key, Page, Partition, Span, beginning_with
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
@@ -29,14 +28,6 @@ COLOUR = ("colour", "coloured_attempt", "coloured_at")
 ONLY_WHEN_COMPLETED = ("conclusion", "completed_at")
 RUNS_IN_A_PAGE = 25
 
-Item = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadPage:
-    items: list[Item]
-    next_key: Key | None
-
 
 class HeadsTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
@@ -46,9 +37,9 @@ class HeadsTable:
     # Written by the recorder
 
     def put_run(self, head: HeadKey, run: Mapping[str, Any], *, at: str) -> Item | None:
-        """The run as it is stored then. None if that isn't known: DynamoDB Local returns no item if a condition fails.
+        """Returns the stored run. None if it is unknown: DynamoDB Local returns no item if a condition fails.
 
-        Attempts of a run are reported in any order. A late one may still be the last one with a colour.
+        Attempts of a run are reported in any order. A late report may be about the newest attempt with a colour.
         """
         key = _key(release_keys.head_runs_key(head), release_keys.numbered(run["run_id"]))
         is_newest, row = self._table.update_or_read(
@@ -106,7 +97,7 @@ class HeadsTable:
     def save_head(
         self, key: HeadKey, head: Mapping[str, Any], *, version: int, expires_after: str | None = None
     ) -> bool:
-        """False if another writer was faster. `version` is that of the head before; 0 if there was none."""
+        """False if another writer was faster. `version` is the previous version of the head; 0 if there was none."""
         return self._save({**_compact(head), **key._asdict(), **_head_key(key)}, version, expires_after)
 
     def save_environment(
@@ -118,10 +109,10 @@ class HeadsTable:
 
     def default_heads(
         self, installation_id: int, repo_full_name: str | None = None, *, limit: int, start: Key | None = None
-    ) -> HeadPage:
+    ) -> Page[Item]:
         """Heads of default branches, by repository. A page contains whole repositories, so it may exceed `limit`.
 
-        Heads of a branch that was the default one before, such as a renamed one, are omitted.
+        Heads of a former default branch, such as a renamed one, are omitted.
         """
         span = beginning_with(release_keys.head_prefix(repo_full_name)) if repo_full_name else ALWAYS
         partition, found = Partition(value=release_keys.heads_key(installation_id)), list[Item]()
@@ -129,11 +120,11 @@ class HeadsTable:
             page = self._table.page(partition, span, newest_first=False, limit=limit, start=start)
             found += map(_whole, map(from_attributes, page.items))
             if page.next_key is None:
-                return HeadPage(items=_of_default_branches(found), next_key=None)
+                return Page(items=_of_default_branches(found), next_key=None)
             last = found[-1]["repo_full_name"]
             if whole := [each for each in found if each["repo_full_name"] != last]:
                 ended_at = {name: whole[-1][name] for name in (schema.PARTITION, schema.SORT)}
-                return HeadPage(items=_of_default_branches(whole), next_key=ended_at)
+                return Page(items=_of_default_branches(whole), next_key=ended_at)
             start = page.next_key
 
     def branch_heads(
@@ -144,33 +135,33 @@ class HeadsTable:
         *,
         limit: int,
         start: Key | None = None,
-    ) -> HeadPage:
+    ) -> Page[Item]:
         """Heads of the other branches of a repository."""
         partition = Partition(value=release_keys.branch_heads_key(installation_id, repo_full_name))
         span = ALWAYS if branch is None else beginning_with(release_keys.branch_head_prefix(branch))
         return self._page(partition, span, limit=limit, start=start)
 
-    def runs(self, head: HeadKey, *, limit: int, start: Key | None = None) -> HeadPage:
+    def runs(self, head: HeadKey, *, limit: int, start: Key | None = None) -> Page[Item]:
         """Newest first."""
         partition = Partition(value=release_keys.head_runs_key(head))
         return self._page(partition, limit=limit, start=start, newest_first=True)
 
     def environments(
         self, installation_id: int, repo_full_name: str | None = None, *, limit: int, start: Key | None = None
-    ) -> HeadPage:
+    ) -> Page[Item]:
         span = beginning_with(release_keys.head_prefix(repo_full_name)) if repo_full_name else ALWAYS
         partition = Partition(value=release_keys.environments_key(installation_id))
         return self._page(partition, span, limit=limit, start=start)
 
     def deployments(
         self, environment: EnvironmentKey, *, limit: int, start: Key | None = None, since: str | None = None
-    ) -> HeadPage:
-        """Newest first. With `since`, the pages end at the first deployment that was created before."""
+    ) -> Page[Item]:
+        """Newest first. With `since`, the pages end at the first deployment that was created earlier."""
         partition = Partition(value=release_keys.environment_deployments_key(*environment))
         page = self._page(partition, limit=limit, start=start, newest_first=True)
         recent = [each for each in page.items if since is None or each["created_at"] >= since]
         is_last = len(recent) < len(page.items)
-        return HeadPage(items=recent, next_key=None if is_last else page.next_key)
+        return Page(items=recent, next_key=None if is_last else page.next_key)
 
     def commits(self, installation_id: int, repo_full_name: str, shas: Iterable[str]) -> dict[str, str]:
         """The time of each commit. Missing ones are omitted."""
@@ -180,9 +171,9 @@ class HeadsTable:
 
     def _page(
         self, partition: Partition, span: Span = ALWAYS, *, limit: int, start: Key | None, newest_first: bool = False
-    ) -> HeadPage:
+    ) -> Page[Item]:
         page = self._table.page(partition, span, newest_first=newest_first, limit=limit, start=start)
-        return HeadPage(items=[_whole(from_attributes(each)) for each in page.items], next_key=page.next_key)
+        return Page(items=[_whole(from_attributes(each)) for each in page.items], next_key=page.next_key)
 
     def _save(self, item: Item, version: int, expires_after: str | None) -> bool:
         expiry = {schema.EXPIRY: self._expiry(expires_after)} if expires_after else {}
@@ -215,7 +206,10 @@ def _of_default_branches(heads: Iterable[Item]) -> list[Item]:
 
 
 def _compact(head: Mapping[str, Any]) -> Item:
-    """The last run of a green head is its last green run, and stored once: a head fits into one write unit."""
+    """The last run of a green head is also its last green run.
+
+    It is stored once, so a head fits into one write unit.
+    """
     values = dict(head)
     if values.get("last_green_run") == values["last_run"]:
         del values["last_green_run"]

@@ -33,14 +33,14 @@ CONDITIONS = {
 AS_REPORTED = "#status = :reported AND #changed_at = :reported_change AND attribute_not_exists(#confirmed_at)"
 # The SDK retries a write whose response was lost.
 CONFIRMED_BY_US = "#status = :status AND #confirmed_at = :confirmed_at"
-# Each change of the name starts from the name that was read.
-FIRST_NAME = "attribute_not_exists(#org_name)"
-NEXT_NAME = "#org_name = :former"
+# A name is changed only if it is still the name that was read.
+HAS_NO_NAME = "attribute_not_exists(#org_name)"
+NAME_UNCHANGED = "#org_name = :former"
 ENDED = {InstallationStatus.DELETED, InstallationStatus.SUSPENDED}
 
 
 class InstallationsRegistry:
-    """Caches what it has registered: a warm function writes each item once, and again only with an earlier time."""
+    """Caches what it has registered: a warm function writes an item again only with an earlier time."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._table = Table(client, name, label="installations")
@@ -56,7 +56,7 @@ class InstallationsRegistry:
         first_seen_at: str,
         named_at: str | None = None,
     ) -> None:
-        """Registers the installation and repository of a job. Events of launchers may have no organisation.
+        """Registers the installation and repository of a job. Launcher events may have no organisation.
 
         `named_at` is when GitHub named the organisation. A newer name replaces the stored one.
         """
@@ -88,7 +88,7 @@ class InstallationsRegistry:
     def rename(self, installation_id: int, org_name: str, *, at: str) -> str:
         """Stores the newest name of the account, and keeps the former ones: another account may take them.
 
-        Returns the newest name. Hooks without an App have many accounts, and no name that could change.
+        Returns the newest name. Hooks without an App have many accounts, so their name is never changed.
         """
         while installation_id != NO_INSTALLATION:
             stored = self._read(installation_id, consistent=True)
@@ -99,7 +99,7 @@ class InstallationsRegistry:
                 _key(installation_id),
                 put={"org_name": org_name, "named_at": at},
                 add={"former_names": {former}} if former else {},
-                condition=NEXT_NAME if former else FIRST_NAME,
+                condition=NAME_UNCHANGED if former else HAS_NO_NAME,
                 given={"former": former} if former else {},
             )
             if renamed is not None:
@@ -148,8 +148,8 @@ class InstallationsRegistry:
         return confirmed is not None
 
     def active(self, *, unconfirmed_too: bool = False) -> list[int]:
-        """Excludes suspended and deleted installations: GitHub rejects their calls. A webhook may be forged: with
-        `unconfirmed_too`, they are excluded only after GitHub has confirmed it."""
+        """Excludes suspended and deleted installations, for which GitHub rejects calls. A webhook may be forged: with
+        `unconfirmed_too`, an installation is excluded only after GitHub has confirmed the report."""
         return [
             item["installation_id"]
             for item in self.all()
@@ -157,7 +157,7 @@ class InstallationsRegistry:
         ]
 
     def unconfirmed(self) -> list[dict[str, Any]]:
-        """Reported as suspended or deleted, and not yet confirmed by GitHub."""
+        """Installations that were reported as suspended or deleted, and that GitHub hasn't confirmed yet."""
         return [item for item in self.all() if item.get("status") in ENDED and "confirmed_at" not in item]
 
     def deleted(self) -> list[int]:
@@ -172,7 +172,7 @@ class InstallationsRegistry:
         return self._registered_under(schema.REGISTRY)
 
     def account(self, installation_id: int) -> str | None:
-        """None if no webhook has named it yet."""
+        """The name of its account. None if no webhook has named it yet."""
         return self._read(installation_id).get("org_name")
 
     def named(self, account: str) -> list[int]:

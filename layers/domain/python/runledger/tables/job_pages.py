@@ -1,32 +1,24 @@
-"""workflow_jobs for the API: pages of jobs, single jobs, and what statistics need from the index alone."""
+"""workflow_jobs for the API: pages of jobs, single jobs, and completed jobs for statistics."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runledger.model.completed_job import CompletedJob
 from runledger.model.inputs import Status
 from runledger.model.keys import RunKey
 from runledger.tables import schema
 from runledger.tables.attributes import Attributes, from_attributes
-from runledger.tables.pages import ALWAYS, Key, Partition, Span
+from runledger.tables.pages import ALWAYS, Item, Key, Page, Partition, Span
 from runledger.tables.table import MOST_IN_A_BATCH, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-Item = dict[str, Any]
 HasTime = Callable[[], bool]
 MEASURED = (schema.PARTITION, schema.BY_COMPLETION.sort, *schema.BY_COMPLETION.include)
 QUEUE = "overall_queue_duration_in_ms"
 MOST_SEARCHED = 2000  # jobs that one page reads while it looks for matches
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPage:
-    jobs: list[Item]
-    next_key: Key | None
 
 
 class JobPages:
@@ -51,10 +43,10 @@ class JobPages:
         limit: int,
         start: Key | None,
         matches: Callable[[Item], bool] = lambda _job: True,
-    ) -> JobPage:
-        """Keys from the index, then jobs by their keys. A job that has left the index meanwhile is omitted.
+    ) -> Page[Item]:
+        """Reads keys from the index, then the jobs. A job that has left the index in between is omitted.
 
-        `next_key` is set only if there is another match, or if none was found among the last MOST_SEARCHED jobs.
+        `next_key` is set only if there is another match, or if the search stopped after MOST_SEARCHED jobs.
         """
         index = partition.index
         assert index is not None
@@ -65,14 +57,14 @@ class JobPages:
                 if job.get(index.partition) != partition.value or not matches(job):
                     continue
                 if len(found) == limit:
-                    return JobPage(jobs=found, next_key=_key(found[-1], index))
+                    return Page(items=found, next_key=_key(found[-1], index))
                 found.append(job)
             searched += at_once
             start, at_once = keys.next_key, max(at_once, MOST_IN_A_BATCH)  # matches are rare
             if start is None or searched >= MOST_SEARCHED:
-                return JobPage(jobs=found, next_key=start)
+                return Page(items=found, next_key=start)
 
-    def newest(self, partition: Partition, span: Span, *, at_most: int) -> JobPage:
+    def newest(self, partition: Partition, span: Span, *, at_most: int) -> Page[Item]:
         return self.page(partition, span, newest_first=True, limit=at_most, start=None)
 
     def every(self, partition: Partition, *, has_time: HasTime) -> tuple[list[Item], bool]:

@@ -35,7 +35,7 @@ class JobsTable:
         return _job(item) if item else None
 
     def save(self, before: Job | None, after: Job) -> None:
-        """The commit point. LostRace if the job has changed since it was read.
+        """The commit point. Raises LostRace if the job has changed since it was read.
 
         The SDK retries a write whose response was lost. Its condition then fails, because the job is already saved.
         """
@@ -72,7 +72,7 @@ class JobsTable:
         )
 
     def _update(self, before: Job, after: Job) -> None:
-        """Writes only changed attributes: those of a newer version of Runledger are kept."""
+        """Writes only changed attributes, so attributes from a newer version of Runledger are kept."""
         stored, new = self._item(before), self._item(after)
         self._table.update(
             _key(after.installation_id, after.job_id),
@@ -83,15 +83,17 @@ class JobsTable:
         )
 
     def _item(self, job: Job) -> dict[str, Any]:
-        scope = job.installation_id
+        installation_id = job.installation_id
         return {
-            schema.PARTITION: schema.job_key(scope, job.job_id),
+            schema.PARTITION: schema.job_key(installation_id, job.job_id),
             schema.SORT: schema.ONLY,
             **vars(job),
             "webhooks": None,
             "inputs": _packed(job),
-            schema.BY_STATUS.partition: schema.status_key(scope, job.status),
-            schema.BY_REPO.partition: schema.repo_key(scope, job.repo_full_name) if job.repo_full_name else None,
+            schema.BY_STATUS.partition: schema.status_key(installation_id, job.status),
+            schema.BY_REPO.partition: schema.repo_key(installation_id, job.repo_full_name)
+            if job.repo_full_name
+            else None,
             schema.BY_RUN.partition: schema.run_key(run) if (run := job.run_key) else None,
             schema.BY_COMPLETION.partition: _completion_key(job),
             schema.EXPIRY: times.expiry(job.last_updated_at, self._retention_days),

@@ -25,8 +25,8 @@ KEPT_DAYS = REDELIVERY_DAYS + 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """All deliveries up to `covered_to` have been read. An interrupted walk continues at `cursor`, down to
-    `covered_to`; `newest` is the newest delivery that it has read.
+    """All deliveries up to `covered_to` have been read. Reading that was interrupted continues at `cursor`, down to
+    `covered_to`; `newest` is the newest delivery that was read.
     """
 
     covered_to: str = ""
@@ -36,7 +36,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostDelivery:
-    """`asked` and `asked_at` are about requests with a response. `tried_at` is the last request of all."""
+    """A delivery that didn't arrive.
+
+    `asked` counts the redelivery requests that GitHub responded to, and `asked_at` is the time of the last one.
+    `tried_at` is the time of the last request, with or without a response.
+    """
 
     guid: str
     delivery_id: int
@@ -56,7 +60,7 @@ class LostDeliveries:
     def reading(self) -> Reading:
         stored = self._table.read(_key(LOG)) or {}
         if "read_to" in stored:
-            return Reading()  # written by an earlier version, which used ids: the log is read once from its start
+            return Reading()  # an earlier version stored ids: the log is read once from its start
         return Reading(**{name: stored[name] for name in ("covered_to", "newest", "cursor") if name in stored})
 
     def save_reading(self, reading: Reading) -> None:
@@ -83,7 +87,7 @@ class LostDeliveries:
         )
 
     def note_arrival(self, guid: str, *, at: str) -> None:
-        """The item stays until it expires: a later walk may read the failed row again."""
+        """The item stays until it expires: a later pass may read the failed row again."""
         put = {"arrived": True, schema.EXPIRY: times.expiry(at, KEPT_DAYS)}
         self._table.update(_key(LOST, guid), put=put)
 

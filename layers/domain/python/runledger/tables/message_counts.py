@@ -7,15 +7,13 @@ subscriptions, which turn each event that it posts into a hundred messages.
 from typing import TYPE_CHECKING
 
 from runledger.model import times
-from runledger.tables import schema
+from runledger.tables import rate_limits, schema
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 KEPT_DAYS = 2
-HOUR = len("2025-01-15T10")
-BELOW_LIMIT = "attribute_not_exists(#messages) OR #messages < :most"
 
 
 class MessageCounts:
@@ -24,15 +22,17 @@ class MessageCounts:
         self.most_per_hour = most_per_hour
 
     def count(self, installation_id: int, number: int, *, at: str) -> bool:
-        """False, without counting them, if the installation has had its messages of this hour.
+        """False, without counting them, if the installation has reached its limit for this hour.
 
-        The last ones that are counted may exceed the limit by the messages of one event.
+        The messages of one event are counted together, so the last event may exceed the limit.
         """
-        counted = self._table.update_if(
-            {schema.PARTITION: schema.hours_key(installation_id, schema.ALL), schema.SORT: at[:HOUR]},
-            add={"messages": number},
-            fill={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
-            condition=BELOW_LIMIT,
-            given={"most": self.most_per_hour},
+        return rate_limits.count(
+            self._table,
+            schema.hours_key(installation_id, schema.ALL),
+            "messages",
+            period=times.hour_of(at),
+            at=at,
+            most=self.most_per_hour,
+            number=number,
+            kept_days=KEPT_DAYS,
         )
-        return counted is not None

@@ -2,7 +2,7 @@
 
 PK                                  SK
 {installation}#messages#{id}        v         the state of a message
-{installation}#messages#{id}        payload   its CloudEvent: each change of the state would write it again
+{installation}#messages#{id}        payload   its CloudEvent: separate, so that a status change doesn't rewrite it
 
 `dispatch` is the number of the queue entry that may send the message. Each new attempt increases it, so earlier entries
 of the same message do nothing. `claimed_until` is the lease of the sender that has the message. `due_at` is when the
@@ -15,28 +15,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.messages import UNENDED, MessageStatus
+from runledger.model.messages import OPEN_STATUSES, MessageStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
-from runledger.tables.pages import Key, Partition, Span
+from runledger.tables.pages import Item, Key, Page, Partition, Span
 from runledger.tables.table import Table
 from runledger.tables.updates import OWN_CLAIM, new_owner
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-STATUSES = {f"is_{status}": status for status in UNENDED}
+STATUSES = {f"is_{status}": status for status in OPEN_STATUSES}
 UNFINISHED = f"({' OR '.join(f'#status = :{name}' for name in STATUSES)})"
 SAME_DISPATCH = "#dispatch = :known"
 FREE = "(attribute_not_exists(#claimed_until) OR #claimed_until <= :now)"
 NOT_SWEPT = "(attribute_not_exists(#swept_at) OR #swept_at < :swept_before)"
 UNCLAIMED = f"{UNFINISHED} AND {SAME_DISPATCH} AND {FREE}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessagePage:
-    messages: list[dict[str, Any]]
-    next_key: Key | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +48,8 @@ class MessageFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Next:
-    """The attempt that follows one that failed. `parked` if the queue can't wait that long."""
+class NextAttempt:
+    """The attempt after a failed one. `parked` if it is later than SQS can delay a message."""
 
     at: str
     parked: bool
@@ -72,10 +66,10 @@ class MessagesTable:
         self._retention_days = retention_days
 
     def create(self, message: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
-        """False if the message exists. Its payload is written first, and only once: a message always has the same."""
-        scope, at = message["installation_id"], message["created_at"]
+        """False if the message exists. Its payload is written first, and never changed."""
+        installation_id, at = message["installation_id"], message["created_at"]
         expiry = times.expiry(at, self._retention_days)
-        key = {schema.PARTITION: schema.message_key(scope, message["message_id"])}
+        key = {schema.PARTITION: schema.message_key(installation_id, message["message_id"])}
         text = json.dumps(payload, separators=(",", ":"))
         self._table.put_if_absent(key | {schema.SORT: schema.PAYLOAD, "payload": text, schema.EXPIRY: expiry})
         status = MessageStatus.CREATED
@@ -89,9 +83,9 @@ class MessagesTable:
             "dispatch": 1,
             "due_at": at,
             schema.MESSAGES_DUE.partition: schema.OPEN,
-            schema.MESSAGES_BY_STATUS.partition: schema.status_key(scope, status),
-            schema.MESSAGES_BY_TYPE.partition: schema.message_type_key(scope, message["message_type"]),
-            schema.MESSAGES_BY_CREATION.partition: schema.creation_key(scope),
+            schema.MESSAGES_BY_STATUS.partition: schema.status_key(installation_id, status),
+            schema.MESSAGES_BY_TYPE.partition: schema.message_type_key(installation_id, message["message_type"]),
+            schema.MESSAGES_BY_CREATION.partition: schema.creation_key(installation_id),
             schema.EXPIRY: expiry,
         }
         return self._table.put_if_absent(state)
@@ -114,7 +108,7 @@ class MessagesTable:
         return updated is not None
 
     def claim(self, message: Mapping[str, Any], *, at: str, until: str) -> dict[str, Any] | None:
-        """The message, for one sender until its lease ends. None if another has it, or if it isn't to be sent now."""
+        """Leases the message to one sender. None if another sender has it, or if it must not be sent now."""
         return self._table.update_if(
             _key_of(message),
             put={
@@ -136,8 +130,8 @@ class MessagesTable:
     def fail(self, claimed: Mapping[str, Any], *, at: str, error: str) -> bool:
         return self._end(claimed, MessageStatus.FAILED, at, error_message=error)
 
-    def retry(self, claimed: Mapping[str, Any], following: Next, *, at: str, error: str) -> bool:
-        """After an attempt that failed. False if the lease was lost."""
+    def retry(self, claimed: Mapping[str, Any], following: NextAttempt, *, at: str, error: str) -> bool:
+        """Stores a failed attempt and the time of the next one. False if the lease was lost."""
         updated = self._table.update_if(
             _key_of(claimed),
             put={
@@ -153,8 +147,8 @@ class MessagesTable:
         )
         return updated is not None
 
-    def postpone(self, message: Mapping[str, Any], following: Next, *, at: str) -> bool:
-        """Without an attempt. False if another sender was faster."""
+    def postpone(self, message: Mapping[str, Any], following: NextAttempt, *, at: str) -> bool:
+        """Postpones a message without an attempt. False if another sender was faster."""
         updated = self._table.update_if(
             _key_of(message),
             put={**following.attributes, "updated_at": at},
@@ -168,7 +162,7 @@ class MessagesTable:
     def abandon(self, message: Mapping[str, Any], *, at: str, error: str) -> bool:
         """Fails a message that no sender has claimed. False if another sender was faster.
 
-        Repeatable as a claim is: otherwise, the status of the event would miss a failure whose response was lost.
+        Repeatable, like a claim: otherwise, a failure whose response was lost would be missing from the event's status.
         """
         changes = _ended(message["installation_id"], MessageStatus.FAILED, at)
         updated = self._table.update_if(
@@ -182,7 +176,7 @@ class MessagesTable:
         return updated is not None
 
     def mark_resent(self, installation_id: int, message_id: str, *, resent_as: str) -> bool:
-        """False if the message has expired. Repeatable, because a message is sent again as the same one."""
+        """False if the message has expired. Repeatable, because a resent message always gets the same id."""
         updated = self._table.update_if(
             _key(installation_id, message_id),
             put={"resent_as": resent_as},
@@ -193,13 +187,13 @@ class MessagesTable:
         return updated is not None
 
     def due(self, *, until: str) -> Iterator[dict[str, Any]]:
-        """Messages that should have been sent before `until`, the longest overdue first."""
+        """Messages that were due before `until`, the most overdue first."""
         for items in self._table.indexed(Partition(index=schema.MESSAGES_DUE, value=schema.OPEN), before=until):
-            yield from (item for item in map(from_attributes, items) if item["status"] in UNENDED)
+            yield from (item for item in map(from_attributes, items) if item["status"] in OPEN_STATUSES)
 
     def sweep(self, message: Mapping[str, Any], *, at: str, swept_before: str) -> bool:
-        """Whether the message is to be sent to the queue once more. It keeps its `dispatch`: behind a long queue, the
-        entry that is already there may come first.
+        """Whether to send the message to the queue again. It keeps its `dispatch`, because the queue may still contain
+        an earlier entry, which may then send it.
         """
         updated = self._table.update_if(
             _key_of(message),
@@ -220,15 +214,15 @@ class MessagesTable:
         limit: int,
         start: Key | None = None,
         has_time: Callable[[], bool] = lambda: True,
-    ) -> MessagePage:
-        """Newest first. Reads on until `limit` messages match, while `has_time`."""
+    ) -> Page[Item]:
+        """Newest first. Reads until `limit` messages match, or until `has_time` returns False."""
         partition, found = _partition(installation_id, wanted), list[dict[str, Any]]()
         while True:
             read = self._table.page(partition, span, limit=limit - len(found), start=start)
             found += filter(wanted.matches, map(from_attributes, self._table.follow(read.items)))
             start = read.next_key
             if start is None or len(found) >= limit or not has_time():
-                return MessagePage(messages=found, next_key=start)
+                return Page(items=found, next_key=start)
 
     def count(self, installation_id: int, status: MessageStatus, span: Span) -> int:
         return self._table.count(_by_status(installation_id, status), span)
@@ -239,7 +233,7 @@ class MessagesTable:
         return found[0]["created_at"]["S"] if found else None
 
     def _end(self, claimed: Mapping[str, Any], status: MessageStatus, at: str, **result: str | None) -> bool:
-        """Repeatable, because the SDK repeats a write whose response was lost: nothing claims a message that ended."""
+        """Repeatable, because the SDK repeats a write whose response was lost: no sender claims an ended message."""
         changes = _ended(claimed["installation_id"], status, at)
         updated = self._table.update_if(
             _key_of(claimed),
@@ -264,12 +258,12 @@ def _ended(installation_id: int, status: MessageStatus, at: str) -> dict[str, st
     return {**_status(installation_id, status, at), "processing_completed_at": at}
 
 
-def _unparked(following: Next) -> tuple[str, ...]:
+def _unparked(following: NextAttempt) -> tuple[str, ...]:
     return () if following.parked else ("parked",)
 
 
 def _partition(installation_id: int, wanted: MessageFilter) -> Partition:
-    """The one that has the fewest other messages."""
+    """The partition with the fewest other messages."""
     if wanted.message_type:
         key = schema.message_type_key(installation_id, wanted.message_type)
         return Partition(index=schema.MESSAGES_BY_TYPE, value=key)

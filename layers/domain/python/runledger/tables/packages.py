@@ -1,7 +1,7 @@
 """releases: packages, the edges between them, and their versions.
 
-An edge is written before the package that names it, and deleted after. So an edge may exist without its package's
-dependency, and readers ignore it. A dependency never lacks its edge.
+An edge is written before the package that names it, and deleted after it. So an edge may exist without a dependency,
+and readers ignore it, but every dependency has an edge.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from runledger.model.errors import ContendedError
 from runledger.model.packages import Package
 from runledger.tables import release_keys, schema
-from runledger.tables.attributes import from_attributes, is_condition_failure, to_attributes
+from runledger.tables.attributes import Attributes, from_attributes, is_condition_failure, to_attributes
 from runledger.tables.pages import Key, Page, Partition
 from runledger.tables.table import ItemKey, Table
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TRIES = 10
 UNCHANGED = "#revision = :seen"
 NEW = "attribute_not_exists(#revision)"
-# A pointer that a later revision of the package has written stays.
+# A pointer that a later revision of the package wrote is kept.
 NOT_LATER = "(attribute_not_exists(#revision) OR #revision <= :revision)"
 STILL_LATEST, FIRST = "#version = :seen", "attribute_not_exists(#version)"
 
@@ -43,7 +43,7 @@ class PackagesTable:
         found = self._table.by_key(keys, consistent=True)
         return {item["name"]["S"]: from_attributes(item) for item in found.values()}
 
-    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page:
+    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page[Attributes]:
         partition = Partition(value=release_keys.packages_key(installation_id))
         return self._table.page(partition, newest_first=False, limit=limit, start=start)
 
@@ -54,7 +54,7 @@ class PackagesTable:
             saved = self.replace(package, stored, at=at)
             if saved is not None:
                 return saved
-        raise ContendedError(f"package {package.name} is being changed by others")
+        raise ContendedError(f"package {package.name} is being changed by another process: try again")
 
     def create(self, package: Package, *, at: str) -> None:
         """Does nothing if the package exists."""
@@ -62,20 +62,20 @@ class PackagesTable:
             self.replace(package, {}, at=at)
 
     def replace(self, package: Package, stored: Mapping[str, Any], *, at: str) -> dict[str, Any] | None:
-        """None if another process has changed the package since it was `stored`."""
-        scope, name, seen = package.installation_id, package.name, stored.get("revision")
+        """None if another process has changed the package since `stored` was read."""
+        installation_id, name, seen = package.installation_id, package.name, stored.get("revision")
         revision, wanted = (seen or 0) + 1, package.dependencies
         known = stored.get("dependencies", {})
         for dependency, accepted in wanted.items():
             if known.get(dependency) == accepted:
-                continue  # its edge was written before the package that is stored
-            self._point(_edge_key(scope, dependency, name), {"name": name, "range": accepted}, revision)
+                continue  # its edge was written before the stored package
+            self._point(_edge_key(installation_id, dependency, name), {"name": name, "range": accepted}, revision)
         repositories = {package.repo_full_name, *stored.get("repositories", ())}
-        self._point(_repository_key(scope, package.repo_full_name, name), {"name": name}, revision)
+        self._point(_repository_key(installation_id, package.repo_full_name, name), {"name": name}, revision)
         values = asdict(package) | {"dependencies": dict(wanted), "metadata": dict(package.metadata)}
         edges = sorted({*wanted, *stored.get("edges", ())})
         saved = self._table.update_if(
-            _package_key(scope, name),
+            _package_key(installation_id, name),
             put=values | {"edges": edges, "repositories": sorted(repositories), "revision": revision, "updated_at": at},
             fill={"created_at": at},
             remove=[each for each, value in values.items() if value is None],
@@ -88,17 +88,17 @@ class PackagesTable:
         return saved
 
     def _drop(self, package: Package, revision: int, edges: Iterable[str], repositories: Iterable[str]) -> None:
-        """Deletes what only earlier revisions have. The package names it until all of it is deleted."""
-        scope, name = package.installation_id, package.name
+        """Deletes pointers of earlier revisions. The package lists them until all are deleted."""
+        installation_id, name = package.installation_id, package.name
         former = [each for each in edges if each not in package.dependencies]
         moved = [each for each in repositories if each != package.repo_full_name]
         for dependency in former:
-            self._delete_pointer(_edge_key(scope, dependency, name), revision)
+            self._delete_pointer(_edge_key(installation_id, dependency, name), revision)
         for repository in moved:
-            self._delete_pointer(_repository_key(scope, repository, name), revision)
+            self._delete_pointer(_repository_key(installation_id, repository, name), revision)
         if former or moved:
             left = {"edges": sorted(package.dependencies), "repositories": [package.repo_full_name]}
-            key, given = _package_key(scope, name), {"seen": revision}
+            key, given = _package_key(installation_id, name), {"seen": revision}
             self._table.update_if(key, put=left, names=["revision"], condition=UNCHANGED, given=given)
 
     def _point(self, key: ItemKey, values: Mapping[str, Any], revision: int) -> None:
@@ -117,12 +117,12 @@ class PackagesTable:
                 raise
 
     def dependents(self, installation_id: int, name: str, *, limit: int | None = None) -> list[str]:
-        """Names of packages that depend on it, or did: compare with their dependencies."""
+        """Names of packages that depend on it, or did: compare them with the packages' dependencies."""
         partition = Partition(value=release_keys.dependents_key(installation_id, name))
         return [item["name"]["S"] for item in islice(self._table.items(partition, consistent=True), limit)]
 
     def edges(self, installation_id: int, name: str, *, limit: int) -> list[dict[str, str]]:
-        """Name and range of dependents. A process that died may have left an edge that isn't one."""
+        """Name and range of dependents. A process that died may have left an edge without a dependency."""
         partition = Partition(value=release_keys.dependents_key(installation_id, name))
         listed = [item["name"]["S"] for item in self._table.page(partition, newest_first=False, limit=limit).items]
         packages = self.many(installation_id, listed)
@@ -133,25 +133,25 @@ class PackagesTable:
         ]
 
     def of_repository(self, installation_id: int, repo_full_name: str) -> list[str]:
-        """Names of its packages, and of some that moved to another repository."""
+        """Names of its packages. May include packages that have moved to another repository."""
         partition = Partition(value=release_keys.repository_packages_key(installation_id, repo_full_name))
         return [item["name"]["S"] for item in self._table.items(partition, consistent=True)]
 
     def set_latest(self, installation_id: int, name: str, *, latest: Mapping[str, Any], seen: str | None) -> bool:
-        """`version` and `published_at`. False if the latest version isn't `seen` any more."""
+        """`version` and `published_at`. False if the latest version is no longer `seen`."""
         condition, given = (STILL_LATEST, {"seen": seen}) if seen else (FIRST, {})
         key = _package_key(installation_id, name)
         return self._table.update_if(key, put=latest, condition=condition, given=given) is not None
 
     def claim_version(self, version: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
-        """Whether it is new, and the version as stored: each is published once."""
+        """Whether the version is new, and the stored version: each version is published once."""
         key = _version_key(version["installation_id"], version["name"], version["version"])
         if self._table.put_if_absent({**key, **version}):
             return True, dict(version)
         return False, self._table.read(key) or dict(version)
 
     def note_line(self, installation_id: int, name: str, version: str) -> None:
-        """The version has had its release line, which expires."""
+        """Notes that the version has had a release line, which expires."""
         key = _version_key(installation_id, name, version)
         self._table.update_if(key, put={"has_line": True}, names=["version"], condition="attribute_exists(#version)")
 
@@ -159,23 +159,29 @@ class PackagesTable:
         return self._table.read(_version_key(installation_id, name, version))
 
     def versions(self, installation_id: int, name: str) -> list[dict[str, Any]]:
-        """All of them, in the order of their text."""
+        """All versions, in text order."""
         partition = Partition(value=release_keys.versions_key(installation_id, name))
         return [from_attributes(item) for item in self._table.items(partition)]
 
 
-def _package_key(scope: int, name: str) -> dict[str, str]:
-    return {schema.PARTITION: release_keys.packages_key(scope), schema.SORT: release_keys.key_part(name)}
+def _package_key(installation_id: int, name: str) -> dict[str, str]:
+    return {schema.PARTITION: release_keys.packages_key(installation_id), schema.SORT: release_keys.key_part(name)}
 
 
-def _repository_key(scope: int, repo_full_name: str, name: str) -> dict[str, str]:
-    partition = release_keys.repository_packages_key(scope, repo_full_name)
+def _repository_key(installation_id: int, repo_full_name: str, name: str) -> dict[str, str]:
+    partition = release_keys.repository_packages_key(installation_id, repo_full_name)
     return {schema.PARTITION: partition, schema.SORT: release_keys.key_part(name)}
 
 
-def _edge_key(scope: int, dependency: str, name: str) -> dict[str, str]:
-    return {schema.PARTITION: release_keys.dependents_key(scope, dependency), schema.SORT: release_keys.key_part(name)}
+def _edge_key(installation_id: int, dependency: str, name: str) -> dict[str, str]:
+    return {
+        schema.PARTITION: release_keys.dependents_key(installation_id, dependency),
+        schema.SORT: release_keys.key_part(name),
+    }
 
 
-def _version_key(scope: int, name: str, version: str) -> dict[str, str]:
-    return {schema.PARTITION: release_keys.versions_key(scope, name), schema.SORT: release_keys.key_part(version)}
+def _version_key(installation_id: int, name: str, version: str) -> dict[str, str]:
+    return {
+        schema.PARTITION: release_keys.versions_key(installation_id, name),
+        schema.SORT: release_keys.key_part(version),
+    }

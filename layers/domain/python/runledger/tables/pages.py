@@ -1,13 +1,14 @@
-"""Queries of one partition: which items, and the page of them that was read."""
+"""Queries of one partition: the range of items, and a page of the result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from runledger.tables import schema
-from runledger.tables.attributes import Attributes
 
 Key = Mapping[str, str]
+Item = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +35,10 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    items: Sequence[Attributes]
+class Page(Generic[T]):
+    """`next_key` is the start of the next page; None for the last page."""
+
+    items: list[T]
     next_key: Key | None
 
 
@@ -55,7 +58,7 @@ def query_arguments(partition: Partition, span: Span) -> dict[str, Any]:
 
 def _within(span: Span) -> tuple[str, dict[str, Any]]:
     since = {":since": {"S": span.since}} if span.since else {}
-    # An instant without its Z is smaller than that instant and larger than every earlier one, as BETWEEN needs it.
+    # BETWEEN includes its end. An instant without its Z sorts before that instant, and after every earlier one.
     until = {":until": {"S": span.until.removesuffix("Z")}} if span.until else {}
     match bool(since), bool(until):
         case True, True:

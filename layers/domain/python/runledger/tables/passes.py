@@ -40,7 +40,7 @@ class PassesTable:
         return [_attributes(from_attributes(item)) for item in found.items]
 
     def first_part(self, kind: str) -> str | None:
-        """The part with which the next pass of this kind starts. None for the usual order."""
+        """The part that the next pass of this kind starts with. None for the usual order."""
         return (self._table.read(_next_key(kind)) or {}).get("begin_with")
 
     def set_first_part(self, kind: str, part: str | None) -> None:

@@ -3,7 +3,7 @@
 PK                        SK
 {installation}#health     {subscription}
 
-`failures` are those since its last success. Until `paused_until`, nothing is sent to it.
+`failures` counts the failures since the last success. Until `paused_until`, nothing is sent to the receiver.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class ReceiversTable:
         return {item[schema.SORT]: item for item in found}
 
     def take_probe(self, installation_id: int, subscription_id: str, health: Mapping[str, Any], *, until: str) -> bool:
-        """Whether this sender makes the one attempt after a pause. Others wait until this time at most."""
+        """Whether this sender makes the one attempt after a pause. The others wait, at most until `until`."""
         taken = self._table.update_if(
             _key(installation_id, subscription_id),
             put={"paused_until": until},

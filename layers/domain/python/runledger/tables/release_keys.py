@@ -7,7 +7,7 @@ from runledger.model.releases import HeadKey
 
 LONGEST_PART = 220  # in bytes, so that five parts fit into a sort key, which has at most 1024
 BEGINNING = 30  # in characters, of a longer part
-# What sort keys begin with in the partitions of builds and of release lines.
+# Prefixes of sort keys in the partitions of builds and release lines.
 VARIANT, EVENT, DEPENDENT = "variant#", "event#", "dependent#"
 
 
@@ -36,8 +36,8 @@ class ItemKind(StrEnum):
 
 
 def key_part(text: str) -> str:
-    """`#` separates parts, so it is encoded. A long text is shortened to its beginning and its digest, which follow a
-    `%` that occurs in no other part.
+    """`#` separates parts, so it is encoded. A long text is replaced by its beginning, `%~` and its digest; `%~`
+    occurs in no other part.
     """
     encoded = _encoded(text)
     if len(encoded.encode()) <= LONGEST_PART:
@@ -60,7 +60,7 @@ def head_sort(repo_full_name: str, branch: str, workflow_id: int) -> str:
 
 
 def head_prefix(repo_full_name: str, branch: str | None = None) -> str:
-    """What the sort keys of a repository's heads and environments begin with; with a branch, those of its heads."""
+    """The prefix of the sort keys of a repository's heads and environments, or of a branch's heads."""
     return _joined(repo_full_name, *([branch] if branch is not None else [])) + "#"
 
 

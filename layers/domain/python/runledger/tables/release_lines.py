@@ -1,7 +1,7 @@
 """releases: release lines, their dependents, and the open rebuilds of each repository.
 
 The plan of a line is written once, then its dependents, then the line, then its pointer. So a line has all of its
-dependents, and a process that died in between is continued with the same plan.
+dependents, and a retry after a crash continues with the same plan.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
 from runledger.model.packages import AWAITING_RUN, LineKey, RebuildStatus
-from runledger.tables import release_keys, schema
-from runledger.tables.attributes import from_attributes, to_attributes
+from runledger.tables import rate_limits, release_keys, schema
+from runledger.tables.attributes import Attributes, from_attributes, to_attributes
 from runledger.tables.pages import Key, Page, Partition, beginning_with
 from runledger.tables.table import ItemKey, Table
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PLAN = "plan"
-# A run waits for approvals up to 30 days on GitHub, and a rebuild's entry ends with it.
+# On GitHub, a run waits up to 30 days for an approval. An open rebuild must be kept longer than that.
 OPEN_DAYS = 35
 # The SDK repeats a write whose response was lost: the owner's own claim is accepted.
 CLAIMABLE = "#status = :is_waiting OR (#status = :status AND #claimed_by = :claimed_by)"
@@ -29,8 +29,6 @@ NO_OTHER_VERSION = (
     "AND (attribute_not_exists(#dependent_version) OR #dependent_version = :dependent_version)"
 )
 UNCHANGED = "#revision = :seen"
-HOUR, COUNTED_DAYS = len("2025-01-15T10"), 1
-BELOW_LIMIT = "attribute_not_exists(#dispatches) OR #dispatches < :most"
 
 
 class LinesTable:
@@ -39,7 +37,7 @@ class LinesTable:
         self._retention_days = retention_days
 
     def put_plan(self, line: LineKey, plan: Mapping[str, Any], *, at: str) -> dict[str, Any]:
-        """The plan that is stored: the first one."""
+        """Returns the stored plan, which is the first one."""
         self._table.put_if_absent({**_in_line(line, PLAN), **plan, schema.EXPIRY: self._expiry(at)})
         return self._table.read(_in_line(line, PLAN)) or dict(plan)
 
@@ -64,7 +62,7 @@ class LinesTable:
     def get(self, line: LineKey) -> dict[str, Any] | None:
         return self._table.read(_in_line(line, schema.ONLY))
 
-    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page:
+    def page(self, installation_id: int, *, limit: int, start: Key | None = None) -> Page[Attributes]:
         """Lines, newest first. Their pointers are the keys of the page."""
         partition = Partition(value=release_keys.lines_key(installation_id))
         found = self._table.page(partition, limit=limit, start=start)
@@ -100,7 +98,7 @@ class LinesTable:
         return saved is not None
 
     def claim(self, line: LineKey, name: str, *, owner: str, at: str, workflow_id: int | None) -> bool:
-        """The right to call GitHub once. A claim is never released, except by `release`."""
+        """The right to call GitHub once. Only `release` gives the claim back."""
         put = {"status": RebuildStatus.DISPATCHING, "claimed_by": owner, "dispatched_at": at}
         claimed = self._table.update_if(
             _dependent_key(line, name),
@@ -112,19 +110,12 @@ class LinesTable:
         return claimed is not None
 
     def count_dispatch(self, installation_id: int, *, at: str, most: int) -> bool:
-        """False, without counting it, if the installation has had its dispatches of this hour."""
-        partition = release_keys.dispatches_key(installation_id)
-        counted = self._table.update_if(
-            {schema.PARTITION: partition, schema.SORT: at[:HOUR]},
-            add={"dispatches": 1},
-            fill={schema.EXPIRY: times.expiry(at, COUNTED_DAYS)},
-            condition=BELOW_LIMIT,
-            given={"most": most},
-        )
-        return counted is not None
+        """False, without counting it, if the installation has reached its limit for this hour."""
+        partition, hour = release_keys.dispatches_key(installation_id), times.hour_of(at)
+        return rate_limits.count(self._table, partition, "dispatches", period=hour, at=at, most=most)
 
     def release(self, line: LineKey, name: str, *, owner: str, message: str) -> bool:
-        """For a call that GitHub can't have executed."""
+        """Gives a claim back after a call that GitHub can't have executed."""
         return self.move(
             line,
             name,
@@ -163,7 +154,7 @@ class LinesTable:
         return moved is not None
 
     def confirm_run(self, line: LineKey, name: str, *, owner: str, run: Mapping[str, Any]) -> None:
-        """The run that GitHub has named in its response, unless a result is there already."""
+        """Stores the run that GitHub named in its response, unless the rebuild already has a result."""
         self.move(
             line,
             name,
@@ -175,7 +166,7 @@ class LinesTable:
         )
 
     def assign_run(self, line: LineKey, name: str, *, run: Mapping[str, Any]) -> bool:
-        """A run that was found without its id. False if the dependent has another, or isn't waiting for one."""
+        """Stores a run that GitHub's response didn't name. False if the dependent has another run, or awaits none."""
         is_awaiting, given = _status_in(AWAITING_RUN)
         assigned = self._table.update_if(
             _dependent_key(line, name),
@@ -187,7 +178,7 @@ class LinesTable:
         return assigned is not None
 
     def end_run(self, line: LineKey, name: str, status: RebuildStatus, *, run: Mapping[str, Any]) -> bool:
-        """The result of an attempt. That of an earlier attempt changes nothing."""
+        """Stores the result of an attempt. The result of an earlier attempt changes nothing."""
         ended = self._table.update_if(
             _dependent_key(line, name),
             put={**run, "status": status},
@@ -196,12 +187,12 @@ class LinesTable:
         return ended is not None
 
     def join(self, line: LineKey, name: str, version: str) -> bool:
-        """The version that the rebuild has published. False if there is another, or the line has expired."""
+        """Stores the version that the rebuild published. False if it has another version, or the line has expired."""
         key, put = _dependent_key(line, name), {"dependent_version": version}
         return self._table.update_if(key, put=put, names=["status"], condition=NO_OTHER_VERSION) is not None
 
     def open_rebuild(self, line: LineKey, name: str, *, repo_full_name: str, at: str) -> None:
-        """With it, the runs and publications of the repository find the line."""
+        """Runs and publications of the repository find the line by this item."""
         sort = release_keys.rebuild_sort(line.name, line.version, name)
         key = {schema.PARTITION: release_keys.rebuilds_key(line.installation_id, repo_full_name), schema.SORT: sort}
         entry = {"name": line.name, "version": line.version, "dependent": name, "opened_at": at}
@@ -210,7 +201,7 @@ class LinesTable:
     def rebuilds(
         self, installation_id: int, repo_full_name: str, *, until: str = times.NEVER
     ) -> list[tuple[LineKey, str]]:
-        """Lines and names of dependents, the longest open ones first; only those that were opened by `until`."""
+        """Lines and names of dependents that were opened by `until`, oldest first."""
         partition = Partition(value=release_keys.rebuilds_key(installation_id, repo_full_name))
         found = [from_attributes(item) for item in self._table.items(partition, consistent=True)]
         opened = [entry for entry in found if entry["opened_at"] <= until]

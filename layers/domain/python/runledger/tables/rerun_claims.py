@@ -47,7 +47,7 @@ class RerunClaims:
         return _rerun(self._read(check) if claimed is None else claimed, claimed=claimed is not None)
 
     def release(self, check: RerunCheck, *, seen: Rerun, owner: str) -> Rerun | None:
-        """None if the claim is released or has another owner. Otherwise more jobs were interrupted meanwhile."""
+        """None if the claim is released or has another owner. Otherwise more jobs were interrupted since `seen`."""
         released = self._table.update_if(
             _key(check),
             remove=["rerun_claimed_until", "rerun_claimed_by"],

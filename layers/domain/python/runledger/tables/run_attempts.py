@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Half a read unit each, whether it exists or not: most runs have one attempt, and few have more than three.
 ATTEMPTS_AT_ONCE = 3
-# The ledger may have been deployed during a run, so a gap doesn't mean the end. An absent run costs this much.
+# The ledger may have been deployed during a run, so early attempts may be missing. An absent run costs this many reads.
 ATTEMPTS_AT_LEAST = 30
 
 

@@ -24,7 +24,7 @@ SUSPICION = ("suspected_at", "suspected_reason")
 CLEARING = ("suspicion_cleared_at", "suspicion_cleared_reason")
 # A second installation may have claimed the machine since the pass read it.
 NOT_CONTESTED = "attribute_not_exists(#contested_at)"
-# Either it is not a known runner and has not ended, or it is active and not suspected.
+# It isn't a known runner and hasn't ended, or it is active and not suspected.
 NOT_YET_SUSPECTED = (
     "((attribute_not_exists(#status) AND attribute_not_exists(#terminated_at)) OR "
     f"(#status = :active AND attribute_not_exists(#suspected_at))) AND {NOT_CONTESTED}"
@@ -51,7 +51,7 @@ class RunnersTable:
         return _runner(found) if found else None
 
     def change(self, runner_id: str, *, at: str, change: Callable[[Runner], Runner]) -> Runner:
-        """Reads, changes and saves the runner. Repeats this if the runner changed in between."""
+        """Reads, changes and saves the runner. Tries again if another process saved it in between."""
         while True:
             seen = self.get(runner_id)
             after = change(seen or Runner(runner_id=runner_id, created_at=at))
@@ -87,9 +87,10 @@ class RunnersTable:
         return {key[0]: _runner(from_attributes(item)) for key, item in found.items() if "status" in item}
 
     def suspect(self, runner_id: str, *, at: str, reason: str, since: str | None = None, **new: Any) -> Runner | None:
-        """The runner if this call made it a suspect. None if it was one before, is contested, cleaned or gone.
+        """Returns the runner if this call made it a suspect. None if it was one before, or is contested, cleaned or
+        gone.
 
-        So of several passes that find the same orphan, one counts it. If it was suspected for another reason, the
+        So only one of several passes that find the same orphan counts it. If it was suspected for another reason, the
         reason changes, and the suspicion dates from `since`, or else from now.
         """
         new = {"runner_id": runner_id, "created_at": at, **new}
@@ -119,7 +120,7 @@ class RunnersTable:
         return None
 
     def clear_suspicion(self, runner_id: str, *, suspected_at: str, at: str, found: Cleared) -> None:
-        """Only if it is still that suspicion: another pass may have added a newer one."""
+        """Does nothing if another pass has added a newer suspicion."""
         self._table.update_if(
             _key(runner_id),
             put=cleared(at, found),
@@ -131,7 +132,7 @@ class RunnersTable:
         )
 
     def _item(self, runner: Runner) -> dict[str, Any]:
-        """Without its version, which each write increments. A machine with claims or events only has no status."""
+        """Without its version, which each write increments. A machine that has only claims or events has no status."""
         item = {name: getattr(runner, name) for name in FIELDS if name != "version"}
         return item | {
             "status": runner.status if runner.is_runner else None,
@@ -192,6 +193,6 @@ def _plain(assignment: Assignment) -> dict[str, Any]:
 
 def _assignment(values: dict[str, Any]) -> Assignment:
     machine = {each.name: values.pop(each.name, None) for each in fields(MachineFacts)}
-    # DynamoDB has one type of number, and whole numbers are read as int.
+    # Whole numbers are read as int: a price of $2 must be a Decimal.
     machine |= {name: Decimal(machine[name]) for name in PRICES if machine[name] is not None}
     return Assignment(**values, machine=MachineFacts(**machine))

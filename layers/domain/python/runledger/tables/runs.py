@@ -59,7 +59,7 @@ class RunsTable:
         return [from_attributes(item) for item in self._table.by_key(keys).values()]
 
     def open(self, installation_id: int) -> Iterator[dict[str, Any]]:
-        """Oldest first. A run whose completion webhook was lost stays open until the reconciler asks GitHub.
+        """Oldest first. A run whose completion webhook was lost stays open until the reconciler checks it on GitHub.
 
         The index may lag, so the item's own state decides.
         """
@@ -69,7 +69,7 @@ class RunsTable:
             yield from (run for run in runs if run.get(schema.BY_STATE.partition) == partition.value)
 
     def count(self, job: Job, *, first: bool, is_guess: bool = False) -> None:
-        """`first` if the job is presumably not in the run's total. A guess doesn't correct earlier counts."""
+        """`first` means that the job is probably not in the run's total yet. A guess doesn't correct earlier counts."""
         if not job.run_is_known:
             return
         run = self._count_ended(job, first, is_guess) if job.status is Status.COMPLETED else self._count_opened(job)
@@ -79,19 +79,19 @@ class RunsTable:
             self.name(job)
 
     def name(self, job: Job) -> None:
-        """Fills in what the first counted job lacked, such as the branch."""
+        """Fills in values that the first counted job lacked, such as the branch."""
         self._table.update(_key_of_run(job), fill=self._derived_from(job))
 
     def refresh(self, report: RunReport) -> None:
-        """From GitHub, for a user. A run that was open stays open, even if it has completed: its webhook or the next
-        full pass closes it, and checks whether its failed jobs must be re-run.
+        """Stores a report that was read from GitHub for a user. A run that was open stays open, even if it has
+        completed: its webhook or the next full pass closes it, and checks whether its failed jobs must be re-run.
 
         A completed run that the ledger didn't have is closed at once: reading an old run must never cause a re-run.
         """
         self.absorb(report, closes=False)
 
     def absorb(self, report: RunReport, *, closes: bool = True) -> "RunChange":
-        """The newest report counts: a run may complete again. An older one, as in a replay, fills in what is absent.
+        """The newest report counts: a run may complete again. An older one, such as a replay, fills in absent values.
 
         Unless the report `closes` a completed run, an open run stays open, and the next full pass checks it.
         """
@@ -112,7 +112,10 @@ class RunsTable:
         return replace(_change(changed), ended_long_ago=_is_long_before(changed.get("updated_at"), report.reported_at))
 
     def note_interrupted(self, job: Job) -> "RunChange":
-        """The later of two writes, the end of the run or its last interrupted job, returns an item with both."""
+        """The run's end and its interrupted jobs are separate writes.
+
+        Whichever comes later returns an item with both.
+        """
         changed = self._table.update(
             _key_of_run(job),
             fill=self._derived_from(job) | self._expiry(job.last_updated_at),
@@ -141,7 +144,7 @@ class RunsTable:
     def note_checked(self, run: RunKey, *, at: str, repo_full_name: str | None = None) -> None:
         """Caches that GitHub has nothing new about the run.
 
-        With a repository, caches that it has no such run, and ends the claim: a reader may name another one.
+        With a repository, caches that it has no such run, and ends the claim: a reader may name another repository.
         """
         checked = {"checked_repo": repo_full_name} if repo_full_name else {}
         self._table.update(
@@ -225,8 +228,8 @@ class RunsTable:
 class RunChange:
     """The state of a run after a change.
 
-    A report may be about a run that `ended_long_ago`: a launcher's event can name any run, and the reconciler asks
-    about it. The ledger may not have the environments of such a run, so `any_failure` doesn't apply to it.
+    A report may be about a run that `ended_long_ago`: a launcher's event can name any run, and the reconciler then
+    looks it up. The ledger may not have the environments of such a run, so `any_failure` doesn't apply to it.
     """
 
     has_ended: bool

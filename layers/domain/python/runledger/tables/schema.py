@@ -14,7 +14,9 @@ REGISTRY = "installations"  # the partition of installations in workflow_jobs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """Each write of a projected attribute is repeated in the index, so project keys, or what is written once."""
+    """Each write of a projected attribute is repeated in the index, so project only keys and attributes that are
+    written once.
+    """
 
     name: str
     partition: str
@@ -32,8 +34,8 @@ class TableSchema:
 BY_STATUS = Index(name="by_status", partition="by_status", sort="created_at")
 BY_REPO = Index(name="by_repo", partition="by_repo", sort="created_at")
 BY_RUN = Index(name="by_run", partition="by_run", sort="created_at")
-# A job is listed here once it has completed, so whatever is projected costs one write for each job. Statistics read
-# this index alone. Jobs that a partial re-run has carried over are not listed.
+# A job is in this index once it has completed, so all projected attributes cost one write per job. Statistics read only
+# this index. Jobs that a partial re-run has carried over aren't in it.
 BY_COMPLETION = Index(
     name="by_completion",
     partition="by_completion",
@@ -44,13 +46,13 @@ BY_COMPLETION = Index(
         *("usage_in_seconds", "usage_in_dollars", "saved_in_dollars", "overall_queue_duration_in_ms"),
     ),
 )
-# Of a run: open or done, so that the reconciler finds open runs. Two values, so two writes for each run.
+# Runs by state, open or done, so that the reconciler finds open runs. Two values, so two writes per run.
 BY_STATE = Index(name="by_state", partition="by_state", sort="created_at")
-# Of events of the feed, in the order in which they were written. Only events whose status isn't `received` any more are
-# in FEED_BY_STATUS: a status that every event has at first is not worth a write for each.
+# Feed events in the order in which they were written. FEED_BY_STATUS omits events whose status is still `received`: it
+# would cost a write for every event.
 FEED_BY_TYPE = Index(name="by_type", partition="by_type", sort=SORT)
 FEED_BY_STATUS = Index(name="by_status", partition="by_status", sort=SORT)
-# Of messages of notifications. Only those that haven't ended are in MESSAGES_DUE, from which the sweep reads.
+# Notification messages. MESSAGES_DUE, which the sweep reads, has only open messages.
 MESSAGES_BY_STATUS = Index(name="by_status", partition="by_status", sort="created_at")
 MESSAGES_BY_TYPE = Index(name="by_type", partition="by_type", sort="created_at")
 MESSAGES_BY_CREATION = Index(name="by_creation", partition="by_creation", sort="created_at")
@@ -74,10 +76,10 @@ NOTIFICATIONS = TableSchema(
 RELEASES = TableSchema(name="releases", retention_days=90)
 
 TABLES = (WORKFLOW_JOBS, WORKFLOW_JOB_EVENTS, WORKFLOW_RUNS, DEPLOYMENTS, RUNNERS)
-# Those that exist with a setting only.
+# Tables that exist only with a setting.
 OPTIONAL = (FEED, NOTIFICATIONS, RELEASES)
-CONSUMERS, POSTS = "consumers", "posts"  # of the feed
-# Of notifications.
+CONSUMERS, POSTS = "consumers", "posts"  # in the feed table
+# In the notifications table.
 SUBSCRIPTIONS, HEALTH, MESSAGES, DELIVERIES, HOURS = "subscriptions", "health", "messages", "deliveries", "hours"
 ALL = "all"
 SUBSCRIBERS = "subscribers"  # the partition of installations with subscriptions
@@ -130,7 +132,7 @@ def feed_type_key(installation_id: int, event_type: str) -> str:
 
 
 def feed_mark_key(installation_id: int, event_id: str) -> str:
-    """The partition of the position of one event. Ids have 32 hexadecimal digits, so none is one of the words below."""
+    """The partition of the position of one event. Ids have 32 hexadecimal digits, so none equals CONSUMERS or POSTS."""
     return f"{installation_id}#{event_id}"
 
 
@@ -138,8 +140,8 @@ def feed_consumers_key(installation_id: int) -> str:
     return f"{installation_id}#{CONSUMERS}"
 
 
-def feed_posts_key(installation_id: int) -> str:
-    """The partition of an installation's counts of posted events."""
+def posts_key(installation_id: int) -> str:
+    """The partition of an installation's counts of posted events in feed, and of reported builds in releases."""
     return f"{installation_id}#{POSTS}"
 
 
@@ -173,5 +175,5 @@ def deliveries_key(installation_id: int, event_id: str) -> str:
 
 
 def hours_key(installation_id: int, subscription_id: str) -> str:
-    """The partition of a subscription's messages by the hour, or of `ALL` those of the installation."""
+    """The partition of a subscription's hourly messages; with `ALL`, of the whole installation's."""
     return f"{installation_id}#{HOURS}#{subscription_id}"

@@ -1,4 +1,4 @@
-"""Records of DynamoDB Streams. Each is a change of an item of one table."""
+"""Records of DynamoDB Streams. Each is a change of one item."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ def is_change(record: Record) -> bool:
 
 
 def table_of(record: Record, tables: Mapping[str, str]) -> str:
-    """`tables` maps physical names to those of the schema.
+    """`tables` maps physical table names to names in the schema.
 
     The ARN of a stream is `arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/TIME`.
     """

@@ -2,7 +2,7 @@
 
 PK                               SK
 {installation}#subscriptions     {subscription}    a subscription
-subscribers                      {installation}    an installation that has had a subscription: schedules look here
+subscribers                      {installation}    an installation that has or had a subscription, for schedules
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class SubscriptionsTable:
         self._table = Table(client, name, label="notifications")
 
     def all(self, installation_id: int) -> list[dict[str, Any]]:
-        """In the order of their ids. An installation has a hundred at most: see `subscriptions`."""
+        """Sorted by id. An installation has at most a hundred: see `notifications.administration`."""
         partition = Partition(value=schema.subscriptions_key(installation_id))
         return list(map(from_attributes, self._table.items(partition, consistent=True)))
 
@@ -34,11 +34,11 @@ class SubscriptionsTable:
         return self._table.read(_key(installation_id, subscription_id))
 
     def create(self, subscription: Mapping[str, Any]) -> None:
-        """The installation is registered first: without that, its schedules would be missed."""
-        scope = subscription["installation_id"]
-        self._table.put(to_attributes({schema.PARTITION: schema.SUBSCRIBERS, schema.SORT: str(scope)}))
+        """Registers the installation first: otherwise, its schedules would be missed."""
+        installation_id = subscription["installation_id"]
+        self._table.put(to_attributes({schema.PARTITION: schema.SUBSCRIBERS, schema.SORT: str(installation_id)}))
         # It may exist: the SDK repeats a write whose response was lost.
-        self._table.put_if_absent({**_key(scope, subscription["subscription_id"]), **subscription})
+        self._table.put_if_absent({**_key(installation_id, subscription["subscription_id"]), **subscription})
 
     def replace(self, subscription: Mapping[str, Any], *, read_version: int) -> bool:
         """False if another caller changed or deleted it since it was read."""

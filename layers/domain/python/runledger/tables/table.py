@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 MOST_IN_A_BATCH = 100
-# At most, in seconds. DynamoDB leaves keys unprocessed when it throttles, and an immediate retry makes that worse.
+# Maximum pauses, in seconds. DynamoDB leaves keys unprocessed when it throttles, and an immediate retry makes that
+# worse.
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 ItemKey = Mapping[str, str]
@@ -68,7 +69,7 @@ class Table:
             self.client.delete_item(TableName=self.name, Key=to_attributes(key), **condition)
 
     def update(self, key: ItemKey, **changes: Unpack[Changes]) -> dict[str, Any]:
-        """The changes are those of `update_arguments`."""
+        """For the changes, see `update_arguments`."""
         arguments = update_arguments(**changes)
         with translate_errors(self.label):
             response = self.client.update_item(TableName=self.name, Key=to_attributes(key), **arguments)
@@ -108,7 +109,7 @@ class Table:
         limit: int,
         start: Key | None = None,
         consistent: bool = False,
-    ) -> Page:
+    ) -> Page[Attributes]:
         """At most `limit` items; `start` is the `next_key` of the page before."""
         arguments = query_arguments(partition, span) | {"Limit": limit, "ScanIndexForward": not newest_first}
         if consistent:
@@ -144,7 +145,7 @@ class Table:
     ) -> Iterator[Sequence[Attributes]]:
         """Pages as large as DynamoDB makes them, newest first, with these attributes only, one in memory at a time.
 
-        After DynamoDB has read an item, it drops those whose attributes aren't equal to `where` and less than `below`.
+        DynamoDB reads all items, and then drops those whose attributes aren't equal to `where` and less than `below`.
         """
         arguments = query_arguments(partition, span) | {"ScanIndexForward": False}
         arguments["ProjectionExpression"] = ", ".join(f"#{name}" for name in attributes)
@@ -161,7 +162,7 @@ class Table:
             yield result["Items"]
 
     def indexed(self, partition: Partition, *, before: str | None = None) -> Iterator[list[Attributes]]:
-        """Pages of whole items in the order of the index, most of which hold keys only.
+        """Pages of whole items in the order of the index. Most indexes hold keys only.
 
         An item that has just left the index may be included: check it.
         """
@@ -181,7 +182,7 @@ class Table:
         consistent: bool = False,
         pause: Callable[[float], None] = time.sleep,
     ) -> Mapping[tuple[str, str], Attributes]:
-        """Missing items are omitted. UnavailableError if DynamoDB leaves keys unprocessed after all pauses."""
+        """Missing items are omitted. Raises UnavailableError if DynamoDB leaves keys unprocessed after all pauses."""
         found: dict[tuple[str, str], Attributes] = {}
         left = iter(dict.fromkeys(keys))
         while batch := tuple(islice(left, MOST_IN_A_BATCH)):
@@ -212,7 +213,7 @@ class Table:
                 return
             wanted = [dict(key) for key in left["Keys"]]
             if seconds is not None:
-                pause(seconds * random.uniform(0.5, 1))  # noqa: S311 - spreads retries, and hides nothing
+                pause(seconds * random.uniform(0.5, 1))  # noqa: S311 - only spreads retries
         raise UnavailableError(f"{self.name}: {len(wanted)} keys are still unprocessed")
 
 

@@ -88,7 +88,7 @@ def _values(values: Mapping[str, Any]) -> Attributes:
 def advance_arguments(
     status: StrEnum, *, dated: str | None = None, unless: str | None = None, **changes: Unpack[Changes]
 ) -> Changes:
-    """The changes, together with `status`, on condition that the stored status has no higher precedence.
+    """Makes the changes and sets `status`, unless the stored status has a higher precedence.
 
     Precedence is the order of definition in the enum. With `dated`, the name of an attribute in `put`, an item with the
     same status is updated only if its value isn't newer. Nothing is changed if the condition `unless` holds.

@@ -1,7 +1,7 @@
 """The GitHub host that a deployment serves. Ids of jobs and runs are unique within one host only.
 
 An Enterprise Server names itself in a header of each delivery; github.com sends no such header. Headers aren't signed,
-so this check detects a wrong configuration. It is no protection: signatures are.
+so this check only detects a wrong configuration. Signatures are the protection.
 """
 
 from urllib.parse import urlsplit
@@ -15,17 +15,17 @@ LONGEST_HOST = 253
 
 
 def host_of(api_url: str) -> str:
-    """`https://HOST/api/v3` of an Enterprise Server, otherwise `https://api.HOST`."""
+    """The host of `https://HOST/api/v3` (Enterprise Server) or of `https://api.HOST`."""
     host = urlsplit(api_url).hostname or ""
     is_cloud = host == f"api.{GITHUB_COM}" or host.endswith(DATA_RESIDENCY)
     return host.removeprefix("api.") if is_cloud else host
 
 
 def check(named: str | None, *, served: str) -> None:
-    """`named` is the header's value. WrongHost if the delivery is from another host than the one that is served."""
+    """`named` is the header's value. Raises WrongHost if the delivery isn't from the host that is served."""
     if not named:
         if not _may_be_unnamed(served):
-            raise WrongHost(f"{HEADER} is missing, as in deliveries of {GITHUB_COM}. {_remedy(served)}")
+            raise WrongHost(f"{HEADER} is missing, so this delivery is from {GITHUB_COM}. {_remedy(served)}")
     elif named.lower().partition(":")[0] != served:
         raise WrongHost(f"{HEADER} is {named[:LONGEST_HOST]}. {_remedy(served)}")
 

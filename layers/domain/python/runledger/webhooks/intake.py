@@ -1,9 +1,9 @@
 """Webhook intake: verify, read, check the scope, record. If recording fails, the entry goes to the retry queue."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from runledger.model.errors import Malformed, OutOfScope, TooLarge, UnavailableError
 from runledger.model.inputs import Receipt
@@ -12,12 +12,12 @@ from runledger.recording import telemetry
 from runledger.recording.ledger import Ledger
 from runledger.webhooks import hosts
 from runledger.webhooks.delivery import Delivery
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import REREAD_SECONDS, Origin, Signers, WebhookSecrets
 
 if TYPE_CHECKING:
-    from runledger.model.packages import Publication
+    from runledger.webhooks.publication_intake import PublicationIntake
 
 LARGEST_BODY = 5_000_000
 LONGEST_DELIVERY_ID = 100
@@ -32,23 +32,14 @@ class IntakeResult(StrEnum):
     DEFERRED = "deferred"
 
 
-class PublicationForwarder(Protocol):
-    """Reads the events that may publish a version of a package, and puts publications on their queue."""
-
-    @property
-    def events(self) -> Collection[str]: ...
-    def read(self, delivery: Delivery) -> "Publication | None": ...
-    def send(self, publication: "Publication", *, digest: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
     secrets: WebhookSecrets
     ledger: Ledger
     retries: RetryQueue
-    host: str  # the one that this deployment serves
+    host: str  # the GitHub host that this deployment serves
     copy: Callable[[Delivery, Receipt, IntakeResult], None] | None = None  # to S3; it must not fail the webhook
-    publications: PublicationForwarder | None = None  # with the setting `releases` only
+    publications: "PublicationIntake | None" = None  # with the setting `releases` only
 
     def receive(self, delivery: Delivery, signature: str | None) -> IntakeResult:
         if len(delivery.body) > LARGEST_BODY:
@@ -60,7 +51,7 @@ class Intake:
             return IntakeResult.PONG
         if self.publications and delivery.event in self.publications.events:
             return self._forward(self.publications, delivery, signature, signers)
-        inputs = webhooks.read(delivery)
+        inputs = dispatcher.read(delivery)
         origins = [_origin(entry) for entry in inputs]
         if not signers.cover(origins):
             self._check_scope_again(delivery, signature, origins)
@@ -72,16 +63,16 @@ class Intake:
         return results[0] if results else IntakeResult.IGNORED
 
     def _forward(
-        self, publications: PublicationForwarder, delivery: Delivery, signature: str | None, signers: Signers
+        self, publications: "PublicationIntake", delivery: Delivery, signature: str | None, signers: Signers
     ) -> IntakeResult:
-        """Puts one message on the queue of publications. The package `releases` isn't loaded here."""
+        """Sends the publication to its queue. Intake doesn't load the package `releases`."""
         publication = publications.read(delivery)
         if publication is None:
             return IntakeResult.IGNORED
         origins = [Origin(publication.installation_id, publication.repo_full_name)]
         if not signers.cover(origins):
             self._check_scope_again(delivery, signature, origins)
-        publications.send(publication, digest=delivery.body_digest)
+        publications.send(publication, delivery.body_digest)
         return IntakeResult.RECORDED
 
     def _check_scope_again(self, delivery: Delivery, signature: str | None, origins: Sequence[Origin]) -> None:
@@ -123,6 +114,6 @@ def _explain(event: str, origin: Origin) -> str:
 def _check_headers(delivery: Delivery) -> None:
     if not delivery.event:
         raise Malformed("X-GitHub-Event", "is missing")
-    # A lone surrogate isn't printable either: it could be written nowhere.
+    # `isprintable` also rejects lone surrogates, which can't be stored.
     if not 0 < len(delivery.delivery_id) <= LONGEST_DELIVERY_ID or not delivery.delivery_id.isprintable():
         raise Malformed("X-GitHub-Delivery", f"must have 1 to {LONGEST_DELIVERY_ID} printable characters")

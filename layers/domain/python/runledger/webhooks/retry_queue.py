@@ -21,12 +21,12 @@ COPY = "WebhookCopy"  # a kind of message with a format of its own: see `runledg
 ENTRY = "entry"
 # The first release reads only this name. It is still written, because during an upgrade and after a rollback an older
 # function reads the messages of this one. A later release, which reads both names as this one does, can write ENTRY.
-FIRST_NAME_OF_ENTRY = "said"
+LEGACY_ENTRY_FIELD = "said"
 _is_digest = re.compile("[0-9a-f]{64}").fullmatch
 
 
 class RetryQueue:
-    """Holds the input and not the webhook's body, which may be larger than a message of SQS."""
+    """Holds the input and not the webhook's body, which may be larger than an SQS message."""
 
     def __init__(self, client: "SQSClient", url: str) -> None:
         self._client = client
@@ -44,20 +44,20 @@ def to_message(entry: Input, *, correlation_id: str | None = None) -> str:
     values = dataclasses.asdict(entry)
     if isinstance(entry, Review) and entry.jobs is not None:
         values["jobs"] = approvals.to_texts(entry.jobs)
-    content = {"kind": type(entry).__name__, FIRST_NAME_OF_ENTRY: values}
+    content = {"kind": type(entry).__name__, LEGACY_ENTRY_FIELD: values}
     return json.dumps(message_format.stamp(content, correlation_id=correlation_id), default=str)
 
 
 def from_message(message: str) -> Input:
-    """Malformed if it isn't one that `to_message` writes."""
+    """Raises Malformed if `to_message` didn't write the message."""
     values = message_format.parse(message)
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:
         raise Malformed("kind", f"must be one of {', '.join(KINDS)}")
-    content = {**payload.section(values, ENTRY if ENTRY in values else FIRST_NAME_OF_ENTRY)}
+    content = {**payload.section(values, ENTRY if ENTRY in values else LEGACY_ENTRY_FIELD)}
     if kind is Review and content.get("jobs") is not None:
         content["jobs"] = _jobs(content["jobs"])
-    entry: Input = message_format.read(kind, content)
+    entry = message_format.read(kind, content)
     digest = getattr(entry, "body_digest", None)
     if digest is not None and not _is_digest(digest):
         raise Malformed("body_digest", "must be a SHA-256 in hexadecimal digits")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runledger.model.errors import BadSignature, UnavailableError
+from runledger.model.payload import OWNER, REPOSITORY_NAME, is_repository_name
 from runledger.model.reports import NO_INSTALLATION
 from runledger.platform.availability import translate_errors
 
@@ -26,8 +27,7 @@ REREAD_SECONDS = 10.0
 
 KEYS = {"secret", "installations", "repositories", "app"}
 LIMITS = "installations, repositories or app"
-REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
-REPOSITORIES = re.compile(r"[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|\*)")
+REPOSITORIES = re.compile(rf"{OWNER}/\*|{REPOSITORY_NAME}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SecretEntry:
     """One secret and its limits; None means unlimited."""
 
     secret: bytes = field(repr=False)
@@ -61,7 +61,7 @@ class Entry:
 class Signers:
     """The entries that may have signed a delivery: several, if they share a secret."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SecretEntry, ...] = ()
     app_only: bool = False
 
     def cover(self, origins: Iterable[Origin]) -> bool:
@@ -75,7 +75,10 @@ class Signers:
 
 
 class WebhookSecrets:
-    """Every valid entry is active: rotation needs no deployment. `ignored` receives the others and the reason."""
+    """Every valid entry is active: rotation needs no deployment.
+
+    `ignored` is called with each other entry and the reason.
+    """
 
     def __init__(
         self,
@@ -123,7 +126,7 @@ def _sign(secret: bytes, body: bytes) -> bytes:
 
 def _is_among(repositories: frozenset[str], name: str | None) -> bool:
     """Names on GitHub are ASCII and case-insensitive; any other name is never in the set."""
-    if name is None or not REPOSITORY.fullmatch(name):
+    if name is None or not is_repository_name(name):
         return False
     name = name.lower()
     return name in repositories or f"{name.partition('/')[0]}/*" in repositories
@@ -138,7 +141,7 @@ def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
     if not isinstance(document, dict):
         ignored("(all)", "the webhook secret in Secrets Manager must be a JSON object")
         return Signers()
-    entries: list[Entry] = []
+    entries: list[SecretEntry] = []
     for name, value in document.items():
         try:
             entries.append(_entry(value))
@@ -149,10 +152,10 @@ def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
     return Signers(tuple(entries), app_only)
 
 
-def _entry(value: Any) -> Entry:
+def _entry(value: Any) -> SecretEntry:
     """ValueError if it is malformed."""
     if isinstance(value, str):
-        return Entry(secret=_secret(value))
+        return SecretEntry(secret=_secret(value))
     if not isinstance(value, dict):
         raise ValueError(f"must be a string, or an object with secret and {LIMITS}")
     if not value.keys() <= KEYS:
@@ -167,7 +170,9 @@ def _entry(value: Any) -> Entry:
         # Hooks of a repository or organisation send no installation. If one were allowed, a delivery for the same
         # repository name could be recorded among the jobs of another tenant.
         installations = frozenset({NO_INSTALLATION})
-    return Entry(secret=_secret(value.get("secret")), installations=installations, repositories=repositories, app=app)
+    return SecretEntry(
+        secret=_secret(value.get("secret")), installations=installations, repositories=repositories, app=app
+    )
 
 
 def _secret(value: object) -> bytes:

@@ -1,4 +1,4 @@
-"""The feed: its queue, its table and its writer. Only the functions of the feed and those that send to it load this."""
+"""The feed: its queue, its table and its writer. Only functions that write or read the feed load this."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from runledger.platform.clock import SystemClock
 from runledger.platform.discarded import DiscardedRecords
 from runledger.tables import schema
 from runledger.tables.feed import FeedTable
-from runledger.tables.feed_posts import PostCounts
+from runledger.tables.request_counts import RequestCounts
 from runledger.wiring.settings import MissingSetting, Settings, TableSettings, names_in, parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedQueueSettings(Settings):
-    """Those that send events. Without a queue, the feed is off."""
+    """Read by functions that send feed events. Without a queue, the feed is off."""
 
     feed_queue: str = ""
     feed_types: tuple[str, ...] = parsed(names_in, default=ALL_TYPES)
@@ -57,7 +57,7 @@ def queue() -> FeedQueue | None:
 
 
 def required_queue() -> FeedQueue:
-    """For the functions of the feed, which are deployed with it."""
+    """For functions that exist only with the feed."""
     found = queue()
     if found is None:
         raise MissingSetting("FEED_QUEUE")
@@ -66,7 +66,7 @@ def required_queue() -> FeedQueue:
 
 @cache
 def streamed_tables() -> Mapping[str, str]:
-    """Physical names to those of the schema."""
+    """Maps physical table names to names in the schema."""
     settings = FeedStreamSettings.from_environment()
     return {
         settings.jobs_table: schema.WORKFLOW_JOBS.name,
@@ -91,9 +91,9 @@ def table() -> FeedTable:
 
 
 @cache
-def posts() -> PostCounts:
+def posts() -> RequestCounts:
     most = FeedPostSettings.from_environment().feed_posts_per_minute
-    return PostCounts(client("dynamodb"), TableSettings.of("FEED").table, most_per_minute=most)
+    return RequestCounts(client("dynamodb"), TableSettings.of("FEED").table, label="feed", most_per_minute=most)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the phases with S3 add. Loaded in these phases only: the other functions and phases stay as they are."""
+"""What the storage phases with S3 add. Only loaded in those phases."""
 
 import time
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from runledger.model.reruns import RerunPolicy
 from runledger.platform.clients import client
 from runledger.recording import telemetry
 from runledger.recording.decision import Decision
-from runledger.recording.follow_up import NoFollowUps
+from runledger.recording.follow_up_queue import NoFollowUps
 from runledger.recording.ledger import Ledger
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.events import EventsTable
@@ -41,7 +41,7 @@ def copying(intake: Intake) -> Intake:
 
 
 def put_copy(message: str, settings: CopySettings) -> None:
-    """From the retry queue. Without a bucket, the phase has changed since the message was sent."""
+    """Writes a copy from the retry queue. Without a bucket, the phase has changed since the message was sent."""
     copy = copies.from_message(message)
     if settings.webhook_bucket:
         _copies(settings).put(copy)
@@ -62,7 +62,7 @@ def with_fallback(find_machine: FindMachine, *, runner_tags: Mapping[str, str]) 
 
 
 def ledger_without_effects(variables: Mapping[str, str], dynamodb: "DynamoDBClient") -> Ledger:
-    """For imports. `variables` are those of a function that records: they name the tables."""
+    """For imports. `variables` holds the environment of a function that records, which names the tables."""
 
     def table(word: str) -> TableSettings:
         return TableSettings(table=variables[f"{word}_TABLE"], retention_days=int(variables[f"{word}_RETENTION_DAYS"]))
@@ -82,7 +82,7 @@ def ledger_without_effects(variables: Mapping[str, str], dynamodb: "DynamoDBClie
 
 @cache
 def _copies(settings: CopySettings) -> WebhookCopies:
-    """Every webhook of a job needs the client, so it is made before the first one, and is part of a snapshot."""
+    """Every job webhook needs the client, so it is created at startup and included in the SnapStart snapshot."""
     return WebhookCopies(client("s3"), settings.webhook_bucket)
 
 

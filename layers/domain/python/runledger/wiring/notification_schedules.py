@@ -1,4 +1,4 @@
-"""What the tick of notifications does: the sweep, and digests and reminders that are due."""
+"""The schedules of notifications: digests and reminders."""
 
 import time
 from functools import cache

@@ -1,4 +1,4 @@
-"""The sender of notifications, with its channels: no other function loads what the network needs."""
+"""The sender of notifications, with its channels. No other function loads the modules for the network."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Notifications: tables, queues, secrets and channels. Only functions of notifications and the API load this."""
+"""Notifications: tables, queues, secrets and channels. Only the notification functions and the API load this."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from runledger.notifications.sweep import Sweep
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.platform.discarded import DiscardedRecords
-from runledger.tables.deliveries import DeliveriesTable
+from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
@@ -29,7 +29,7 @@ TABLE = "NOTIFICATIONS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSettings(Settings):
-    """Those that send messages to the queues. Without a queue, notifications are off."""
+    """Read by functions that send messages to the queues. Without a queue, notifications are off."""
 
     notifications_queue: str = ""
     notifications_slow_queue: str = ""
@@ -37,7 +37,7 @@ class QueueSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployedChannelSettings(Settings):
-    """The API, which checks channels, and the sender, which opens them."""
+    """Read by the API, which checks channels, and by the sender, which opens them."""
 
     notification_sns_topics: Mapping[str, str] = parsed(json.loads, default_factory=dict)
     notification_event_buses: Mapping[str, str] = parsed(json.loads, default_factory=dict)
@@ -54,7 +54,7 @@ class SecretSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings(Settings):
-    """The router and the API, which create messages."""
+    """Read by the router and the API, which create messages."""
 
     notifications_per_hour: int
 
@@ -82,9 +82,9 @@ def messages() -> MessagesTable:
 
 
 @cache
-def deliveries() -> DeliveriesTable:
+def deliveries() -> EventMessagesTable:
     settings = TableSettings.of(TABLE)
-    return DeliveriesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return EventMessagesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
 
 
 @cache

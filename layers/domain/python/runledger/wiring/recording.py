@@ -1,4 +1,4 @@
-"""The ledger and webhook intake. What only some functions need is wired elsewhere, so that intake does not load it."""
+"""The ledger and webhook intake. Objects that intake doesn't need are wired elsewhere, so that it doesn't load them."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from runledger.model.runner_names import TASK_ID
 from runledger.platform import logs
 from runledger.platform.clients import client, lazy_client
 from runledger.recording import telemetry
-from runledger.recording.follow_up import FollowUps
+from runledger.recording.follow_up_queue import FollowUpQueue
 from runledger.recording.ledger import Ledger
 from runledger.tables.events import EventsTable
 from runledger.tables.gates import Gates
@@ -19,8 +19,8 @@ from runledger.webhooks.signatures import WebhookSecrets
 from runledger.wiring.settings import (
     CopySettings,
     IntakeSettings,
+    PublicationQueueSettings,
     RecordingSettings,
-    ReleaseInputSettings,
     TableSettings,
 )
 from runledger.wiring.tables import deployments, installations, jobs, runs
@@ -38,7 +38,7 @@ def ledger() -> Ledger:
         runs=runs(),
         deployments=deployments(),
         gates=Gates(dynamodb, gates.table, retention_days=gates.retention_days),
-        follow_ups=FollowUps(
+        follow_ups=FollowUpQueue(
             lazy_client("sqs"),
             lookups_url=settings.runner_lookups_queue,
             reruns_url=settings.rerun_checks_queue,
@@ -65,10 +65,10 @@ def intake() -> Intake:
         retries=retries,
         host=settings.github_host,
     )
-    if ReleaseInputSettings.from_environment().release_inputs_queue:
-        from runledger.wiring import release_inputs  # noqa: PLC0415 - only with `releases`
+    if PublicationQueueSettings.from_environment().release_inputs_queue:
+        from runledger.wiring import publication_queue  # noqa: PLC0415 - only with `releases`
 
-        made = replace(made, publications=release_inputs.forwarder())
+        made = replace(made, publications=publication_queue.intake())
     if not CopySettings.from_environment().webhook_bucket:
         return made
     from runledger.wiring import migration  # noqa: PLC0415 - only the phases with S3 load it
@@ -78,7 +78,7 @@ def intake() -> Intake:
 
 @cache
 def put_copy() -> Callable[[str], None]:
-    """For copies of webhooks in the retry queue. There may be some after the phase that wrote them has ended."""
+    """For webhook copies in the retry queue. Some may remain after the phase that wrote them has ended."""
     settings = CopySettings.from_environment()
 
     def put(message: str) -> None:

@@ -1,4 +1,4 @@
-"""Release lines: their table, queue and settings. Only the functions of releases load this."""
+"""Release lines: their table, queue and settings. Only the release functions load this."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -41,7 +41,7 @@ def stream() -> ReleaseStream:
 
 
 def _streamed_tables(settings: ReleaseStreamSettings) -> Mapping[str, str]:
-    """Physical names to those of the schema."""
+    """Maps physical table names to names in the schema."""
     return {
         settings.runs_table: schema.WORKFLOW_RUNS.name,
         settings.deployments_table: schema.DEPLOYMENTS.name,

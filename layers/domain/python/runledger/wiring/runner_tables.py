@@ -1,4 +1,4 @@
-"""The table of runners, for several functions. Not in `tables`, because intake loads that module."""
+"""The runners table, for several functions. Not in `tables`, because intake loads that module."""
 
 from functools import cache
 

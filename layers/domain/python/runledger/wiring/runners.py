@@ -25,7 +25,7 @@ from runledger.wiring.tables import installations
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerSettings(Settings):
-    """Every function that tracks machines. Without `runner_tags`, the tags of well-known launchers count."""
+    """Read by every function that tracks machines. Without `runner_tags`, the tags of well-known launchers count."""
 
     own_account: str
     aws_region: str
@@ -35,7 +35,7 @@ class RunnerSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetSettings(Settings):
-    """The functions that describe machines. Only the reconciler, which stops some, has `keep_tags`."""
+    """Read by functions that describe machines. Only the reconciler, which stops machines, has `keep_tags`."""
 
     ecs_clusters: tuple[str, ...] = parsed(names_in)
     pool_tags: tuple[str, ...] = parsed(names_in)
@@ -90,7 +90,7 @@ def fleet() -> Fleet:
 
 @cache
 def find_machine() -> FindMachine:
-    """For lookups: a runner config in S3 may add what EC2 doesn't have."""
+    """For lookups: a runner config in S3 may add values that EC2 doesn't have."""
     if not RunnerConfigSettings.from_environment().runner_config_bucket:
         return fleet().find
     from runledger.wiring import migration  # noqa: PLC0415 - only the phase that reads runner configs loads it
@@ -113,7 +113,7 @@ def launcher_events() -> LauncherEvents:
 
 @cache
 def find_price() -> FindPrice:
-    """Most launchers report the price, and then AWS isn't asked."""
+    """Most launchers report the price, and then AWS isn't called."""
     pricing = lazy_client("pricing", "us-east-1")  # has the prices of every region
     return Prices(
         partial(lazy_client, "ec2"),

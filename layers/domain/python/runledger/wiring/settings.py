@@ -1,7 +1,7 @@
 """The environment variables that the stacks give each function, as one typed object per role.
 
-A field is read from the variable of its name in capitals. A field with a default is optional, and an empty variable
-counts as absent. A test compares the fields with the variables in the synthesised templates.
+Each field is read from the variable with its name in upper case. A field with a default is optional, and an empty
+variable counts as absent. A test compares the fields with the variables in the synthesised templates.
 """
 
 import os
@@ -34,7 +34,7 @@ def tags_in(text: str) -> Mapping[str, str]:
 
 
 def parsed(parse: Callable[[str], Any], **default: Any) -> Any:
-    """A field whose text is more than a string or a number."""
+    """A field that isn't a plain string or number."""
     return field(metadata={"parse": parse}, **default)
 
 
@@ -42,7 +42,7 @@ def parsed(parse: Callable[[str], Any], **default: Any) -> Any:
 class Settings:
     @classmethod
     def from_environment(cls, prefix: str = "") -> Self:
-        """MissingSetting or InvalidSetting names the variable at fault."""
+        """Raises MissingSetting or InvalidSetting, with the name of the variable."""
         found = ((each.name, f"{prefix}{each.name}".upper(), each) for each in fields(cls))
         return cls(**{name: _read(variable, each) for name, variable, each in found if _is_read(variable, each)})
 
@@ -66,7 +66,7 @@ def _read(variable: str, each: Field[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSettings(Settings):
-    """Of one table: `TableSettings.of("JOBS")` reads JOBS_TABLE and JOBS_RETENTION_DAYS."""
+    """The settings of one table: `TableSettings.of("JOBS")` reads JOBS_TABLE and JOBS_RETENTION_DAYS."""
 
     table: str
     retention_days: int
@@ -78,7 +78,7 @@ class TableSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingSettings(Settings):
-    """Every function that records: where the work that follows is queued."""
+    """Read by every function that records: the queues of follow-ups, and the rules for them."""
 
     runner_lookups_queue: str
     rerun_checks_queue: str
@@ -94,15 +94,15 @@ class IntakeSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseInputSettings(Settings):
-    """Intake and the API: set only with `releases`."""
+class PublicationQueueSettings(Settings):
+    """Read by intake and the API. Set only with `releases`."""
 
     release_inputs_queue: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopySettings(Settings):
-    """Intake and the retries of webhooks: set only in the phases that copy webhooks to S3."""
+    """Read by intake and webhook_retry. Set only in the phases that copy webhooks to S3."""
 
     storage_phase: str = ""
     webhook_bucket: str = ""
@@ -111,7 +111,7 @@ class CopySettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerConfigSettings(Settings):
-    """The lookups of machines: set only in the phase that reads runner configs from S3."""
+    """Read by runner_lookup. Set only in the phase that reads runner configs from S3."""
 
     runner_config_bucket: str = ""
     runner_role_ids: tuple[str, ...] = parsed(names_in, default=())

@@ -1,4 +1,4 @@
-"""When a job is stuck, for the reconciler and the API."""
+"""The settings for stuck jobs, for the reconciler, the API and digests."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -1,4 +1,4 @@
-"""Reads deployments and their approvals from webhooks, or from responses of GitHub's API."""
+"""Reads deployments and their approvals from webhooks, or from GitHub's API."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,13 +9,13 @@ from runledger.model.payload import Json
 from runledger.model.reports import LONGEST_JOB_NAME, Approval, DeploymentReport, Review
 from runledger.webhooks.delivery import Delivery, installation_id
 
-# In a webhook, FAILED decides nothing: the deployment was rejected, or approved and then failed.
+# In a webhook, FAILED doesn't show the decision: the deployment was rejected, or approved and then failed.
 PASSED_THE_GATE = {"queued", "in_progress", "success"}
 WAITS_AT_THE_GATE = {"waiting"}
 FAILED = {"failure", "error"}
 REVIEWS = {"requested": Approval.PENDING, "approved": Approval.APPROVED, "rejected": Approval.REJECTED}
 MOST_ENVIRONMENTS = 50
-# The states that show what an environment runs.
+# The states that show what is deployed in an environment, and where the time of each is stored.
 STATE_TIMES = {
     **dict.fromkeys(("success",), "succeeded_at"),
     **dict.fromkeys(FAILED, "failed_at"),
@@ -32,7 +32,7 @@ def read_deployment_status(message: Json, delivery: Delivery) -> tuple[Deploymen
     reported = payload.section(message, "deployment_status")
     state = payload.text(reported, "state")
     # The check run of an Actions job has the job's own id.
-    job_id = payload.whole(payload.optional_section(message, "check_run"), "id")
+    job_id = payload.positive_int(payload.optional_section(message, "check_run"), "id")
     report = _report(message, delivery, job_id=job_id, status=_status(state), waits=state in WAITS_AT_THE_GATE)
     return (replace(report, decided_at=payload.instant(reported, "created_at"), **state_times([reported])),)
 
@@ -67,7 +67,7 @@ def read_review(message: Json, delivery: Delivery) -> tuple[Review, ...]:
 
 
 def decision_of(statuses: Iterable[Json]) -> tuple[Approval, str | None]:
-    """The approval and its time, from all statuses of a deployment: one that failed and never passed was rejected."""
+    """The approval and its time, from all statuses of a deployment. One that failed and never passed was rejected."""
     reported = list(statuses)
     for approval, states in ((Approval.APPROVED, PASSED_THE_GATE), (Approval.REJECTED, FAILED)):
         if showing := [each for each in reported if each.get("state") in states]:
@@ -141,6 +141,6 @@ def _report(
         status=status,
         requires_approval=waits or None,
         job_id=job_id,
-        run_id=payload.whole(payload.optional_section(message, "workflow_run"), "id"),
+        run_id=payload.positive_int(payload.optional_section(message, "workflow_run"), "id"),
         **deployment_facts(deployment),
     )

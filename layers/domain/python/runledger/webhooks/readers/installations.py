@@ -43,7 +43,7 @@ def read_installation(message: Json, delivery: Delivery) -> tuple[InstallationRe
 
 
 def read_target(message: Json, delivery: Delivery) -> tuple[InstallationReport, ...]:
-    """Of `installation_target`: the account was renamed. It is sent only while the installation is active."""
+    """Reads `installation_target`: the account was renamed. It is sent only while the installation is active."""
     account = payload.optional_section(message, "account")
     if payload.action(message) != "renamed" or payload.text(account, "login") is None:
         return ()

@@ -16,7 +16,7 @@ _EVENT_TYPES = {
 
 
 def _furthest(action: str, reported: object) -> Status:
-    """GitHub writes the payload after the event: a job that was queued may be waiting by then, or further."""
+    """GitHub writes the payload after the event: a queued job may be waiting or running by then."""
     by_action = Status(action)
     if not isinstance(reported, str) or reported not in _EVENT_TYPES:
         return by_action
@@ -65,16 +65,19 @@ def _facts(message: Json, job: Json, status: Status) -> Facts:
         repo_is_private=payload.flag(repository, "private"),
         default_branch=payload.text(repository, "default_branch"),
         custom_properties=payload.properties(repository, "custom_properties"),
-        deployment_id=payload.whole(deployment, "id"),
+        deployment_id=payload.positive_int(deployment, "id"),
         environment=payload.text(deployment, "environment"),
     )
 
 
 def job_facts(job: Json, status: Status, **context: Any) -> Facts:
-    """`job` has the same format in webhooks and in the REST API. `context` is what the message has beside it."""
+    """`job` has the same format in webhooks and in the REST API.
+
+    `context` holds values from the rest of the message.
+    """
     started_at = payload.instant(job, "started_at")
     created_at = payload.instant(job, "created_at")
-    runner_id, runner_name = payload.whole(job, "runner_id"), payload.text(job, "runner_name")
+    runner_id, runner_name = payload.positive_int(job, "runner_id"), payload.text(job, "runner_name")
     # Before a job runs, its `started_at` equals its `created_at`, and `runner_*` is left over from an earlier job.
     # A job cancelled in the queue has no runner, and its `started_at` equals its end.
     ran = status.rank >= Status.IN_PROGRESS.rank and (runner_id is not None or runner_name is not None)
@@ -82,7 +85,7 @@ def job_facts(job: Json, status: Status, **context: Any) -> Facts:
     return Facts(
         run_id=payload.identifier(job, "workflow_job.run_id"),
         run_attempt=payload.identifier(job, "workflow_job.run_attempt", default=1),
-        workflow_id=payload.whole(job, "workflow_id"),
+        workflow_id=payload.positive_int(job, "workflow_id"),
         workflow_name=payload.text(job, "workflow_name"),
         job_name=payload.text(job, "name"),
         head_sha=payload.text(job, "head_sha"),
@@ -96,6 +99,6 @@ def job_facts(job: Json, status: Status, **context: Any) -> Facts:
         conclusion=payload.text(job, "conclusion") if done else None,
         runner_id=runner_id if ran else None,
         runner_name=runner_name if ran else None,
-        runner_group_id=payload.whole(job, "runner_group_id") if ran else None,
+        runner_group_id=payload.positive_int(job, "runner_group_id") if ran else None,
         **context,
     )

@@ -1,4 +1,4 @@
-"""Reads what publishes a version of a package: releases, packages of GitHub's registry, and pushed tags."""
+"""Reads the events that publish a package version: releases, packages in GitHub's registry, and pushed tags."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from runledger.model.errors import Malformed
 from runledger.model.packages import LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES, Publication, PublishedBy
 from runledger.model.payload import Json
 from runledger.webhooks.delivery import Delivery, installation_id
-from runledger.webhooks.readers import webhooks
+from runledger.webhooks.readers import dispatcher
 
 PUBLISHED = "published"
 TAG = "refs/tags/"
@@ -35,7 +35,7 @@ def read_package(message: Json, delivery: Delivery) -> Publication | None:
 
 
 def read_push(message: Json, delivery: Delivery) -> Publication | None:
-    """Of a new tag. Branches, and tags that are moved or deleted, publish nothing."""
+    """Reads a new tag. Branches, and tags that are moved or deleted, publish nothing."""
     ref = payload.required_text(message, "ref", longest=1024)
     if not ref.startswith(TAG) or message.get("created") is not True or message.get("deleted") is True:
         return None
@@ -55,7 +55,7 @@ READERS: dict[str, Callable[[Json, Delivery], Publication | None]] = {
 def read(delivery: Delivery) -> Publication | None:
     """None for an action that publishes nothing."""
     message = payload.parse(delivery.body)
-    event = webhooks.event_of(message)
+    event = dispatcher.event_of(message)
     if event is not None:
         raise Malformed("X-GitHub-Event", f"is {delivery.event}, but the body describes a {event} event")
     return READERS[delivery.event](message, delivery)
@@ -100,8 +100,8 @@ def _manifest(version: Json) -> Json:
 def _dependencies(npm: Json) -> dict[str, str] | None:
     """None without npm's metadata: the package then keeps its dependencies.
 
-    Names and ranges of npm are ASCII. Others, which a manifest can contain, are omitted: lone surrogates can't be
-    stored, and escaped text can be larger than a message of the queue.
+    npm's names and ranges are ASCII. A manifest can contain others, which are omitted: lone surrogates can't be stored,
+    and escaped text can be larger than a queue message.
     """
     found = npm.get("dependencies")
     if not isinstance(found, dict):

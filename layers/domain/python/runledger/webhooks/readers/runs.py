@@ -48,14 +48,14 @@ def run_report(
         status=status,
         conclusion=payload.text(run, "conclusion") if status is RunStatus.COMPLETED else None,
         repo_full_name=repo_full_name,
-        workflow_id=payload.whole(run, "workflow_id"),
+        workflow_id=payload.positive_int(run, "workflow_id"),
         workflow_name=payload.text(run, "name"),
         head_sha=payload.text(run, "head_sha"),
         head_branch=payload.text(run, "head_branch"),
         run_html_url=payload.text(run, "html_url"),
         created_at=payload.instant(run, "created_at"),
         updated_at=payload.instant(run, "updated_at"),
-        run_number=payload.whole(run, "run_number"),
+        run_number=payload.positive_int(run, "run_number"),
         event=payload.text(run, "event"),
         actor=payload.text(_actor(run), "login"),
         default_branch=payload.text(repository, "default_branch"),
@@ -65,14 +65,14 @@ def run_report(
 
 
 def _actor(run: Json) -> Json:
-    """A re-run is triggered by another person than the run."""
+    """A re-run may be triggered by someone other than the run's actor."""
     return payload.optional_section(run, "triggering_actor") or payload.optional_section(run, "actor")
 
 
 def _is_from_fork(run: Json, repository: Json) -> bool:
     """By id, because a repository can be renamed. A run whose fork was deleted has no head repository."""
     head = payload.optional_section(run, "head_repository")
-    ids = payload.whole(head, "id"), payload.whole(repository, "id")
+    ids = payload.positive_int(head, "id"), payload.positive_int(repository, "id")
     return None not in ids and ids[0] != ids[1]
 
 

@@ -1,4 +1,4 @@
-"""notifications: messages of an event that haven't ended, by subscription, and messages of a subscription by the hour.
+"""notifications: the open messages of each event, by subscription, and hourly message counts of subscriptions.
 
 PK                                         SK
 {installation}#deliveries#{event}          v
@@ -15,14 +15,13 @@ from runledger.tables.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-HOUR = len("2025-01-15T10")
 HOURS_KEPT_DAYS = 2
 EXISTS = f"attribute_exists({schema.PARTITION})"
-# A repeated message is counted once.
+# A set of ids instead of a number, so that a repeated message is counted once.
 FITS = "attribute_not_exists(#message_ids) OR contains(#message_ids, :message_id) OR size(#message_ids) < :most"
 
 
-class DeliveriesTable:
+class EventMessagesTable:
     def __init__(self, client: "DynamoDBClient", name: str, *, retention_days: int) -> None:
         self._table = Table(client, name, label="notifications")
         self._retention_days = retention_days
@@ -30,10 +29,10 @@ class DeliveriesTable:
     def expect(
         self, installation_id: int, event_id: str, *, position: str, subscription_ids: Iterable[str], at: str
     ) -> set[str]:
-        """The subscriptions whose message hasn't ended. Before the messages are created.
+        """Stores which subscriptions get a message, and returns those whose message is still open.
 
-        The first attempt decides. If it is repeated, subscriptions may have been changed or deleted since: without the
-        messages that were decided on, the event would never be delivered.
+        Call this before creating messages. A repeated call doesn't change the stored set, although subscriptions may
+        have been changed or deleted since: without all messages of the set, the event would never be delivered.
         """
         pending = set(subscription_ids)
         item = {
@@ -48,12 +47,12 @@ class DeliveriesTable:
         return set(stored.get("pending", ()))
 
     def position(self, installation_id: int, event_id: str) -> str | None:
-        """Of the event in the feed. None for a message that belongs to no event."""
+        """The position of the event in the feed. None for a message that belongs to no event."""
         found = self._table.read(_key(installation_id, event_id))
         return found["position"] if found else None
 
     def ended(self, installation_id: int, event_id: str, subscription_id: str) -> bool:
-        """Whether this was the last message of the event. Repeatable."""
+        """Whether this was the last open message of the event. Repeatable."""
         left = self._table.update_if(
             _key(installation_id, event_id),
             discard={"pending": {subscription_id}},
@@ -63,10 +62,10 @@ class DeliveriesTable:
         return left is not None and not left.get("pending")
 
     def count_in_hour(self, installation_id: int, subscription_id: str, message_id: str, *, at: str, most: int) -> bool:
-        """False, without counting it, if the subscription has had its messages of this hour."""
+        """False, without counting it, if the subscription has reached its limit for this hour."""
         key: dict[str, Any] = {
             schema.PARTITION: schema.hours_key(installation_id, subscription_id),
-            schema.SORT: at[:HOUR],
+            schema.SORT: times.hour_of(at),
         }
         counted = self._table.update_if(
             key,

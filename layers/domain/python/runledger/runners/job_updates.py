@@ -23,14 +23,14 @@ Record = Callable[[Receipt], Decision]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobNotices:
+class JobUpdates:
     """`finished` is called for each job of a machine, at the end of each input about the machine."""
 
     table: RunnersTable
     record: Record
     finished: Callable[[JobKey], None]
 
-    def notify_of_occurrence(self, runner: Runner, occurrence: Occurrence) -> None:
+    def update_after_occurrence(self, runner: Runner, occurrence: Occurrence) -> None:
         """A start may show that an end belongs to a new life: then the jobs of that life get all messages.
 
         A late start or end may also show that two jobs ran in different lives: then neither took the other's machine.
@@ -41,21 +41,24 @@ class JobNotices:
         is_late = any(each.since >= occurrence.at for each in runner.effective)
         for job, placement in placements(runner).items():
             if placement.life.spans(occurrence.at):
-                self.notify(runner, job, kinds)
+                self.update(runner, job, kinds)
             elif splits and is_late:
-                self.notify(runner, job, frozenset())
+                self.update(runner, job, frozenset())
         self.finish(runner)
 
-    def notify_of_assignment(self, runner: Runner, job: JobKey, *, news: bool) -> None:
-        """The job gets all messages. Others in the same life lose the machine to it, or share its launcher's facts."""
+    def update_after_assignment(self, runner: Runner, job: JobKey, *, news: bool) -> None:
+        """The job gets all messages.
+
+        Other jobs in the same life lose the machine to it, or share its launcher's facts.
+        """
         placed = placements(runner)
         life = placed[job].life if job in placed else None
         beside = [each for each in placed if each != job and placed[each].life == life]
         described = [each for each in beside if is_described_by(runner, each, job)]
         runner = self.describe(runner, [job, *described] if news else described)
         for each in beside:
-            self.notify(runner, each, ALL_KINDS if each in described else frozenset())
-        self.notify(runner, job, ALL_KINDS)
+            self.update(runner, each, ALL_KINDS if each in described else frozenset())
+        self.update(runner, job, ALL_KINDS)
 
     def finish(self, runner: Runner, *jobs: JobKey) -> None:
         """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
@@ -63,23 +66,24 @@ class JobNotices:
             self.finished(job)
 
     def describe(self, runner: Runner, jobs: Iterable[JobKey]) -> Runner:
-        """Describes the machine to jobs that run on it. The runner may change meanwhile, so it is read again."""
+        """Describes the machine to jobs that run on it. Reads the runner again, which may have changed in between."""
         jobs, stale = list(jobs), True
         while stale:
             receipts = [receipt for job in jobs if (receipt := description(runner, job)) is not None]
-            stale = sum(self.record(receipt).is_news for receipt in receipts) > 0
+            recorded = [self.record(receipt) for receipt in receipts]
+            stale = any(decision.is_news for decision in recorded)
             if stale:
                 runner = self.table.get(runner.runner_id) or runner
         return runner
 
-    def notify(self, runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind]) -> None:
+    def update(self, runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind]) -> None:
         for receipt in messages(runner, job, kinds):
             recorded = self.record(receipt).job
             if receipt.releases and recorded.runs_on(runner.runner_id):
                 self._keep(runner.runner_id, recorded)
 
     def _keep(self, runner_id: str, job: Job) -> None:
-        """Another job ran on the machine, but GitHub names it for this job too. So its plan becomes a fact."""
+        """Another job ran on the machine, but GitHub names it for this job too. So the plan becomes a fact."""
         assert job.started_at is not None
         fact = Assignment(
             installation_id=job.installation_id,
@@ -91,4 +95,4 @@ class JobNotices:
         after = self.table.change(runner_id, at=fact.since, change=lambda runner: runner.assigned(fact))
         # Its assignment may be too old to be kept.
         if any(each.job == fact.job and not each.is_plan for each in after.assignments):
-            self.notify_of_assignment(after, fact.job, news=True)
+            self.update_after_assignment(after, fact.job, news=True)

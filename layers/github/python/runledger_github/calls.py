@@ -14,7 +14,7 @@ NEXT_LINK = re.compile(r'<([^>]*)>[^,<]*\brel="next"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """`repeatable`: idempotent. `conditional`: sent with the ETag of the last response."""
+    """`repeatable` means idempotent. A `conditional` call is sent with the ETag of the last response."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ class Response:
 
     @property
     def document(self) -> Any:
-        """ValueError if the body isn't JSON, as in some errors of GitHub and proxies."""
+        """Raises ValueError if the body isn't JSON: GitHub and proxies return some errors as HTML."""
         return json.loads(self.body) if self.body else None
 
     @property
@@ -50,10 +50,10 @@ class Response:
         try:
             return str(self.document["message"])
         except (ValueError, TypeError, KeyError):
-            return "without a message"
+            return "(no message)"
 
     @property
     def next_query(self) -> Mapping[str, str] | None:
-        """Only the query of the link to the next page: tokens must be sent to the configured address only."""
+        """Only the query of the link to the next page, because tokens must only be sent to the configured address."""
         found = NEXT_LINK.search(self.headers.get("link", ""))
         return dict(parse_qsl(urlsplit(found[1]).query)) if found else None

@@ -1,13 +1,13 @@
 """How often an installation's unknown runs and deployments are looked up on GitHub, counted by the minute.
 
 A known run is refreshed at most every 25 seconds, whatever the number of readers. Unknown ids have no such limit: each
-one that a reader invents would be a call, and the calls of an installation share one hourly rate limit.
+invented id would cause a call, and all calls for an installation share one hourly rate limit.
 """
 
 from typing import TYPE_CHECKING
 
 from runledger.model import times
-from runledger.tables import schema
+from runledger.tables import rate_limits, schema
 from runledger.tables.table import Table
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 # A lookup takes one or two calls, so this is at most half of GitHub's smallest limit, 5,000 calls an hour.
 MOST_PER_MINUTE = 20
-KEPT_DAYS = 1
-MINUTE = len("2025-01-15T10:00")
-BELOW_LIMIT = "attribute_not_exists(#lookups) OR #lookups < :most"
 
 
 class LookupCounts:
@@ -25,12 +22,6 @@ class LookupCounts:
         self._table = Table(client, name, label="workflow_runs")
 
     def count(self, installation_id: int, *, at: str) -> bool:
-        """False, without counting it, if the installation has had its lookups of this minute."""
-        counted = self._table.update_if(
-            {schema.PARTITION: schema.lookups_key(installation_id), schema.SORT: at[:MINUTE]},
-            add={"lookups": 1},
-            fill={schema.EXPIRY: times.expiry(at, KEPT_DAYS)},
-            condition=BELOW_LIMIT,
-            given={"most": MOST_PER_MINUTE},
-        )
-        return counted is not None
+        """False, without counting it, if the installation has reached its limit for this minute."""
+        partition, minute = schema.lookups_key(installation_id), times.minute_of(at)
+        return rate_limits.count(self._table, partition, "lookups", period=minute, at=at, most=MOST_PER_MINUTE)

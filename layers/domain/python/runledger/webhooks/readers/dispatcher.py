@@ -1,4 +1,4 @@
-"""Selects the reader of an event.
+"""Reads a delivery with the reader of its event.
 
 The event's name is a header, and headers are not signed. So that an old body cannot be replayed as another event, the
 body itself must belong to the event that the header names.

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from runledger.model import message_format
 from runledger.model.errors import Malformed
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 
-class FollowUps:
+class FollowUps(Protocol):
+    def look_up_runner(self, job: Job) -> None: ...
+    def consider_rerun(self, run: Job | RunReport) -> None: ...
+
+
+class FollowUpQueue:
     """A task may be sent twice: the second one has no effect."""
 
     def __init__(
@@ -31,12 +36,14 @@ class FollowUps:
         self._task_pattern = task_pattern
 
     def look_up_runner(self, job: Job) -> None:
-        """Does nothing if the name contains no machine's id, or if a launcher planned the job for that life of it."""
+        """Does nothing if the name contains no machine id, or if a launcher planned the job for the machine's current
+        life.
+        """
         name = job.runner_name or ""
         instance_id = instance_id_in(name, self._instance_pattern)
         runner_id = instance_id or task_id_in(name, self._task_pattern)
         is_planned = runner_id is not None and (job.instance_id or "").endswith(runner_id)
-        if runner_id is None or (is_planned and not job.outlived_its_end):
+        if runner_id is None or (is_planned and not job.machine_was_restarted):
             return
         self._send(
             self._lookups_url,
@@ -70,11 +77,8 @@ class FollowUps:
         self._client.send_message(QueueUrl=url, MessageBody=message)
 
 
-class NoFollowUps(FollowUps):
+class NoFollowUps:
     """For old jobs: their machines are gone and their runs ended long ago, so there is nothing to look up or re-run."""
-
-    def __init__(self) -> None:
-        pass
 
     def look_up_runner(self, job: Job) -> None:
         pass
@@ -88,16 +92,11 @@ def to_message(task: RunnerLookup | RerunCheck, *, correlation_id: str | None = 
 
 
 def lookup_from(message: str) -> RunnerLookup:
-    lookup: RunnerLookup = _read(RunnerLookup, message)
+    lookup = message_format.read(RunnerLookup, message_format.parse(message))
     if lookup.kind not in list(RunnerKind):
         raise Malformed("kind", f"must be one of {', '.join(RunnerKind)}")
     return lookup
 
 
 def rerun_check_from(message: str) -> RerunCheck:
-    check: RerunCheck = _read(RerunCheck, message)
-    return check
-
-
-def _read(kind: type[RunnerLookup | RerunCheck], message: str) -> Any:
-    return message_format.read(kind, message_format.parse(message))
+    return message_format.read(RerunCheck, message_format.parse(message))
