@@ -26,7 +26,7 @@ class Installation:
 
     @property
     def budget(self) -> Budget | None:
-        """As of the last response; None before the first call, and on a server without rate limits."""
+        """The rate limit as of the last response; None before the first call, and on a server without rate limits."""
         return self._session.budget
 
     def run(self, repo: str, run_id: int, attempt: int | None = None) -> Json:
@@ -48,7 +48,7 @@ class Installation:
         return self._get(_repo(repo))
 
     def workflow(self, repo: str, workflow: str) -> Json:
-        """By its id, or by the name of its file."""
+        """`workflow` is its id, or the name of its file."""
         return self._get(_repo(repo, "actions", "workflows", workflow))
 
     def dispatch_workflow(self, repo: str, workflow: str, *, ref: str) -> Json:

@@ -38,7 +38,7 @@ def _is_for(request: Review, job: GateJob) -> bool:
 
 
 def precedence(decided_at: str, status: Approval) -> tuple[str, bool]:
-    """Of several decisions, the one with the lowest value counts: the first, and at the same time the rejection."""
+    """The decision with the lowest value counts: the first one or, at the same time, the rejection."""
     return decided_at, status is not Approval.REJECTED
 
 

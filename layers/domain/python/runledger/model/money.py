@@ -23,5 +23,5 @@ def saved(seconds: int, *, paid: Decimal | None, regular: Decimal | None) -> Dec
 
 
 def plain(amount: Decimal) -> Decimal:
-    """Without an exponent or trailing zeros, as DynamoDB returns it: written and read amounts compare equal as text."""
+    """Removes the exponent and trailing zeros, as DynamoDB does: written and read amounts compare equal as text."""
     return Decimal(f"{amount.normalize():f}")

@@ -130,7 +130,7 @@ def rule(claim: Claim, runner: Runner | None, tags: Tags | None, *, runner_tags:
 
 
 def _owner_name(runner: Runner | None, tags: Tags | None) -> str | None:
-    """From the tags. If EC2 and ECS do not find the machine, as it was recorded."""
+    """The owner in the tags or, if EC2 and ECS don't find the machine, the recorded owner."""
     if tags is not None:
         return named_owner(tags)
     return runner.owner_name if runner else None

@@ -25,7 +25,7 @@ class BuildStatus(StrEnum):
 
 
 class VariantStatus(StrEnum):
-    """As reported. `completed` is final: a `failed` that arrives after it changes nothing."""
+    """The reported status of a variant. `completed` is final: a `failed` that arrives after it changes nothing."""
 
     STARTED = "started"
     COMPLETED = "completed"

@@ -22,7 +22,7 @@ class PendingApprovals(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalCheck:
-    """Without time or rate limit, the stored status is used, so this part always finishes."""
+    """Uses the stored status if no time or rate limit is left to ask GitHub, so this part always finishes."""
 
     jobs: JobsTable
     pending: PendingApprovals

@@ -1,4 +1,4 @@
-"""What the check of jobs compares: records of GitHub, and what the check has read from the tables and AWS."""
+"""The two sides that the check of jobs compares: GitHub's records, and what it has read from the tables and AWS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

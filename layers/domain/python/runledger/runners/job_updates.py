@@ -61,7 +61,7 @@ class JobUpdates:
         self.update(runner, job, ALL_KINDS)
 
     def finish(self, runner: Runner, *jobs: JobKey) -> None:
-        """Also for jobs that nothing was recorded on: an earlier attempt may have seen another runner."""
+        """Calls `finished`, even for jobs without a new record: an earlier attempt may have seen another runner."""
         for job in dict.fromkeys((*jobs, *(each.job for each in (*runner.assignments, *runner.claims)))):
             self.finished(job)
 

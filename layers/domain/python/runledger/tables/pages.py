@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """From `since` on, and before `until`."""
+    """A range of sort keys: from `since` on, and before `until`."""
 
     since: str | None = None
     until: str | None = None

@@ -132,7 +132,7 @@ class RunnersTable:
         )
 
     def _item(self, runner: Runner) -> dict[str, Any]:
-        """Without its version, which each write increments. A machine that has only claims or events has no status."""
+        """Omits the version, which each write increments. A machine that has only claims or events has no status."""
         item = {name: getattr(runner, name) for name in FIELDS if name != "version"}
         return item | {
             "status": runner.status if runner.is_runner else None,

@@ -202,7 +202,7 @@ class RunsTable:
         )
 
     def _set_earlier_creation(self, job: Job) -> None:
-        """Without a report of its own, a run is as old as its oldest job, which may not be recorded first."""
+        """A run without its own report is as old as its oldest job, which may not be recorded first."""
         self._table.update_if(
             _key_of_run(job),
             put={"created_at": job.created_at},
@@ -212,7 +212,7 @@ class RunsTable:
         )
 
     def _derived_from(self, job: Job) -> dict[str, Any]:
-        """The attributes of a run without a report of its own.
+        """The attributes of a run without its own report.
 
         The stored status doesn't depend on which job is recorded first: see `with_derived_status`.
         """
@@ -260,7 +260,7 @@ def _state(installation_id: int, status: RunStatus) -> str:
 
 
 def with_derived_status(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
-    """Derives the status of a run without a report of its own from its jobs.
+    """Derives the status of a run without its own report from its jobs.
 
     Done on reading: storing the status would cost a write for each step of a job.
     """

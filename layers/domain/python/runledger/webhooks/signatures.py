@@ -147,7 +147,7 @@ def _parse(stored: str, ignored: Callable[[str, str], None]) -> Signers:
             entries.append(_entry(value))
         except ValueError as problem:
             ignored(name, str(problem))
-    # Also if the App's entry is malformed: otherwise, other secrets would become valid for the App's installations.
+    # Even if the App's entry is malformed: otherwise, other secrets would become valid for the App's installations.
     app_only = any(isinstance(entry, dict) and entry.get("app", False) is not False for entry in document.values())
     return Signers(tuple(entries), app_only)
 

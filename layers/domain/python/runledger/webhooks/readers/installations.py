@@ -62,7 +62,7 @@ def read_target(message: Json, delivery: Delivery) -> tuple[InstallationReport, 
 
 
 def listed_installation(installation: Json, *, at: str) -> InstallationReport:
-    """From the REST API, which doesn't list deleted installations."""
+    """Reads an installation from the REST API, which doesn't list deleted ones."""
     suspended = payload.text(installation, "suspended_at") is not None
     status = InstallationStatus.SUSPENDED if suspended else InstallationStatus.ACTIVE
     return _report(

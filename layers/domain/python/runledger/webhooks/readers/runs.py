@@ -70,7 +70,7 @@ def _actor(run: Json) -> Json:
 
 
 def _is_from_fork(run: Json, repository: Json) -> bool:
-    """By id, because a repository can be renamed. A run whose fork was deleted has no head repository."""
+    """Compares ids, because a repository can be renamed. A run whose fork was deleted has no head repository."""
     head = payload.optional_section(run, "head_repository")
     ids = payload.positive_int(head, "id"), payload.positive_int(repository, "id")
     return None not in ids and ids[0] != ids[1]
