@@ -19,7 +19,7 @@ def test_client_is_made_without_cryptography_aws_and_most_of_the_domain() -> Non
     loaded = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     assert "runledger_github.app" in loaded
     domain = {name for name in loaded if name.startswith("runledger.")}
-    names = ("addresses", "errors", "payload", "times")
+    names = ("addresses", "dataclass", "errors", "payload", "times")
     assert domain == {"runledger.model", *(f"runledger.model.{name}" for name in names)}
     unwanted = ("jwt", "cryptography", "boto", "requests", "pydantic", "aws_lambda_powertools")
     assert [name for name in loaded if name.startswith(unwanted)] == []

@@ -3,11 +3,11 @@
 import base64
 import gzip
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from aws_lambda_powertools.event_handler.api_gateway import Response
+from runledger.model.dataclass import dataclass
 
 from runledger_api.errors import NotAcceptable
 

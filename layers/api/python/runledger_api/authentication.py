@@ -4,10 +4,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from runledger.model.dataclass import dataclass
 from runledger.platform import logs
 from runledger.platform.availability import translate_errors
 

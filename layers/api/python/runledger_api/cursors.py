@@ -5,9 +5,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.tables.pages import Key
 
 from runledger_api.errors import InvalidParameter

@@ -1,8 +1,9 @@
 """The current request: its caller, time, path and query."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from runledger.model.dataclass import dataclass
 
 from runledger_api.authentication import Caller
 

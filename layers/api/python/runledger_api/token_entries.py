@@ -7,9 +7,9 @@ all of them. The other entries keep working.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.payload import LARGEST_ID
 
 ALL = "*"

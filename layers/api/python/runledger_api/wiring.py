@@ -3,13 +3,13 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from runledger.feeds.queue import FeedQueue
 from runledger.feeds.writer import Payloads
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.keys import DeploymentKey, RunKey
 from runledger.model.passes import OrphanMode
 from runledger.notifications.administration import Administration

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 
 from runledger_github.calls import Call, Json

@@ -1,8 +1,8 @@
 """Whether a waiting job still waits for an approval, according to GitHub, or to the table if GitHub can't be asked."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.job import Job
 from runledger.model.keys import DeploymentKey

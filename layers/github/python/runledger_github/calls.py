@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from runledger.model.dataclass import dataclass
 
 Json = Mapping[str, Any]
 

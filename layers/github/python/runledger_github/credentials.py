@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Self
+
+from runledger.model.dataclass import dataclass
 
 from runledger_github.calls import Call
 from runledger_github.errors import BadCredentials

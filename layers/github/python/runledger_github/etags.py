@@ -1,6 +1,6 @@
 """A cache of responses for conditional requests: a 304 doesn't count towards the rate limit."""
 
-from dataclasses import dataclass
+from runledger.model.dataclass import dataclass
 
 from runledger_github.calls import Response
 

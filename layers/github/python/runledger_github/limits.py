@@ -1,8 +1,9 @@
 """GitHub's rate limits: an hourly budget in every response, and secondary limits that appear only when exceeded."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
+
+from runledger.model.dataclass import dataclass
 
 from runledger_github.calls import Response
 

@@ -1,8 +1,8 @@
 """Lookups of runs and deployments that the ledger doesn't have: which are allowed, and how many."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.payload import is_repository_name
 from runledger.platform.clock import SystemClock

@@ -1,11 +1,12 @@
 """Composition of the reconciler, the only function that may stop a machine."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 
 from runledger.feeds import findings
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.job import Job
 from runledger.model.passes import OrphanMode
 from runledger.model.reports import NO_INSTALLATION

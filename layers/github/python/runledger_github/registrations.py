@@ -11,9 +11,9 @@ listed minutes ago are listed again.
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.inputs import Status
 from runledger.model.job import Job

@@ -1,9 +1,9 @@
 """Executes the API's requests. Each is checked against the tables before GitHub is called."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.keys import NEWEST_ATTEMPT
 from runledger.queries.caches import CachingTable, Found, Key, Refresh

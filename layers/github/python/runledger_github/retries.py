@@ -3,8 +3,9 @@
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from runledger.model.dataclass import dataclass
 
 from runledger_github.errors import NoResponseError, RateLimited
 

@@ -3,9 +3,10 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runledger.model import payload, times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Status
 from runledger.model.keys import NEWEST_ATTEMPT, DeploymentKey, RunKey

@@ -3,11 +3,11 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
+from runledger.model.dataclass import dataclass
 from runledger.model.reruns import RerunPolicy
 from runledger.platform import logs
 from runledger.platform.clients import client

@@ -2,12 +2,12 @@
 
 import json
 import uuid
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.feeds import json_data
 from runledger.feeds.events import FeedEvent, custom_type_problem, event_id
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed, TooLarge
 
 ORIGIN = "api"

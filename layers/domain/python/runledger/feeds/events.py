@@ -3,10 +3,11 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.patterns import matches
 
 ID_LENGTH = 32

@@ -5,11 +5,12 @@ A message contains events of one installation, in order. So a send queues either
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from runledger.feeds.events import ALL_TYPES, FeedEvent, is_kept
 from runledger.model import message_format
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.platform.availability import translate_errors
 from runledger.platform.encoding import to_json

@@ -11,11 +11,11 @@ steps.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.feeds.events import API_VERSION, FeedEvent
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.platform.availability import translate_errors
 from runledger.platform.encoding import to_json
 from runledger.tables.feed import FeedTable, position_at, written_at

@@ -1,9 +1,9 @@
 """Compares the job that stored webhooks produce with the job in the ledger. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Facts, Receipt, Status
 from runledger.model.job import REVIEW_TIMES, Job
 from runledger.recording.decision import IDENTITY, decide

@@ -12,7 +12,7 @@ import base64
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -21,6 +21,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.objects import gunzip
 from runledger.model import message_format, payload
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed, UnavailableError
 from runledger.model.inputs import Receipt
 from runledger.platform import logs

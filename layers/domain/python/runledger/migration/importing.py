@@ -6,12 +6,12 @@ were received.
 """
 
 from collections import Counter
-from dataclasses import dataclass
 
 from runledger.migration import webhook_groups
 from runledger.migration.objects import Selection
 from runledger.migration.stored import Source
 from runledger.migration.webhook_groups import Group, Handled, JobWebhooks
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Receipt
 from runledger.recording.decision import decide
 from runledger.recording.ledger import Ledger

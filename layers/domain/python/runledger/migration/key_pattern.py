@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import quote
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Receipt
 from runledger.model.payload import REPOSITORY_NAME
 

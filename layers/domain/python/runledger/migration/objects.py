@@ -2,12 +2,13 @@
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from urllib.parse import urlsplit
 
 from runledger.model import payload, times
 from runledger.model.addresses import is_loopback
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.model.inputs import Receipt
 from runledger.model.reports import REDELIVERY_DAYS

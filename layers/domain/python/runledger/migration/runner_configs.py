@@ -6,13 +6,14 @@ of the config.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from runledger.migration.key_pattern import RUNNER_CONFIGS
 from runledger.model import payload, times
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import is_runner, named_owner

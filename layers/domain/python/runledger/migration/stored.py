@@ -4,7 +4,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -14,6 +14,7 @@ from runledger.migration.copies import from_metadata
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.objects import LARGEST_BODY, StoredWebhook, check_size
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 
 ARCHIVED = {"GLACIER", "DEEP_ARCHIVE"}

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from runledger.migration.objects import Selection, Skipped, StoredWebhook, check_size, receipt_of
 from runledger.migration.stored import Archived, OtherKey, Source
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Refusal
 from runledger.model.inputs import Receipt
 

@@ -5,11 +5,12 @@ start ─────────── end   start ─────────�
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Facts
 from runledger.model.keys import JobKey
 from runledger.model.times import BEFORE_ALL, NEVER
@@ -32,8 +33,7 @@ REPORTS = {OccurrenceKind.ATTACHMENT_REPORTED, OccurrenceKind.END_REPORTED}
 WARNINGS = {OccurrenceKind.WARNED, OccurrenceKind.REBALANCE_RECOMMENDED}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """`reason` is AWS's reason for an end. In a launcher's report it is the id of the installation."""
 
     at: str

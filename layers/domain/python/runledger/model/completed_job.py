@@ -1,7 +1,8 @@
 """The projection of a job in the index `by_completion`: the attributes that statistics need."""
 
-from dataclasses import dataclass
 from decimal import Decimal
+
+from runledger.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

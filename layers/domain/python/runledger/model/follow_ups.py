@@ -1,7 +1,6 @@
 """Tasks that follow from an input and wait in a queue. Pure."""
 
-from dataclasses import dataclass
-
+from runledger.model.dataclass import dataclass
 from runledger.model.keys import RunKey
 
 

@@ -5,8 +5,8 @@ the environment. So it applies to each job that was created before it and has no
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.reports import Approval, GateJob, Review
 
 

@@ -7,11 +7,13 @@ Event      the line of history that it leaves
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from runledger.model.dataclass import dataclass
 
 SHORT_ID_LENGTH, INSTANT_LENGTH = 8, 6
 INPUT_TOKEN_LENGTH = SHORT_ID_LENGTH + INSTANT_LENGTH

@@ -1,9 +1,9 @@
 """An EC2 instance or ECS task, as AWS describes it, and the events about it. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Lifecycle
 from runledger.model.places import Place
 

@@ -1,11 +1,11 @@
 """A job, and how each input changes it. Pure: no clock, no network, only the standard library."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Conclusion, Facts, Lifecycle, Receipt, Status
 from runledger.model.job_machine import (
     MACHINE_FIELDS,

@@ -9,10 +9,10 @@ events are written with AWS credentials: they are *proof*.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger.model.assignments import Assignment
+from runledger.model.dataclass import dataclass
 from runledger.model.reports import NO_INSTALLATION
 from runledger.model.runner import Runner
 from runledger.model.tag_patterns import matches

@@ -1,9 +1,11 @@
 """Packages, their publications and builds, and release lines. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from runledger.model.dataclass import dataclass
 
 # npm's limit for names; the other limits are Runledger's.
 LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES = 214, 200, 200

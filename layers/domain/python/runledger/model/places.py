@@ -4,8 +4,8 @@
 """
 
 import re
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.runner_names import TASK_ARN
 
 _TASK = re.compile(TASK_ARN)

@@ -1,8 +1,9 @@
 """The hourly price of a machine, and the attributes that determine it. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
+
+from runledger.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ so a report needs no token and no version.
 """
 
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Receipt
 from runledger.model.keys import DeploymentKey, RunKey
 

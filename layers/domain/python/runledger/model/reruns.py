@@ -1,7 +1,8 @@
 """After which failures the failed jobs of a run are re-run, and the results of re-run checks. Pure."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from runledger.model.dataclass import dataclass
 
 
 class RerunPolicy(StrEnum):

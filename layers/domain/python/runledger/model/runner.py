@@ -5,7 +5,7 @@ them everything that users read: its status, its job, its end. See docs/adr/0001
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -23,6 +23,7 @@ from runledger.model.assignments import (
     keep_assignments,
     keep_occurrences,
 )
+from runledger.model.dataclass import dataclass
 from runledger.model.places import Place, place_of
 from runledger.model.reports import NO_INSTALLATION
 from runledger.model.times import BEFORE_ALL, NEVER

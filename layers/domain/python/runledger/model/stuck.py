@@ -1,9 +1,9 @@
 """When a job is stuck, what the reconciler does about it, and advice for users. Pure."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Facts, Status
 from runledger.model.job import Job
 

@@ -2,10 +2,11 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.model.messages import MessageStatus
 from runledger.notifications import messages, payloads, requests

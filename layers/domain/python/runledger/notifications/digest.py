@@ -6,12 +6,13 @@ results of the API's queries.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from runledger.model import times
 from runledger.model.completed_job import CompletedJob
+from runledger.model.dataclass import dataclass
 from runledger.model.job import FAILURES
 from runledger.notifications.schedules import Every
 

@@ -1,10 +1,10 @@
 """Reads the data of a digest: for an installation, or for one of its repositories."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.notifications.digest import Failures, Period, compose
 from runledger.queries import forgotten_approvals, survey
 from runledger.tables.deployments import DeploymentsTable

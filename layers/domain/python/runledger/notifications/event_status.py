@@ -1,9 +1,9 @@
 """Updates the status of a feed event from its messages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.messages import MessageStatus
 from runledger.tables.event_messages import EventMessagesTable
 from runledger.tables.feed import FeedTable

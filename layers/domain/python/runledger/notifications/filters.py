@@ -1,10 +1,10 @@
 """Which events a subscription matches. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.feeds.events import is_kept
+from runledger.model.dataclass import dataclass
 from runledger.model.patterns import matches
 
 # GitHub names have at most 255 characters. Publishers choose the data of custom events, and the time of a match is

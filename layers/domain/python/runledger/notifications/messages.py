@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.feeds.envelope import CONTENT_TYPE, SPEC_VERSION, envelope
 from runledger.feeds.events import ID_LENGTH
+from runledger.model.dataclass import dataclass
 from runledger.notifications.subscriptions import Subscription
 from runledger.notifications.texts import RunledgerType, headline
 from runledger.notifications.words import clean

@@ -7,9 +7,9 @@ queued once more, and the sender recognises a message that it has sent.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.messages import MessageStatus
 from runledger.notifications import payloads
 from runledger.notifications.messages import NewMessage

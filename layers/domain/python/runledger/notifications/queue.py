@@ -7,11 +7,11 @@ before those of an installation with a backlog (fair queues).
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import message_format
+from runledger.model.dataclass import dataclass
 from runledger.platform.availability import translate_errors
 
 if TYPE_CHECKING:

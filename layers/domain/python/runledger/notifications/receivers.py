@@ -1,10 +1,10 @@
 """The health of receivers: those that fail are paused, and those that are slow use a separate lane."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.notifications import attempts
 from runledger.notifications.attempts import ReceiverState
 from runledger.notifications.queue import Lane

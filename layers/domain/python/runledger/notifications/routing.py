@@ -1,9 +1,9 @@
 """Turns feed events into messages: one for each subscription that matches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications import messages
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.subscription_cache import SubscriptionCache

@@ -3,12 +3,12 @@
 The Lambda runtime includes the time zone database.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 
 DAYS_IN_A_WEEK = 7
 

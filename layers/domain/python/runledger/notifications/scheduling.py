@@ -5,11 +5,11 @@ subscription, the public API would need permissions to create schedules and to p
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Protocol
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.notifications import messages
 from runledger.notifications.digest import Period
 from runledger.notifications.messages import SCHEDULES, Author

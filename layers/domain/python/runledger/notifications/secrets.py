@@ -5,11 +5,12 @@ secret, so a rotation doesn't read the old one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.subscriptions import Subscription
 from runledger.platform.availability import translate_errors
 

@@ -7,11 +7,11 @@ and the write that follows, the receiver gets the message twice, with the same i
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.messages import ENDED, MessageStatus, gives_up_at
 from runledger.notifications import attempts, telemetry
 from runledger.notifications.attempts import Dice, ReceiverState

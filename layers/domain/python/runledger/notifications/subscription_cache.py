@@ -1,8 +1,9 @@
 """The subscriptions of each installation, kept in memory by the router and the sender."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.subscriptions import Subscription
 from runledger.tables.subscriptions import SubscriptionsTable
 

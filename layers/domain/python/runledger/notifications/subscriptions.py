@@ -1,9 +1,10 @@
 """Subscriptions: which events go to which channel. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.channels.interface import ChannelKind
 from runledger.notifications.filters import EventFilter
 from runledger.notifications.schedules import Content, Every, Schedule, Weekday

@@ -5,9 +5,9 @@ attempt stays valid, and the message is queued again at most once in half an hou
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.messages import MessageStatus
 from runledger.notifications import telemetry
 from runledger.notifications.queue import Lane, NotificationQueue, QueuedMessage

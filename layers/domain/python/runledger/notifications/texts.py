@@ -6,12 +6,12 @@ here, without line breaks and invisible characters, and each channel escapes its
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from runledger.feeds.events import FeedType
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.notifications import digest_texts, release_texts
 from runledger.notifications.words import clean, duration, joined, money, named
 

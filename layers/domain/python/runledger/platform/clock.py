@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runledger.model.dataclass import dataclass
 from runledger.platform.availability import translate_errors
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ Reading and refreshing are separate: the API only reads, and a function with the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Protocol, TypeVar
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.keys import DeploymentKey, RunKey
 from runledger.model.reports import Approval, RunStatus

@@ -1,8 +1,9 @@
 """Forgotten approvals: deployments that have waited for a review for days."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Status
 from runledger.model.job import Job
 from runledger.model.keys import DeploymentKey

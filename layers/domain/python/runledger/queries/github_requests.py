@@ -5,11 +5,12 @@ function accepts only repositories of the installation's own account.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, get_args
 
 from runledger.model import message_format
+from runledger.model.dataclass import dataclass
 from runledger.model.keys import DeploymentKey, RunKey
 
 

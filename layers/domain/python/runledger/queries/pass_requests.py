@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import message_format
+from runledger.model.dataclass import dataclass
 from runledger.model.passes import PassKind, PassStatus
 from runledger.platform import logs
 from runledger.platform.availability import translate_errors

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from runledger.model.completed_job import CompletedJob
+from runledger.model.dataclass import dataclass
 from runledger.model.runner import Runner
 from runledger.queries.statistics import spot_share
 from runledger.queries.usage import Total, Usage, machine_end

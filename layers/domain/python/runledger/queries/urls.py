@@ -1,9 +1,9 @@
 """URLs of jobs and runs: their pages on GitHub, and their resources in the REST API. Pure."""
 
 import re
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from runledger.model.dataclass import dataclass
 from runledger.model.payload import LARGEST_ID
 
 _REPO = r"(?:/api/v3)?(?:/repos)?/(?P<repo>[^/]+/[^/]+)"

@@ -4,12 +4,12 @@ Cost and machine time belong to the hours in which the job ran, not to the hour 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from runledger.model import times
 from runledger.model.completed_job import CompletedJob
+from runledger.model.dataclass import dataclass
 from runledger.model.job_machine import names_another
 from runledger.model.money import dollars
 

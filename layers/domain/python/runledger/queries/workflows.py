@@ -5,9 +5,10 @@ they are read. This works whichever is recorded first, and needs no additional w
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.keys import RunKey
 from runledger.tables.runs import RunsTable
 

@@ -1,10 +1,10 @@
 """Forgotten approvals: deployments that have waited too long for a review. They are reported, not changed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.job import Job
 from runledger.queries import forgotten_approvals
 from runledger.queries.forgotten_approvals import ForgottenApproval

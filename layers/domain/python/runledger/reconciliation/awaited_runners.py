@@ -5,9 +5,9 @@ which can't be read either, isn't taken for missing.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Status
 from runledger.model.instance import Instance

@@ -1,7 +1,8 @@
 """The limits of a pass: it ends before its function times out, and leaves part of GitHub's rate limit to others."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from runledger.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

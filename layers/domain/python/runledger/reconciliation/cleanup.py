@@ -8,11 +8,12 @@ the machine. If a cleanup crashes, its lease expires, and the next cleanup check
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Protocol
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.instance import Instance
 from runledger.model.job import Job

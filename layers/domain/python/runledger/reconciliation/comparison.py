@@ -1,9 +1,9 @@
 """The two sides that the check of jobs compares: GitHub's records, and what it has read from the tables and AWS."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from runledger.model.dataclass import dataclass
 from runledger.model.job import Job
 from runledger.model.keys import RunKey
 from runledger.model.reports import RunReport

@@ -1,10 +1,10 @@
 """Checks on GitHub whether an installation was deleted or suspended, as a webhook reported, and corrects the record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.reports import InstallationReport, InstallationStatus
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count

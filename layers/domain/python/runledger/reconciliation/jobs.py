@@ -1,8 +1,8 @@
 """Compares open jobs and runs with GitHub, with one call per run, and corrects jobs that are further on GitHub."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Receipt, Status
 from runledger.model.instance import Instance
 from runledger.model.job import Job

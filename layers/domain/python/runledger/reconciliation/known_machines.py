@@ -1,8 +1,8 @@
 """Which machine ids belong to machines that AWS or a trusted publisher has reported."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.ownership import is_known
 from runledger.runners.fleet import Fleet
 from runledger.runners.tracker import RunnerTracker

@@ -4,10 +4,11 @@ One call returns all jobs of a run, so the number of calls depends on runs, not 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 from typing import Any, TypeVar
 
+from runledger.model.dataclass import dataclass
 from runledger.model.job import Job
 from runledger.model.keys import RunKey
 from runledger.reconciliation.passes import Pass

@@ -1,8 +1,7 @@
 """Decides whether a runner is an orphan, from the records of the ledger, EC2 and ECS. Pure."""
 
-from dataclasses import dataclass
-
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Status
 from runledger.model.instance import Condition, Instance
 from runledger.model.job import Job

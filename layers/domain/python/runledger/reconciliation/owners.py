@@ -5,8 +5,8 @@ machine running, and the report of the pass shows it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.ownership import Proof, Tags, account_of, named_owner
 from runledger.model.reports import NO_INSTALLATION

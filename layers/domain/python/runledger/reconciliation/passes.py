@@ -1,9 +1,10 @@
 """The pass that is running: everything that its parts share."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from zlib import crc32
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.passes import PassKind
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.tally import Tally

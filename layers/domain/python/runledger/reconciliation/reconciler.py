@@ -1,8 +1,8 @@
 """Runs a pass: its parts one after the other, within its limits, with one report at the end."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.passes import PassKind, PassStatus
 from runledger.platform.clock import SystemClock
 from runledger.reconciliation.approvals import ApprovalCheck

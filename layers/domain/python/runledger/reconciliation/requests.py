@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.job import Job

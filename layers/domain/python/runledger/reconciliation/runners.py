@@ -1,10 +1,10 @@
 """Active runners and tagged machines: an orphan is suspected in one pass and cleaned up in a later one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.instance import Instance
 from runledger.model.job import Job

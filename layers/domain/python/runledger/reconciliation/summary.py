@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.passes import PassKind, PassOutcome
 from runledger.reconciliation.tally import STUCK, Count, Tally
 

@@ -1,8 +1,8 @@
 """Installations that GitHub confirms as deleted: GitHub rejects calls about their jobs, so the jobs are closed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Receipt
 from runledger.model.reports import RunReport
 from runledger.model.stuck import OPEN

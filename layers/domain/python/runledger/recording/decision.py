@@ -2,11 +2,11 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Event, EventType, Facts, Receipt, Source, Status
 from runledger.model.job import RERUN_CONCLUSIONS, Job
 from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waiting

@@ -19,8 +19,9 @@ the run, so the job's own receipt must create the run first.
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import EventType, Receipt
 from runledger.model.job import Job

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.model.packages import VariantStatus
 from runledger.releases import names

@@ -3,9 +3,10 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import ContendedError
 from runledger.model.packages import BuildKey, BuildStatus
 from runledger.releases.build_reports import DEFAULT_VARIANT, BuildReport

@@ -6,13 +6,13 @@ docs/definitions.md defines each figure. A figure without samples is None, never
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 
 MS_PER_DAY = times.SECONDS_PER_DAY * times.MS_PER_SECOND
 SHARES = {"p50": 0.5, "p90": 0.9}

@@ -5,8 +5,9 @@ because the version that the rebuild will publish isn't known yet.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+
+from runledger.model.dataclass import dataclass
 
 MOST_DEPENDENTS = 100
 MOST_EDGES = 1000

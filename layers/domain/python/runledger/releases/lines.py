@@ -6,10 +6,10 @@ its work.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import ContendedError
 from runledger.model.inputs import Conclusion
 from runledger.model.packages import (

@@ -1,9 +1,10 @@
 """A publisher's reports about a package and its versions. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.model.packages import LONGEST_RANGE, MOST_DEPENDENCIES, PublishedBy
 from runledger.releases import names

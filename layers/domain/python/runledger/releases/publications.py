@@ -7,10 +7,10 @@ between, the repetition continues with the stored plan.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import ContendedError
 from runledger.model.packages import (
     AWAITING_RUN,

@@ -3,10 +3,10 @@
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import message_format, payload
+from runledger.model.dataclass import dataclass
 from runledger.model.packages import LineKey, Publication
 from runledger.platform import logs
 from runledger.platform.availability import translate_errors

@@ -11,9 +11,10 @@ can't have executed the call. `lines` finds the run of an unknown dispatch.
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.packages import LineKey, RebuildStatus
 from runledger.platform.clock import SystemClock

@@ -7,9 +7,9 @@ faster, the head is computed again.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import ContendedError
 from runledger.model.releases import EnvironmentKey, HeadKey
 from runledger.releases import environments, heads

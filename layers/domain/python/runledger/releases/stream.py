@@ -1,9 +1,9 @@
 """Records changes that affect heads, from the streams of workflow_runs and deployments."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.platform import logs, stream_batches
 from runledger.releases import environments, heads

@@ -1,9 +1,9 @@
 """Records on jobs what happened to their machine, after the runner has changed."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from runledger.model.assignments import Assignment, Occurrence, OccurrenceKind
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Receipt
 from runledger.model.job import Job
 from runledger.model.keys import JobKey

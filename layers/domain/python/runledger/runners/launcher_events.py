@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from runledger.model import payload, times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed, NotYours
 from runledger.model.inputs import EventType, Facts, Lifecycle, Receipt, Source, Status
 from runledger.model.instance import RunnerKind

@@ -6,10 +6,11 @@ message names its machine and is derived from the runner alone, so a repeated me
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from runledger.model.assignments import Assignment, Life, Occurrence, OccurrenceKind
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.keys import JobKey
 from runledger.model.runner import Runner, machine_of, plan_before

@@ -6,7 +6,7 @@ A Fargate task has no instance type and is billed by CPU and memory: its price i
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Lifecycle
 from runledger.model.money import plain

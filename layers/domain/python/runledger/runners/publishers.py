@@ -6,8 +6,8 @@ account, IAM policies limit it (`events:source`).
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.patterns import matches
 
 ALL = "*"

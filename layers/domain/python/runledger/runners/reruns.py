@@ -11,9 +11,10 @@ matter, but a run with a job behind an environment is never re-run: only a perso
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RerunCheck
 from runledger.model.inputs import Conclusion, EventType, Facts, Receipt, Source

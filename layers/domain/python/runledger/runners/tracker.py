@@ -11,9 +11,10 @@ and updates the job.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runledger.model.assignments import Assignment, MachineFacts, Occurrence, OccurrenceKind
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import NotYours
 from runledger.model.inputs import EventType, Facts, Receipt, Source
 from runledger.model.instance import Instance

@@ -5,12 +5,13 @@ job is closed only if it is still missing later. Closed jobs are compared with G
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from botocore.exceptions import ClientError
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.job import Job
 from runledger.model.keys import RunKey
 from runledger.tables import schema

@@ -8,10 +8,10 @@ PK                            SK
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import NotYours
 from runledger.model.messages import FeedStatus
 from runledger.tables import schema

@@ -4,10 +4,11 @@ Stored in runners, the reconciler's table, under partition keys that are not run
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.reports import REDELIVERY_DAYS
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes, to_attributes

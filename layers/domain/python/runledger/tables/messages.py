@@ -11,10 +11,10 @@ next attempt is due. A message that is `parked` isn't in the queue, and the swee
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.messages import OPEN_STATUSES, MessageStatus
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes

@@ -1,9 +1,9 @@
 """Queries of one partition: the range of items, and a page of the result."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from runledger.model.dataclass import dataclass
 from runledger.tables import schema
 
 Key = Mapping[str, str]

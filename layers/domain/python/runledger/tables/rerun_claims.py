@@ -1,8 +1,8 @@
 """Claims and results of re-runs, on the run's item: a run's failed jobs are re-run once."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.follow_ups import RerunCheck
 from runledger.model.reruns import RerunResult
 from runledger.tables.runs import key_of

@@ -6,10 +6,11 @@ jobs, so the item grows by one id per job; only failed jobs are in a third set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Conclusion, Status
 from runledger.model.job import FAILURES, Job
 from runledger.model.keys import RunKey

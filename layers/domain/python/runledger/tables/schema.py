@@ -1,7 +1,6 @@
 """Keys, indexes and projections of every table. The stacks and the table code both read them here."""
 
-from dataclasses import dataclass
-
+from runledger.model.dataclass import dataclass
 from runledger.model.keys import DeploymentKey, RunKey
 
 PARTITION = "PK"

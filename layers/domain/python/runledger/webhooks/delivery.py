@@ -1,9 +1,9 @@
 """A webhook delivery from GitHub, as received."""
 
 import hashlib
-from dataclasses import dataclass
 
 from runledger.model import payload
+from runledger.model.dataclass import dataclass
 from runledger.model.payload import Json
 from runledger.model.reports import NO_INSTALLATION
 

@@ -1,10 +1,10 @@
 """Webhook intake: verify, read, check the scope, record. If recording fails, the entry goes to the retry queue."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed, OutOfScope, TooLarge, UnavailableError
 from runledger.model.inputs import Receipt
 from runledger.model.reports import Input, InstallationReport

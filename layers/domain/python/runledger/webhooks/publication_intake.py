@@ -1,8 +1,8 @@
 """The webhooks that may publish a version of a package. Intake loads this only with the setting `releases`."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.model.packages import Publication
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.readers import publications

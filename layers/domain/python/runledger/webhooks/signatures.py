@@ -9,9 +9,10 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import BadSignature, UnavailableError
 from runledger.model.payload import OWNER, REPOSITORY_NAME, is_repository_name
 from runledger.model.reports import NO_INSTALLATION

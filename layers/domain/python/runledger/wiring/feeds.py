@@ -1,12 +1,12 @@
 """The feed: its queue, its table and its writer. Only functions that write or read the feed load this."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from runledger.feeds.events import ALL_TYPES
 from runledger.feeds.queue import FeedQueue
 from runledger.feeds.writer import FeedWriter, Payloads
+from runledger.model.dataclass import dataclass
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.platform.discarded import DiscardedRecords

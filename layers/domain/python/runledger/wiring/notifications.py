@@ -3,9 +3,9 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.administration import Administration
 from runledger.notifications.channels.configs import SLACK_HOSTS, ChannelSettings
 from runledger.notifications.outbox import Outbox

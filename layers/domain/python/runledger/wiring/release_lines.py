@@ -1,8 +1,8 @@
 """Release lines: their table, queue and settings. Only the release functions load this."""
 
-from dataclasses import dataclass
 from functools import cache
 
+from runledger.model.dataclass import dataclass
 from runledger.model.releases import RebuildMode
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.clock import SystemClock

@@ -1,9 +1,9 @@
 """Heads: their table, and the function that reads the streams. Only that function loads this."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from runledger.model.dataclass import dataclass
 from runledger.platform.clients import client, lazy_client
 from runledger.platform.discarded import DiscardedRecords
 from runledger.releases.recorder import HeadRecorder

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 
+from runledger.model.dataclass import dataclass
 from runledger.model.keys import JobKey
 from runledger.model.places import Scope
 from runledger.model.prices import FindPrice

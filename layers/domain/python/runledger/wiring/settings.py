@@ -6,9 +6,10 @@ variable counts as absent. A test compares the fields with the variables in the 
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, field, fields
 from typing import Any, Self
 
+from runledger.model.dataclass import dataclass
 from runledger.model.reruns import RerunPolicy
 
 

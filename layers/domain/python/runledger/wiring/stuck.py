@@ -1,8 +1,8 @@
 """The settings for stuck jobs, for the reconciler, the API and digests."""
 
-from dataclasses import dataclass
 from functools import cache
 
+from runledger.model.dataclass import dataclass
 from runledger.model.stuck import Patience
 from runledger.wiring.settings import Settings
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.texts import text_of
 from runledger.platform.encoding import to_json

@@ -6,12 +6,13 @@ Errors name the invalid field and never contain its value, which may be a mispla
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from secrets import token_bytes
 from typing import Any
 from urllib.parse import urlsplit
 
 from runledger.feeds.events import FeedType
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import urls
 from runledger.notifications.channels.interface import ChannelKind

@@ -12,12 +12,13 @@ import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from threading import Thread
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.channels import addresses
 from runledger.notifications.channels.addresses import Address
 from runledger.notifications.channels.urls import Target

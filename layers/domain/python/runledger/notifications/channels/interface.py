@@ -5,9 +5,10 @@ channels, and loads the modules that use the network.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
+
+from runledger.model.dataclass import dataclass
 
 
 class ChannelKind(StrEnum):

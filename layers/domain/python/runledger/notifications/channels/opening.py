@@ -1,10 +1,10 @@
 """Opens the channel of a subscription. Only the sender loads this."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import configs, urls
 from runledger.notifications.channels.aws import EventBus, SnsTopic

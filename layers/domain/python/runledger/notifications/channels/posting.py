@@ -1,8 +1,8 @@
 """Sends a channel's request over HTTP, and converts the response to a result."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.channels import responses
 from runledger.notifications.channels.connection import Http, NoResponse, NotPublic
 from runledger.notifications.channels.interface import Outgoing, SendResult

@@ -7,11 +7,12 @@ Launchers look up the installation if it is absent. For those that don't, set `i
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from runledger.feeds.events import FeedType
 from runledger.model import times
+from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Status
 from runledger.notifications.channels import github_payloads
 from runledger.notifications.channels.connection import Http

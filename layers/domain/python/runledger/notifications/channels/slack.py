@@ -1,10 +1,10 @@
 """Slack's incoming webhooks, and other products that accept the same messages."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post

@@ -1,9 +1,9 @@
 """Checks the URLs of receivers, when a subscription is saved and again when a message is sent. Pure."""
 
 import re
-from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import addresses
 

@@ -1,8 +1,8 @@
 """Signed webhooks: a CloudEvent in the body, and the headers of Standard Webhooks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from runledger.model.dataclass import dataclass
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import Outgoing, SendResult
 from runledger.notifications.channels.posting import post
