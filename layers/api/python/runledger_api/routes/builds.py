@@ -22,7 +22,7 @@ from runledger_api.models.builds import BuildReport as BuildReportBody
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 from runledger_api.routes.heads import releases
 from runledger_api.routes.packages import (
     PackageName,
@@ -68,7 +68,7 @@ def put_build(
     allow_report(installation_id, entries=len(report.artifacts))
     builds = ReportedBuilds(table=found.builds, now=lambda: request.now)
     try:
-        return checked(builds.report(installation_id, report))
+        return untyped(builds.report(installation_id, report))
     except Contradiction as final:
         raise Conflict(f"{final}: report a new version") from None
 
@@ -108,7 +108,7 @@ def build(
     if found is None:
         raise NotFound(f"No build of {key.name} {key.version} for {key.environment} was found")
     variants = [{"artifacts": [], **each} for each in table.variants(key, limit=MOST_VARIANTS)]
-    return checked({**shown(found), "variants": variants, "events": table.events(key, limit=MOST_EVENTS)})
+    return untyped({**shown(found), "variants": variants, "events": table.events(key, limit=MOST_EVENTS)})
 
 
 @router.get(

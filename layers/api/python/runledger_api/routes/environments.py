@@ -19,7 +19,7 @@ from runledger_api.models.environments import Dora, EnvironmentHistory, Environm
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit, Repo, Since, Until
 from runledger_api.request import Request, current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 from runledger_api.routes.heads import Owner, RepositoryName, releases
 
 router = APIGatewayHttpRouter()
@@ -76,7 +76,7 @@ def environment(
         raise NotFound(f"No deployment of {repo} to {environment} was found in installation {installation_id}")
     found = table.deployments(key, limit=limit, start=paginator.start)
     page = paginator.page(found.items, found.next_key)
-    return checked({**_body(head), "deployments": page["items"], "next_cursor": page["next_cursor"]})
+    return untyped({**_body(head), "deployments": page["items"], "next_cursor": page["next_cursor"]})
 
 
 @router.get(
@@ -115,7 +115,7 @@ def figures(
             break
         measured = dora.measure(deployments, since=begin, until=end, bucket=Bucket(bucket))
         items.append({"repo_full_name": each["repo_full_name"], "environment": each["environment"], **measured})
-    return checked({"since": begin, "until": end, "truncated": truncated, "items": items})
+    return untyped({"since": begin, "until": end, "truncated": truncated, "items": items})
 
 
 def _kept_range(request: Request, since: str, until: str | None) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from runledger_api.models.heads import BranchHeads, Heads
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit, Repo
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 from runledger_api.wiring import Releases
 
 router = APIGatewayHttpRouter()
@@ -93,7 +93,7 @@ def branch_heads(
             break
         newest = table.runs(_key(head), limit=limit * RUNS_FOR_EACH_COMMIT).items
         runs += [{**each, "workflow_id": head["workflow_id"]} for each in newest if "head_sha" in each]
-    return checked(
+    return untyped(
         {
             "repo_full_name": repo,
             "branch": found[0]["branch"],

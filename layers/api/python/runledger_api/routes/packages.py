@@ -32,7 +32,7 @@ from runledger_api.models.packages import (
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 from runledger_api.routes.heads import releases
 
 router = APIGatewayHttpRouter()
@@ -71,7 +71,7 @@ def package(installation_id: InstallationId, package: PackageName) -> PackageDet
     found = _found(installation_id, name)
     heads = [{"rollback_versions": [], **each} for each in tables.builds.heads(installation_id, name)]
     dependents = tables.packages.edges(installation_id, name, limit=MOST_DEPENDENTS)
-    return checked({**found, "dependents": dependents, "heads": heads})
+    return untyped({**found, "dependents": dependents, "heads": heads})
 
 
 @router.put(
@@ -91,7 +91,7 @@ def put_package(
     _check_target(installation_id, report)
     allow_report(installation_id, entries=len(report.dependencies))
     values = {each: getattr(report, each) for each in report.__slots__}
-    return checked(table.save(StoredPackage(installation_id=installation_id, **values), at=current_request(router).now))
+    return untyped(table.save(StoredPackage(installation_id=installation_id, **values), at=current_request(router).now))
 
 
 @router.get(

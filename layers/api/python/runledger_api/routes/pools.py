@@ -10,7 +10,7 @@ from runledger_api import parameters, wiring
 from runledger_api.models.statistics import Pools
 from runledger_api.parameters import InstallationId, Since, Until
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 
@@ -43,4 +43,4 @@ def utilisation(installation_id: InstallationId, since: Since = "24h", until: Un
         if not request.has_time():
             truncated = True
             break
-    return checked({"items": figures.to_json(), "next_cursor": None, "truncated": truncated})
+    return untyped({"items": figures.to_json(), "next_cursor": None, "truncated": truncated})

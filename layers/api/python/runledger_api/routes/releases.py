@@ -15,7 +15,7 @@ from runledger_api.models.packages import ReleaseDetails, ReleaseLines
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, InstallationId, Limit
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 from runledger_api.routes.heads import releases
 from runledger_api.routes.packages import PackageName, VersionName, package_name, version_name
 
@@ -51,7 +51,7 @@ def line(installation_id: InstallationId, package: PackageName, version: Version
     if found is None:
         raise NotFound(_reason(key))
     dependents = sorted(table.dependents(key), key=lambda each: each.get("position", 0))
-    return checked({**_body(found), "dependents": dependents, "builds": _builds(key)})
+    return untyped({**_body(found), "dependents": dependents, "builds": _builds(key)})
 
 
 def _builds(line: LineKey) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from runledger_api.models.jobs import Counts
 from runledger_api.models.statistics import Repositories, Statistics
 from runledger_api.parameters import InstallationId, Repo, Since, Until
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 
@@ -45,7 +45,7 @@ def statistics(
     begin, end = parameters.measured_range(request, since or "7d", until)
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
         raise InvalidParameter("since", f"should be at most {LONGEST_DAYS} days before until")
-    return checked(
+    return untyped(
         survey.measure(
             wiring.job_pages(),
             installation_id,
@@ -77,7 +77,7 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
     if truncated and begin is None:
         counts = dict.fromkeys(wiring.registry().repositories(installation_id), 0) | counts
     items = [{"repo_full_name": name, "jobs": jobs} for name, jobs in counts.items()]
-    return checked({"items": items, "next_cursor": None, "truncated": truncated})
+    return untyped({"items": items, "next_cursor": None, "truncated": truncated})
 
 
 @router.get(

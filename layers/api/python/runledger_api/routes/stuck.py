@@ -12,7 +12,7 @@ from runledger_api import wiring
 from runledger_api.models.jobs import StuckJobs
 from runledger_api.parameters import InstallationId
 from runledger_api.request import Request, current_request
-from runledger_api.responses import checked, job_body, job_item
+from runledger_api.responses import job_body, job_item, untyped
 
 router = APIGatewayHttpRouter()
 MAX_PER_STATUS = 200
@@ -40,7 +40,7 @@ def stuck(installation_id: InstallationId) -> StuckJobs:
         found += items
         truncated |= cut_off
     items = sorted(found, key=lambda each: -each["seconds"])
-    return checked({"items": items, "next_cursor": None, "truncated": truncated})
+    return untyped({"items": items, "next_cursor": None, "truncated": truncated})
 
 
 def _stuck_in(installation_id: int, status: Status, request: Request) -> tuple[list[dict[str, Any]], bool]:
