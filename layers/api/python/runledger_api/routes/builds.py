@@ -16,6 +16,8 @@ from runledger.tables.builds import COMPLETED, FAILED
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, InvalidParameter, NotFound
 from runledger_api.models.builds import Build, BuildDetails, Builds, Files
 from runledger_api.models.builds import BuildReport as BuildReportBody
@@ -55,6 +57,7 @@ Sha256 = Annotated[str, Path(pattern=r"^[0-9A-Fa-f]{64}$", description="SHA-256 
     description="Requires the role publisher. Each variant is counted once, however often and in whichever order it is "
     "reported; `completed` is final, and so are its artifacts: others are refused with 409.",
 )
+@requires(Role.PUBLISHER)
 def put_build(
     installation_id: InstallationId,
     package: PackageName,

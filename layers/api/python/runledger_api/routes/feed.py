@@ -17,6 +17,7 @@ from runledger.tables.pages import Span
 
 from runledger_api import parameters, wiring
 from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Forbidden, InvalidParameter, NotFound, TooManyRequests
 from runledger_api.models.feed import (
     AcceptedEvent,
@@ -113,10 +114,11 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     f"{FEED}/consumers/<name>/ack",
     tags=["feed"],
     operation_id="acknowledge",
-    summary="Move a consumer behind the last event that it has processed",
-    description="A position never moves back: an older event changes nothing. The caller that sends the first "
-    "acknowledgement owns the consumer; otherwise, only operators can move it.",
+    summary="Advance a consumer past the last event that it has processed",
+    description="Requires the role publisher. A position never moves back: an older event changes nothing. The caller "
+    "that sends the first acknowledgement owns the consumer. Only this caller and operators can move it.",
 )
+@requires(Role.PUBLISHER)
 def acknowledge(
     installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement | None, Body()] = None
 ) -> Consumer:
@@ -150,6 +152,7 @@ def acknowledge(
     summary="Remove a consumer, with its position and its owner",
     description="Requires the role operator. A new consumer with this name starts with the oldest event in the feed.",
 )
+@requires(Role.OPERATOR)
 def remove_consumer(installation_id: InstallationId, name: ConsumerName) -> Consumer:
     removed = _feed().table.remove_consumer(installation_id, name)
     if removed is None:
@@ -176,6 +179,7 @@ def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
     description="Requires the role publisher. Post it again with the same `id` and token if there was no response.",
     status_code=202,
 )
+@requires(Role.PUBLISHER)
 def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Body()] = None) -> AcceptedEvent:
     queue, request = _feed().queue, current_request(router)
     if body is None:

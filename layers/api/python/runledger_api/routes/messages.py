@@ -16,6 +16,8 @@ from runledger.tables.messages import MessageFilter
 from runledger.tables.pages import Span
 
 from runledger_api import parameters, wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, InvalidParameter, NotFound, TooManyRequests
 from runledger_api.models.notifications import (
     Message,
@@ -122,6 +124,7 @@ def message(installation_id: InstallationId, message_id: MessageId) -> Message:
     description="Requires the role operator.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def post(installation_id: InstallationId, body: Annotated[PostedMessage | None, Body()] = None) -> PostedMessages:
     administration, request = notifications().administration, current_request(router)
     if body is None:
@@ -143,6 +146,7 @@ def post(installation_id: InstallationId, body: Annotated[PostedMessage | None, 
     description="Requires the role operator. The result is a new message; repeated requests return the same one.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def send_again(installation_id: InstallationId, message_id: MessageId) -> Message:
     found = _stored(installation_id, message_id)
     with explained():

@@ -19,6 +19,7 @@ from runledger.tables.pages import Span
 
 from runledger_api import wiring
 from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Forbidden, InvalidParameter, NotFound, TooManyRequests
 from runledger_api.models.packages import (
     AcceptedVersion,
@@ -82,6 +83,7 @@ def package(installation_id: InstallationId, package: PackageName) -> PackageDet
     description="Requires the role publisher; operator to change `workflow`, or `ref` and `repo_full_name` of a "
     "package that has one. What isn't given is removed; its versions stay.",
 )
+@requires(Role.PUBLISHER)
 def put_package(
     installation_id: InstallationId, package: PackageName, body: Annotated[PackageReport | None, Body()] = None
 ) -> Package:
@@ -134,6 +136,7 @@ def package_versions(
     "rebuilt or planned: see `GET releases/{name}/{version}`.",
     status_code=202,
 )
+@requires(Role.PUBLISHER)
 def put_version(
     installation_id: InstallationId,
     package: PackageName,

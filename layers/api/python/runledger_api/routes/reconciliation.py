@@ -15,6 +15,8 @@ from runledger.model.suspicion import Cleared, Reason
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.models.admin import Accepted, Orphans, Pass, Passes, PassRequest
 from runledger_api.pagination import Paginator
@@ -69,8 +71,10 @@ def orphans(
     tags=["admin"],
     operation_id="cleanUpOrphan",
     summary="Stop an orphaned runner now",
+    description="Requires the role operator. Read the result at `GET /admin/reconciliation/{id}`.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def cleanup(runner_id: RunnerId) -> Accepted:
     request, wanted = current_request(router), unquote(runner_id)
     runner = _orphan_of(int(wanted)) if wanted.isdecimal() else wiring.runners().get(wanted)
@@ -92,9 +96,11 @@ def cleanup(runner_id: RunnerId) -> Accepted:
     "/admin/reconciliation/run",
     tags=["admin"],
     operation_id="runReconciliation",
-    summary="Start a pass of the reconciler",
+    summary="Start a reconciler pass",
+    description="Requires the role operator, for all installations.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
     request = current_request(router)
     request.caller.require_all_installations()

@@ -10,6 +10,8 @@ from runledger.queries.workflows import of_run
 from runledger.tables.runs import with_derived_status
 
 from runledger_api import wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.github_lookups import look_up
 from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
@@ -51,8 +53,10 @@ def run(
     tags=["runs"],
     operation_id="rerunFailedJobs",
     summary="Re-run the failed jobs of a run",
+    description="Requires the role operator.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def rerun(
     installation_id: InstallationId, run_id: RunId, body: Annotated[RerunRequest | None, Body()] = None
 ) -> RerunRequested:

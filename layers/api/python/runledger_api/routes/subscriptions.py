@@ -7,6 +7,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.notifications.subscriptions import Subscription as StoredSubscription
 
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.notifications import (
     Message,
@@ -46,6 +48,7 @@ def subscriptions(installation_id: InstallationId) -> Subscriptions:
     description="Requires the role operator. For the channel webhook, `secret` is in this response only.",
     status_code=201,
 )
+@requires(Role.OPERATOR)
 def create(installation_id: InstallationId, body: Annotated[NewSubscription | None, Body()] = None) -> Subscription:
     request = current_request(router)
     with explained():
@@ -69,6 +72,7 @@ def subscription(installation_id: InstallationId, subscription_id: SubscriptionI
     summary="Change a subscription",
     description="Requires the role operator. The channel's kind can't be changed.",
 )
+@requires(Role.OPERATOR)
 def change(
     installation_id: InstallationId,
     subscription_id: SubscriptionId,
@@ -89,6 +93,7 @@ def change(
     summary="Delete a subscription and its secret",
     description="Requires the role operator. Messages that haven't been sent fail.",
 )
+@requires(Role.OPERATOR)
 def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> Subscription:
     found = _found(installation_id, subscription_id)
     notifications().administration.delete(found)
@@ -103,6 +108,7 @@ def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> 
     description="Requires the role operator. Read the message until it has ended.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def test(installation_id: InstallationId, subscription_id: SubscriptionId) -> Message:
     found = _found(installation_id, subscription_id)
     with explained():
@@ -118,6 +124,7 @@ def test(installation_id: InstallationId, subscription_id: SubscriptionId) -> Me
     description="Requires the role operator. For 24 hours, webhooks are signed with both secrets. A secret that was "
     "generated is in this response only.",
 )
+@requires(Role.OPERATOR)
 def rotate(
     installation_id: InstallationId,
     subscription_id: SubscriptionId,
