@@ -10,9 +10,9 @@ from runledger_api.routes import (
     heads,
     installations,
     jobs,
-    lookup,
     messages,
     packages,
+    pasted_urls,
     pools,
     reconciliation,
     releases,
@@ -25,7 +25,7 @@ from runledger_api.routes import (
 ROUTERS = tuple(
     module.router
     for module in (
-        *(installations, jobs, lookup, runs, deployments, approvals, stuck, feed, subscriptions, messages),
+        *(installations, jobs, pasted_urls, runs, deployments, approvals, stuck, feed, subscriptions, messages),
         *(heads, environments, builds, packages, releases),
         *(statistics, pools, reconciliation, admin),
     )

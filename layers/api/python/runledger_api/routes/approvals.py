@@ -9,7 +9,7 @@ from runledger.queries import forgotten_approvals
 
 from runledger_api import wiring
 from runledger_api.models.runs import WaitingApprovals
-from runledger_api.parameters import InstallationId
+from runledger_api.parameters import INSTALLATION, InstallationId
 from runledger_api.request import current_request
 from runledger_api.responses import untyped
 
@@ -17,7 +17,7 @@ router = APIGatewayHttpRouter()
 
 
 @router.get(
-    "/v1/installations/<installation_id>/approvals/waiting",
+    f"{INSTALLATION}/approvals/waiting",
     tags=["approvals"],
     operation_id="listWaitingApprovals",
     summary="Deployments that wait for an approval, longest first",

@@ -7,7 +7,7 @@ from runledger.queries import tail
 from runledger_api import parameters, wiring
 from runledger_api.models.jobs import NewEvents
 from runledger_api.models.statistics import Installations, Me
-from runledger_api.parameters import InstallationId, Limit, Since
+from runledger_api.parameters import INSTALLATION, InstallationId, Limit, Since
 from runledger_api.request import current_request
 from runledger_api.responses import untyped
 
@@ -47,7 +47,7 @@ def installations() -> Installations:
 
 
 @router.get(
-    "/v1/installations/<installation_id>/events",
+    f"{INSTALLATION}/events",
     tags=["installations"],
     operation_id="listNewEvents",
     summary="Events in an installation since a point in time, oldest first",

@@ -4,18 +4,28 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.model.keys import RunKey
 from runledger.model.payload import LARGEST_ID
 from runledger.tables import schema
 from runledger.tables.pages import Partition, Span
 
-from runledger_api import parameters, validation, wiring
+from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.jobs import EventList, Job, JobList
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Attempt, Cursor, InstallationId, JobId, Limit, Order, Repo, Since, Until
+from runledger_api.parameters import (
+    INSTALLATION,
+    Attempt,
+    Cursor,
+    InstallationId,
+    JobId,
+    Limit,
+    Order,
+    Repo,
+    Since,
+    Until,
+)
 from runledger_api.request import current_request
 from runledger_api.responses import job_body
 
@@ -32,11 +42,11 @@ Conclusion = Literal[
     "neutral",
     "stale",
 ]
-Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="only events of this day, in UTC")]
+Day = Annotated[str | None, Query(pattern=parameters.DATE, description="only events of this day, in UTC")]
 
 
 @router.get(
-    "/v1/installations/<installation_id>/jobs",
+    f"{INSTALLATION}/jobs",
     tags=["jobs"],
     operation_id="listJobs",
     summary="Jobs by status, repository or run",
@@ -110,7 +120,7 @@ def _partition(
 
 
 @router.get(
-    "/v1/installations/<installation_id>/jobs/<job_id>",
+    f"{INSTALLATION}/jobs/<job_id>",
     tags=["jobs"],
     operation_id="getJob",
     summary="One job",
@@ -121,7 +131,7 @@ def job(installation_id: InstallationId, job_id: JobId) -> Job:
 
 
 @router.get(
-    "/v1/installations/<installation_id>/jobs/<job_id>/events",
+    f"{INSTALLATION}/jobs/<job_id>/events",
     tags=["jobs"],
     operation_id="listEvents",
     summary="A job's history",
@@ -136,7 +146,7 @@ def events(
     cursor: Cursor = None,
 ) -> EventList:
     request = current_request(router)
-    paginator = Paginator(wiring.cursors(), request, cursor, _day_span(day))
+    paginator = Paginator(wiring.cursors(), request, cursor, parameters.day_span(day) if day else Span())
     found = wiring.event_pages().page(
         installation_id, job_id, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
@@ -150,12 +160,3 @@ def _found(installation_id: int, job_id: int) -> Any:
     if found is None:
         raise NotFound(f"Job {job_id} was not found in installation {installation_id}")
     return found
-
-
-def _day_span(day: str | None) -> Span:
-    if day is None:
-        return Span()
-    try:
-        return Span(since=times.normalised(day), until=times.earlier(day, seconds=-times.SECONDS_PER_DAY))
-    except (ValueError, OverflowError):
-        raise InvalidParameter("day", validation.DAY) from None

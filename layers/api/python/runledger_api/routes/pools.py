@@ -8,7 +8,7 @@ from runledger.queries.survey import completed_span
 
 from runledger_api import parameters, wiring
 from runledger_api.models.statistics import Pools
-from runledger_api.parameters import InstallationId, Since, Until
+from runledger_api.parameters import INSTALLATION, InstallationId, Since, Until
 from runledger_api.request import current_request
 from runledger_api.responses import untyped
 
@@ -16,7 +16,7 @@ router = APIGatewayHttpRouter()
 
 
 @router.get(
-    "/v1/installations/<installation_id>/pools",
+    f"{INSTALLATION}/pools",
     tags=["statistics"],
     operation_id="listPools",
     summary="Utilisation and cost of each runner pool",

@@ -15,7 +15,7 @@ from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.github_lookups import look_up
 from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
-from runledger_api.parameters import Attempt, InstallationId, LookupRepo, RunId
+from runledger_api.parameters import INSTALLATION, Attempt, InstallationId, LookupRepo, RunId
 from runledger_api.request import current_request
 from runledger_api.responses import job_body, untyped
 
@@ -23,7 +23,7 @@ router = APIGatewayHttpRouter()
 
 
 @router.get(
-    "/v1/installations/<installation_id>/runs/<run_id>",
+    f"{INSTALLATION}/runs/<run_id>",
     tags=["runs"],
     operation_id="getRun",
     summary="A run, its counters and its jobs",
@@ -49,7 +49,7 @@ def run(
 
 
 @router.post(
-    "/v1/installations/<installation_id>/runs/<run_id>/rerun",
+    f"{INSTALLATION}/runs/<run_id>/rerun",
     tags=["runs"],
     operation_id="rerunFailedJobs",
     summary="Re-run the failed jobs of a run",

@@ -14,7 +14,7 @@ from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter
 from runledger_api.models.jobs import Counts
 from runledger_api.models.statistics import Repositories, Statistics
-from runledger_api.parameters import InstallationId, Repo, Since, Until
+from runledger_api.parameters import INSTALLATION, InstallationId, Repo, Since, Until
 from runledger_api.request import current_request
 from runledger_api.responses import untyped
 
@@ -27,7 +27,7 @@ Completed = Annotated[
 
 
 @router.get(
-    "/v1/installations/<installation_id>/statistics",
+    f"{INSTALLATION}/statistics",
     tags=["statistics"],
     operation_id="getStatistics",
     summary="Statistics of a repository, or of the whole installation",
@@ -59,7 +59,7 @@ def statistics(
 
 
 @router.get(
-    "/v1/installations/<installation_id>/repositories",
+    f"{INSTALLATION}/repositories",
     tags=["statistics"],
     operation_id="listRepositories",
     summary="Repositories with jobs in the range, and their number of jobs",
@@ -81,7 +81,7 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
 
 
 @router.get(
-    "/v1/installations/<installation_id>/counts",
+    f"{INSTALLATION}/counts",
     tags=["statistics"],
     operation_id="getCounts",
     summary="Number of jobs in each status now, and of those that completed within 24 hours",

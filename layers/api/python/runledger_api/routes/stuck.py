@@ -10,7 +10,7 @@ from runledger.model.stuck import OPEN, stuck_since
 
 from runledger_api import wiring
 from runledger_api.models.jobs import StuckJobs
-from runledger_api.parameters import InstallationId
+from runledger_api.parameters import INSTALLATION, InstallationId
 from runledger_api.request import Request, current_request
 from runledger_api.responses import job_body, job_item, untyped
 
@@ -25,7 +25,7 @@ ADVICE = {
 
 
 @router.get(
-    "/v1/installations/<installation_id>/stuck",
+    f"{INSTALLATION}/stuck",
     tags=["jobs"],
     operation_id="listStuckJobs",
     summary="Jobs that have been in one status for longer than the configured limit",
