@@ -152,7 +152,7 @@ def test_an_unknown_type_is_rejected_with_those_that_exist(client: Client) -> No
     ("changes", "detail"),
     [
         ({"config": {}}, "url is missing"),
-        ({"kind": "ntfy", "config": {}}, "secret should be the URL of the topic, unless url is given"),
+        ({"kind": "ntfy", "config": {}}, "secret must be the URL of the topic, unless url is given"),
     ],
 )
 def test_a_missing_address_is_named(client: Client, changes: dict[str, Any], detail: str) -> None:

@@ -124,7 +124,7 @@ def _normalised(event: dict[str, Any]) -> dict[str, Any]:
         try:
             body = base64.b64decode(body).decode()
         except ValueError:
-            raise InvalidParameter("body", "should be JSON in UTF-8") from None
+            raise InvalidParameter("body", "must be JSON in UTF-8") from None
     if body:
         _check_numbers(body)
     return {**event, "rawPath": paths.normalised(event["rawPath"]), "body": body, "isBase64Encoded": False}
@@ -137,7 +137,7 @@ def _check_numbers(body: str) -> None:
     except json.JSONDecodeError:
         pass
     except ValueError:
-        raise InvalidParameter("body", "contains a number that is too long") from None
+        raise InvalidParameter("body", "contains a number with too many digits") from None
 
 
 def _lambda_response(response: Response[str]) -> dict[str, Any]:

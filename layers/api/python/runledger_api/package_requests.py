@@ -37,7 +37,7 @@ def count_report(router: APIGatewayHttpRouter, installation_id: int, *, entries:
     """
     size = len((router.current_event.body or "").encode("utf-8", "replace"))
     if size > LARGEST_REPORT_BYTES:
-        raise InvalidParameter("body", f"should have at most {LARGEST_REPORT_BYTES:,} bytes")
+        raise InvalidParameter("body", f"must have at most {LARGEST_REPORT_BYTES:,} bytes")
     reports = require_releases().reports
     posts = 1 + size // BYTES_PER_COUNTED_REPORT + entries // ENTRIES_PER_COUNTED_REPORT
     if not reports.count(installation_id, at=current_request(router).now, posts=posts):

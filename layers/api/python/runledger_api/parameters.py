@@ -74,7 +74,7 @@ def required(name: str, given: Given | None) -> Given:
 
 def check_text(name: str, text: str | None, *, longest: int) -> None:
     if text is not None and not (0 < len(text) <= longest and text.isprintable()):
-        raise InvalidParameter(name, f"should be printable text of 1 to {longest} characters")
+        raise InvalidParameter(name, f"must be printable text of 1 to {longest} characters")
 
 
 def instant(name: str, text: str | None, request: Request) -> str | None:
@@ -87,15 +87,15 @@ def instant(name: str, text: str | None, request: Request) -> str | None:
         found = times.normalised(text.replace(" ", "+") if "T" in text else text)
     except ValueError:
         raise InvalidParameter(name, validation.INSTANT) from None
-    if found >= times.NEVER:  # the days after it can't be computed
-        raise InvalidParameter(name, "should be before the year 9999")
+    if found >= times.NEVER:  # later days can't be computed
+        raise InvalidParameter(name, "must be before the year 9999")
     return found
 
 
 def span(request: Request, since: str | None, until: str | None) -> Span:
     found = Span(since=instant("since", since, request), until=instant("until", until, request))
     if found.since and found.until and found.since >= found.until:
-        raise InvalidParameter("until", "should be after since")
+        raise InvalidParameter("until", "must be after since")
     return found
 
 
@@ -108,9 +108,9 @@ def day_span(day: str) -> Span:
 
 
 def measured_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
-    """The range of figures: without `until`, it ends now."""
+    """The range of a statistic. It ends now if there is no `until`."""
     found = span(request, since, until)
     begin, end = found.since or request.now, found.until or request.now
     if begin >= end:
-        raise InvalidParameter("since", "should be in the past")
+        raise InvalidParameter("since", "must be in the past")
     return begin, end

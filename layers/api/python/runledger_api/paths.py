@@ -23,10 +23,10 @@ def normalised(path: str) -> str:
 
 
 def _segments_of_name(kind: str, segments: list[str]) -> int:
-    """How many segments at the beginning are the name. At least one.
+    """The number of leading segments that form the name, at least one.
 
-    Only a list of builds is ambiguous, if the name has no scope but a slash: its last segment is read as a version. A
-    slash that is encoded twice is still encoded here, and part of the name.
+    Only the path of a list of builds is ambiguous: if a name without a scope contains a slash, its last segment is read
+    as the version. A slash that was encoded twice is still encoded here, so it is part of the name.
     """
     if ENCODED_SLASH in segments[0].lower():
         return 1

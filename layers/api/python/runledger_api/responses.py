@@ -16,7 +16,7 @@ def untyped(value: object) -> Any:
 
 
 def job_body(job: Mapping[str, Any]) -> Any:
-    """The table has `was_interrupted` only if it is true, because an attribute that every job has costs writes."""
+    """The table has `was_interrupted` only if it is true, because storing it for every job would cost writes."""
     derived: dict[str, Any] = {}
     if url := urls.run_page(job.get("job_html_url"), job.get("run_id")):
         derived["github_run_url"] = url

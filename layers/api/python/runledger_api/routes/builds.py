@@ -30,8 +30,8 @@ from runledger_api.responses import untyped
 router = APIGatewayHttpRouter()
 BUILDS = f"{INSTALLATION}/builds/<package>"
 MOST_EVENTS = 200
-# Of all variants of a build, whose names are on one item of up to 400 KB.
-MOST_BYTES = 200_000
+# The limit for the names of all variants of a build. They are in one DynamoDB item, which has at most 400 KB.
+MOST_VARIANT_BYTES = 200_000
 EnvironmentName = Annotated[
     str | None, Query(max_length=names.LONGEST_TEXT, description="name of the environment; required")
 ]
@@ -43,8 +43,8 @@ Sha256 = Annotated[str, Path(pattern=r"^[0-9A-Fa-f]{64}$", description="SHA-256 
     tags=["releases"],
     operation_id="putBuild",
     summary="Report a variant of a build: started, completed or failed",
-    description="Requires the role publisher. Each variant is counted once, however often and in whichever order it is "
-    "reported; `completed` is final, and so are its artifacts: others are refused with 409.",
+    description="Requires the role publisher. Each variant is counted once, however often and in whatever order it is "
+    "reported. `completed` is final, and so are its artifacts: a report with other artifacts gets 409.",
 )
 @requires(Role.PUBLISHER)
 def put_build(
@@ -123,7 +123,7 @@ def _check_room(installation_id: int, report: BuildReport) -> None:
     known = {*stored.get(COMPLETED, ()), *stored.get(FAILED, ()), report.variant}
     if len(known) > MOST_VARIANTS:
         raise InvalidParameter("variant", f"exceeds the limit of {MOST_VARIANTS:,} variants in a build")
-    if sum(len(each.encode()) for each in known) > MOST_BYTES:
+    if sum(len(each.encode()) for each in known) > MOST_VARIANT_BYTES:
         raise InvalidParameter(
-            "variant", f"is too long: the variants of a build can have {MOST_BYTES:,} bytes together"
+            "variant", f"is too long: the names of all variants of a build can have {MOST_VARIANT_BYTES:,} bytes"
         )

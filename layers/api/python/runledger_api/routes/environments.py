@@ -1,4 +1,4 @@
-"""Environments: what is deployed where, the deployments before it, and the DORA figures."""
+"""Environments: what is deployed where, their earlier deployments, and the DORA figures."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -36,7 +36,7 @@ from runledger_api.responses import untyped
 router = APIGatewayHttpRouter()
 LONGEST_ENVIRONMENT = 255
 DEFAULT_RANGE = "30d"
-# DynamoDB ends a page at 1 MB in any case. Smaller ones let a reader stop in time.
+# DynamoDB ends a page at 1 MB anyway. Smaller pages let a request stop in time.
 PAGE = 500
 HasTime = Callable[[], bool]
 MEASURED = ("head_sha", "succeeded_at", "failed_at")
@@ -126,19 +126,19 @@ def figures(
 
 
 def _kept_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
-    """An age is shortened to what is kept, so that the default works with every retention."""
+    """An age is shortened to the retention period, so that the default works with every setting."""
     days = require_releases().retention_days
     kept_since = times.earlier(request.now, seconds=days * times.SECONDS_PER_DAY)
     begin, end = parameters.measured_range(request, since, until)
     if begin < kept_since and not parameters.AGE.fullmatch(since):
-        raise InvalidParameter("since", f"should be within the last {days} days: older deployments are deleted")
+        raise InvalidParameter("since", f"must be within the last {days} days: older deployments are deleted")
     if end <= kept_since:
-        raise InvalidParameter("until", f"should be within the last {days} days: older deployments are deleted")
+        raise InvalidParameter("until", f"must be within the last {days} days: older deployments are deleted")
     return max(begin, kept_since), end
 
 
 def _deployments(environment: Mapping[str, Any], has_time: HasTime) -> tuple[list[Deployed], bool]:
-    """All that are kept: earlier ones show which commits were deployed before the range."""
+    """All stored deployments: those before the range show which commits were deployed earlier."""
     if not has_time():
         return [], True
     table = require_releases().heads

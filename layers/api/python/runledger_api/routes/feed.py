@@ -198,7 +198,7 @@ def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Bo
         correlation_id=request.id,
     )
     if not is_kept(posted.event_type, queue.types):
-        raise InvalidParameter("type", "isn't kept by this deployment: see its setting feed_types")
+        raise InvalidParameter("type", "isn't stored by this deployment: see the setting feed_types")
     if not require_feed().posts.count(installation_id, at=request.now):
         most = require_feed().posts.most_per_minute
         raise TooManyRequests(f"This installation has reached its limit of {most} posts a minute: try again later")
@@ -215,7 +215,7 @@ def _position(installation_id: int, event_id: str) -> str:
 
 
 def _log_move(installation_id: int, name: str, *, before: str | None, after: str | None) -> None:
-    """Beside the line `admin action`, which has the caller."""
+    """In addition to the line `admin action`, which contains the caller."""
     about = {"installation_id": installation_id, "consumer": name, "position_before": before, "position": after}
     logs.logger.info("consumer moved", extra=about)
 

@@ -22,9 +22,9 @@ from runledger_api.responses import untyped
 router = APIGatewayHttpRouter()
 HEADS = f"{INSTALLATION}/heads"
 LONGEST_BRANCH = 250
-# A repository has a few workflows on a branch; each is a query.
+# A branch has a few workflows, and each takes a query.
 MOST_WORKFLOWS = 100
-# A workflow may have several runs of a commit: of a schedule, or of several triggers.
+# A workflow may run several times for a commit: on a schedule, or for several triggers.
 RUNS_FOR_EACH_COMMIT = 3
 Branch = Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="defaults to the default branch")]
 Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commits")]
@@ -101,7 +101,7 @@ def branch_heads(
 
 
 def _of_branch(installation_id: int, repo: str, branch: str | None) -> list[Mapping[str, Any]]:
-    """Without a branch, the default one."""
+    """Without `branch`, the heads of the default branch."""
     table = require_releases().heads
     found = table.default_heads(installation_id, repo, limit=MOST_WORKFLOWS).items
     found = [each for each in found if branch in (None, each["branch"])]
@@ -120,7 +120,7 @@ def _is_of_branches(start: Key, installation_id: int, repo: str) -> bool:
 
 
 def _commits(installation_id: int, repo: str, runs: Iterable[Mapping[str, Any]], *, limit: int) -> list[dict[str, Any]]:
-    """In the order of their newest runs: GitHub's ids grow with time."""
+    """Sorted by their newest runs: GitHub's ids grow with time."""
     by_commit: dict[str, list[Mapping[str, Any]]] = {}
     for run in sorted(runs, key=lambda each: -each["run_id"]):
         by_commit.setdefault(run["head_sha"], []).append(run)

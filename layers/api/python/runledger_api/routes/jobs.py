@@ -105,7 +105,7 @@ def jobs(
 def _partition(
     installation_id: int, status: str | None, repo: str | None, run_id: int | None, run_attempt: int | None
 ) -> Partition | None:
-    """The one that has the fewest other jobs."""
+    """The partition with the fewest jobs that don't match."""
     pages = wiring.job_pages()
     if run_id is not None:
         if run_attempt is None:

@@ -1,4 +1,4 @@
-"""Messages of notifications: lists, one message, texts of people, and failed messages that are sent again."""
+"""Notification messages: list, read and post them, and resend failed ones."""
 
 from typing import Annotated, Any
 
@@ -99,7 +99,7 @@ def messages(
     table, request = require_notifications().messages, current_request(router)
     span = parameters.day_span(day) if day else parameters.span(request, since, until)
     if day and (since or until):
-        raise InvalidParameter("day", "should be given without since and until")
+        raise InvalidParameter("day", "can't be combined with since and until")
     paginator = Paginator(wiring.cursors(), request, cursor, span)
     found = table.page(
         installation_id,
@@ -156,7 +156,7 @@ def send_again(installation_id: InstallationId, message_id: MessageId) -> Messag
 
 
 def _is_available(kind: ChannelKind) -> bool:
-    """Channels whose targets come from settings need one."""
+    """SNS and EventBridge need a target in the settings."""
     channels = require_notifications().administration.channels
     targets = {ChannelKind.SNS: channels.sns_topics, ChannelKind.EVENTBRIDGE: channels.event_buses}
     return bool(targets.get(kind, True))

@@ -38,7 +38,7 @@ router = APIGatewayHttpRouter()
 PACKAGES = f"{INSTALLATION}/packages"
 ONE = f"{PACKAGES}/<package>"
 MOST_DEPENDENTS = 200
-# Which workflow is dispatched when the dependencies of a package are published.
+# These fields decide which workflow is dispatched when a dependency of the package is published.
 TARGET = ("repo_full_name", "workflow", "ref")
 AFTER = "version"
 
@@ -72,7 +72,7 @@ def package(installation_id: InstallationId, package: PackageName) -> PackageDet
     operation_id="putPackage",
     summary="Create or replace a package's description and dependencies",
     description="Requires the role publisher; operator to change `workflow`, or `ref` and `repo_full_name` of a "
-    "package that has one. What isn't given is removed; its versions stay.",
+    "package that has one. Fields that you omit are removed. Its versions are kept.",
 )
 @requires(Role.PUBLISHER)
 def put_package(
@@ -102,7 +102,7 @@ def package_versions(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Versions:
-    """The table has them in the order of their text, in which 1.10 comes before 1.9: all are read and sorted."""
+    """Sorts all versions, because the table has them in text order, with 1.10 before 1.9."""
     table, name = require_releases().packages, package_name(package)
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.versions(installation_id, name)
@@ -159,7 +159,7 @@ def _version(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_target(installation_id: int, report: PackageInput) -> None:
-    """Jobs of any repository may have a publisher's token, which must not start the workflows of all others."""
+    """Jobs of any repository may hold a publisher token, which must not start the workflows of other repositories."""
     stored = require_releases().packages.get(installation_id, report.name) or {}
     has_workflow = "workflow" in stored or report.workflow is not None
     if has_workflow and any(stored.get(each) != getattr(report, each) for each in TARGET):

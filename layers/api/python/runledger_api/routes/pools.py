@@ -1,4 +1,4 @@
-"""Runner pools: utilisation, share of spot, and cost."""
+"""Runner pools: utilisation, spot share and cost."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.inputs import Status

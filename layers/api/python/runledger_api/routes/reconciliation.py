@@ -1,4 +1,4 @@
-"""Orphaned runners, and passes of the reconciler."""
+"""Orphaned runners, and reconciler passes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
@@ -47,7 +47,7 @@ STATES = {
 CONTESTED = "contested"
 UNKNOWN_JOB = "unknown_job"
 ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
-# By the reason of a suspicion. Every other reason is about a machine that runs.
+# By the reason of the suspicion. For every other reason, the machine is running.
 MACHINE_STATES: Mapping[str | None, str] = {Reason.INSTANCE_GONE: "gone", Reason.INSTANCE_STOPPED: "stopped"}
 
 
@@ -112,7 +112,7 @@ def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
     "/admin/reconciliation",
     tags=["admin"],
     operation_id="listPasses",
-    summary="Passes of the reconciler, newest first",
+    summary="Reconciler passes, newest first",
 )
 def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
     request = current_request(router)
@@ -154,7 +154,7 @@ def _has_failed(found: dict[str, Any], now: str) -> bool:
 
 
 def _orphans(status: str) -> list[Runner]:
-    """Those that the caller may see."""
+    """The orphans that the caller may see."""
     caller, table = current_request(router).caller, wiring.runners()
     return [
         runner
@@ -189,7 +189,7 @@ def _orphan_of(number: int) -> Runner:
 
 
 def _jobs_of(runners: Iterable[Runner]) -> Mapping[str, Job]:
-    """By runner. Contested machines are described to neither claimant."""
+    """The job of each runner, by runner id. A contested machine is described to neither claimant."""
     keys = {
         each.runner_id: (each.installation_id, each.job_id)
         for each in runners

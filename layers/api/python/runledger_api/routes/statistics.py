@@ -34,8 +34,8 @@ Completed = Annotated[
     description=(
         "Rates and percentiles cover jobs that completed in the range; cost covers what ran in the range, including "
         "running jobs so far. docs/definitions.md defines each figure. Percentiles are exact for up to 1,000 jobs, and "
-        "at most 1 % off for more. `truncated` is true if the range was too large to read in time; the first jobs to "
-        "complete are then missing, or of a past range those that waited for days."
+        "at most 1 % off for more. `truncated` is true if the range was too large to read in time. The earliest "
+        "completed jobs are then missing; for a range in the past, jobs that waited for days may be missing instead."
     ),
 )
 def statistics(
@@ -44,7 +44,7 @@ def statistics(
     request = current_request(router)
     begin, end = parameters.measured_range(request, since or "7d", until)
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
-        raise InvalidParameter("since", f"should be at most {LONGEST_DAYS} days before until")
+        raise InvalidParameter("since", f"must be at most {LONGEST_DAYS} days before until")
     return untyped(
         survey.measure(
             wiring.job_pages(),
@@ -64,8 +64,9 @@ def statistics(
     operation_id="listRepositories",
     summary="Repositories with jobs in the range, and their number of jobs",
     description=(
-        "`jobs` were created since then, without those that a re-run carried over. If `truncated` is true, there were "
-        "too many jobs to read in time, and counts are too low; without `since`, every repository is listed even then."
+        "`jobs` counts jobs created since then, except those that a re-run carried over. If `truncated` is true, there "
+        "were too many jobs to read in time, and counts are too low. Without `since`, every repository is listed even "
+        "then."
     ),
 )
 def repositories(installation_id: InstallationId, since: Since = None) -> Repositories:
@@ -84,7 +85,7 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
     f"{INSTALLATION}/counts",
     tags=["statistics"],
     operation_id="getCounts",
-    summary="Number of jobs in each status now, and of those that completed within 24 hours",
+    summary="Number of jobs in each status, and of jobs that completed in the last 24 hours",
 )
 def counts(installation_id: InstallationId, completed: Completed = True) -> Counts:
     pages = wiring.job_pages()

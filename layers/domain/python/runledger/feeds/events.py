@@ -90,11 +90,11 @@ def own_type_problem(event_type: str) -> str | None:
     """Why a team can't use this type for its own events; None if it can."""
     if len(event_type) > LONGEST_TYPE or not OWN_TYPE.fullmatch(event_type):
         return (
-            "should be words of lower-case letters, digits and underscores, separated by dots: at least two words "
+            "must be words of lower-case letters, digits and underscores, separated by dots: at least two words "
             f"and at most {LONGEST_TYPE} characters"
         )
     if event_type.partition(".")[0] in RESERVED:
-        return f"should not begin with one of {', '.join(sorted(RESERVED))}: these types are Runledger's own"
+        return f"must not begin with one of {', '.join(sorted(RESERVED))}: these types are Runledger's own"
     return None
 
 

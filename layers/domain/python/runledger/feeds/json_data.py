@@ -13,13 +13,13 @@ MOST_DEPTH = 64
 def problem_of(data: Any) -> str | None:
     """Why this data can't be returned; None if it can."""
     if _is_deeper(data, MOST_DEPTH):
-        return f"should not be nested more than {MOST_DEPTH} levels deep"
+        return f"must not be nested more than {MOST_DEPTH} levels deep"
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        return "should not contain half of a surrogate pair"
+        return "must not contain half of a surrogate pair"
     except ValueError:
-        return "should be JSON, which has neither NaN nor Infinity"
+        return "must be JSON, which has neither NaN nor Infinity"
     return None
 
 

@@ -39,7 +39,7 @@ def own_event(
     if problem := json_data.problem_of(posted.data):
         raise Malformed("data", problem)
     if (size := len(json.dumps(posted.data))) > MOST_DATA_BYTES:
-        raise TooLarge(f"data should have at most {MOST_DATA_BYTES} bytes; it has {size}")
+        raise TooLarge(f"data must have at most {MOST_DATA_BYTES} bytes; it has {size}")
     own_id = posted.own_id or uuid.uuid4().hex
     return FeedEvent(
         installation_id=installation_id,
@@ -58,7 +58,7 @@ def _time(text: str, *, now: str) -> str:
     try:
         found = times.normalised(text)
     except ValueError:
-        raise Malformed("time", "should be an ISO 8601 time") from None
+        raise Malformed("time", "must be an ISO 8601 time") from None
     if not EARLIEST <= found <= times.earlier(now, seconds=-MOST_SECONDS_AHEAD):
-        raise Malformed("time", "should be from the year 2000 on, and at most a day ahead")
+        raise Malformed("time", "must be from the year 2000 on, and at most a day ahead")
     return found

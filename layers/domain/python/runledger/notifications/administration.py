@@ -111,7 +111,7 @@ class Administration:
     ) -> Subscription:
         found = requests.described(subscription, values, replace(self.channels, own_urls=own_urls))
         if _needs_another_secret(subscription, found):
-            raise Malformed("config", "should keep the server of its url: create another subscription instead")
+            raise Malformed("config", "must keep the server of its url: create another subscription instead")
         return self._replace(subscription, found, author)
 
     def rotate(

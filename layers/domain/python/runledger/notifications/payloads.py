@@ -57,12 +57,12 @@ REQUIRED: Mapping[str, Mapping[str, type]] = {
 def check(payload: Mapping[str, Any], *, installation_id: int) -> None:
     """Malformed if the CloudEvent isn't one of this installation, or if its data doesn't match its type."""
     if payload.get("source") != f"/v1/installations/{installation_id}":
-        raise Malformed("source", f"should be installation {installation_id}")
+        raise Malformed("source", f"must be installation {installation_id}")
     message_type, data = payload["type"], cast("Any", payload.get("data"))
     if message_type in set(FeedType) and "data" in payload:
         _check_fields(data, REQUIRED[SCHEMAS[FeedType(message_type)]])
         if data["installation_id"] != installation_id:
-            raise Malformed("data.installation_id", f"should be {installation_id}")
+            raise Malformed("data.installation_id", f"must be {installation_id}")
     elif message_type in (OwnType.MESSAGE, OwnType.REMINDER, OwnType.TEST):
         check_text(data)
 
@@ -70,7 +70,7 @@ def check(payload: Mapping[str, Any], *, installation_id: int) -> None:
 def check_text(data: Any) -> dict[str, Any]:
     """The data of a message that a person wrote. Malformed if it isn't valid."""
     if not isinstance(data, Mapping):
-        raise Malformed("data", "should be an object")
+        raise Malformed("data", "must be an object")
     if unknown := sorted(data.keys() - TEXT_FIELDS.keys()):
         raise Malformed(unknown[0], f"isn't a field of a message; it has {', '.join(TEXT_FIELDS)}")
     if problem := json_data.problem_of(dict(data)):
@@ -82,7 +82,7 @@ def check_text(data: Any) -> dict[str, Any]:
 
 def _check_fields(data: Any, required: Mapping[str, type]) -> None:
     if not isinstance(data, Mapping):
-        raise Malformed("data", "should be an object")
+        raise Malformed("data", "must be an object")
     for name, kind in required.items():
         if not isinstance(data.get(name), kind):
             raise Malformed(f"data.{name}", "is missing or has another type")
@@ -91,7 +91,7 @@ def _check_fields(data: Any, required: Mapping[str, type]) -> None:
 def _text(longest: int) -> Callable[[str, Any], str]:
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or not 0 < len(value.strip()) <= len(value) <= longest:
-            raise Malformed(name, f"should be text of 1 to {longest} characters")
+            raise Malformed(name, f"must be text of 1 to {longest} characters")
         return value
 
     return check
@@ -99,14 +99,14 @@ def _text(longest: int) -> Callable[[str, Any], str]:
 
 def _priority(name: str, value: Any) -> int:
     if type(value) is not int or not LOWEST_PRIORITY <= value <= HIGHEST_PRIORITY:
-        raise Malformed(name, f"should be a number from {LOWEST_PRIORITY} (lowest) to {HIGHEST_PRIORITY} (highest)")
+        raise Malformed(name, f"must be a number from {LOWEST_PRIORITY} (lowest) to {HIGHEST_PRIORITY} (highest)")
     return value
 
 
 def _tags(name: str, value: Any) -> list[str]:
     valid = isinstance(value, list) and len(value) <= MOST_TAGS
     if not valid or not all(isinstance(each, str) and 0 < len(each) <= LONGEST_TAG for each in value):
-        raise Malformed(name, f"should be at most {MOST_TAGS} texts of at most {LONGEST_TAG} characters")
+        raise Malformed(name, f"must be at most {MOST_TAGS} texts of at most {LONGEST_TAG} characters")
     return list(value)
 
 
@@ -116,7 +116,7 @@ def _url(name: str, value: Any) -> str:
     except ValueError:
         parts = None
     if parts is None or parts.scheme not in ("https", "http") or not parts.hostname or not value.isprintable():
-        raise Malformed(name, "should be an address that begins with https:// or http://")
+        raise Malformed(name, "must be an address that begins with https:// or http://")
     return str(value)
 
 

@@ -55,7 +55,7 @@ def build_report(name: str, version: str, body: Mapping[str, Any]) -> BuildRepor
         raise Malformed(min(unknown), "isn't a field of this request")
     read = {field: READERS[field](value, field=field) for field, value in given.items()}
     if read.get("artifacts") and read["status"] is VariantStatus.STARTED:
-        raise Malformed("artifacts", "should be reported with the status completed or failed")
+        raise Malformed("artifacts", "must be reported with the status completed or failed")
     return BuildReport(name=names.package_name(name), version=names.version(version), **read)
 
 
@@ -63,27 +63,27 @@ def _status(value: Any, *, field: str) -> VariantStatus:
     try:
         return VariantStatus(value)
     except ValueError:
-        raise Malformed(field, "should be started, completed or failed") from None
+        raise Malformed(field, "must be started, completed or failed") from None
 
 
 def _artifacts(value: Any, *, field: str) -> tuple[Artifact, ...]:
     if not isinstance(value, list) or len(value) > MOST_ARTIFACTS:
-        raise Malformed(field, f"should be a list of at most {MOST_ARTIFACTS} artifacts")
+        raise Malformed(field, f"must be a list of at most {MOST_ARTIFACTS} artifacts")
     found = tuple(_artifact(each, f"{field}.{n}") for n, each in enumerate(value))
     for n, each in enumerate(found):
         if any(each.name == other.name for other in found[:n]):
-            raise Malformed(f"{field}.{n}.name", "should be unique in its variant")
+            raise Malformed(f"{field}.{n}.name", "must be unique in its variant")
     return found
 
 
 def _artifact(value: Any, field: str) -> Artifact:
     if not isinstance(value, Mapping):
-        raise Malformed(field, "should be a JSON object")
+        raise Malformed(field, "must be a JSON object")
     if unknown := set(value) - {"name", "url", "sha256", "size"}:
         raise Malformed(f"{field}.{min(unknown)}", "isn't a field of this request")
     fingerprint, url, size = value.get("sha256"), value.get("url"), value.get("size")
     if not (isinstance(fingerprint, str) and _is_sha256(fingerprint.lower())):
-        raise Malformed(f"{field}.sha256", "should be a SHA-256 of 64 hexadecimal digits")
+        raise Malformed(f"{field}.sha256", "must be a SHA-256 of 64 hexadecimal digits")
     return Artifact(
         name=names.text(value.get("name"), field=f"{field}.name", longest=LONGEST_FILE_NAME),
         sha256=fingerprint.lower(),
@@ -94,7 +94,7 @@ def _artifact(value: Any, field: str) -> Artifact:
 
 def _url(value: Any, field: str) -> str:
     """Readers show it as a link: no other scheme, and no user before the host, which would disguise it."""
-    problem = Malformed(field, f"should be an https URL of at most {LONGEST_URL} characters, without a user")
+    problem = Malformed(field, f"must be an https URL of at most {LONGEST_URL} characters, without a user")
     if not isinstance(value, str) or len(value) > LONGEST_URL or not value.isascii() or not value.isprintable():
         raise problem
     try:

@@ -54,12 +54,12 @@ def version_report(name: str, version: str, body: Mapping[str, Any]) -> VersionR
 
 def dependencies(package: str, value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_DEPENDENCIES:
-        raise Malformed("dependencies", f"should be an object of at most {MOST_DEPENDENCIES} names and ranges")
+        raise Malformed("dependencies", f"must be an object of at most {MOST_DEPENDENCIES} names and ranges")
     for name, wanted in value.items():
         names.package_name(name, field="dependencies")
         _short(wanted, field=f"dependencies.{name}", longest=LONGEST_RANGE)
     if package in value:
-        raise Malformed("dependencies", "should not contain the package itself")
+        raise Malformed("dependencies", "must not contain the package itself")
     return dict(value)
 
 
@@ -84,7 +84,7 @@ def _short(value: Any, *, field: str, longest: int) -> str:
     """In bytes: the plan of a release line has these texts of a hundred packages, in one item of up to 400 KB."""
     text = names.text(value, field=field, longest=longest)
     if len(text.encode()) > longest:
-        raise Malformed(field, f"should have at most {longest} bytes")
+        raise Malformed(field, f"must have at most {longest} bytes")
     return text
 
 
@@ -103,12 +103,12 @@ def _published_by(value: Any) -> PublishedBy:
     try:
         return PublishedBy(value)
     except ValueError:
-        raise Malformed("published_by", f"should be one of {', '.join(PublishedBy)}") from None
+        raise Malformed("published_by", f"must be one of {', '.join(PublishedBy)}") from None
 
 
 def _metadata(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_METADATA:
-        raise Malformed("metadata", f"should be an object of at most {MOST_METADATA} names and texts")
+        raise Malformed("metadata", f"must be an object of at most {MOST_METADATA} names and texts")
     for name, text in value.items():
         names.text(name, field="metadata")
         names.prose(text, field=f"metadata.{name}", longest=LONGEST_METADATA)

@@ -81,14 +81,14 @@ def slack_target(secret: object, settings: ChannelSettings) -> urls.Target:
     found = receiver(secret, settings, field="secret")
     is_local = settings.allow_loopback and not found.is_encrypted
     if found.host not in settings.slack_hosts and not is_local:
-        raise Malformed("secret", f"should be the URL of an incoming webhook at {' or '.join(settings.slack_hosts)}")
+        raise Malformed("secret", f"must be the URL of an incoming webhook at {' or '.join(settings.slack_hosts)}")
     return found
 
 
 def topic_target(text: object, settings: ChannelSettings, *, field: str) -> urls.Target:
     found = receiver(text, settings, field=field)
     if not TOPIC.fullmatch(found.path):
-        raise Malformed(field, "should be the URL of a topic, for example https://ntfy.sh/my-topic")
+        raise Malformed(field, "must be the URL of a topic, for example https://ntfy.sh/my-topic")
     return found
 
 
@@ -98,7 +98,7 @@ def receiver(text: object, settings: ChannelSettings, *, field: str) -> urls.Tar
         raise Malformed(field, "is missing")
     found = urls.target(text, field=field, allow_loopback=settings.allow_loopback)
     if (found.host, found.port) in set(map(place, settings.own_urls)):
-        raise Malformed(field, "should not be an address of this deployment")
+        raise Malformed(field, "must not be an address of this deployment")
     return found
 
 
@@ -122,11 +122,11 @@ def _ntfy(config: Config, settings: ChannelSettings) -> dict[str, Any]:
         found["url"] = topic_target(config["url"], settings, field="url").url
     if (priority := config.get("priority")) is not None:
         if type(priority) is not int or priority not in PRIORITIES:
-            raise Malformed("priority", "should be a number from 1 (lowest) to 5 (highest)")
+            raise Malformed("priority", "must be a number from 1 (lowest) to 5 (highest)")
         found["priority"] = priority
     if (tags := config.get("tags")) is not None:
         if not isinstance(tags, list) or len(tags) > MOST_TAGS or not all(map(_is_tag, tags)):
-            raise Malformed("tags", f"should be a list of at most {MOST_TAGS} tags of ntfy, for example warning")
+            raise Malformed("tags", f"must be a list of at most {MOST_TAGS} tags of ntfy, for example warning")
         found["tags"] = tags
     return found
 
@@ -138,11 +138,11 @@ def _is_tag(value: object) -> bool:
 def _relaunch(config: Config, settings: ChannelSettings) -> dict[str, Any]:
     owner_type = config.get("owner_type", OWNER_TYPES[0])
     if owner_type not in OWNER_TYPES:
-        raise Malformed("owner_type", f"should be {' or '.join(OWNER_TYPES)}")
+        raise Malformed("owner_type", f"must be {' or '.join(OWNER_TYPES)}")
     found = {"url": receiver(config.get("url"), settings, field="url").url, "owner_type": owner_type}
     if (installation_id := config.get("installation_id")) is not None:
         if type(installation_id) is not int or installation_id <= 0:
-            raise Malformed("installation_id", "should be the number of the launcher's own installation")
+            raise Malformed("installation_id", "must be the number of the launcher's own installation")
         found["installation_id"] = installation_id
     return found
 
@@ -159,7 +159,7 @@ def _named(config: Config, targets: Mapping[str, str], *, setting: str) -> dict[
     target = config.get("target")
     if not isinstance(target, str) or target not in targets:
         names = ", ".join(sorted(targets)) or "none"
-        raise Malformed("target", f"should be a name in the setting {setting} of this deployment: {names}")
+        raise Malformed("target", f"must be a name in the setting {setting} of this deployment: {names}")
     return {"target": target}
 
 
@@ -171,7 +171,7 @@ def _webhook_secret(_config: Config, secret: str | None, _settings: ChannelSetti
     except ValueError:
         raise Malformed(
             "secret",
-            f"should be {SECRET_PREFIX} followed by {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} random bytes in "
+            f"must be {SECRET_PREFIX} followed by {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} random bytes in "
             "Base64; omit it to have one generated",
         ) from None
     return secret
@@ -185,16 +185,16 @@ def _ntfy_secret(config: Config, secret: str | None, settings: ChannelSettings) 
     """Without `url`, the secret is the URL of the topic: the name of a public topic works like a password."""
     if "url" not in config:
         if secret is None:
-            raise Malformed("secret", "should be the URL of the topic, unless url is given")
+            raise Malformed("secret", "must be the URL of the topic, unless url is given")
         return topic_target(secret, settings, field="secret").url
     if secret is not None and (len(secret) > LONGEST_SECRET or not VISIBLE.fullmatch(secret)):
-        raise Malformed("secret", f"should be an access token of at most {LONGEST_SECRET} ASCII characters")
+        raise Malformed("secret", f"must be an access token of at most {LONGEST_SECRET} ASCII characters")
     return secret
 
 
 def _launcher_secret(_config: Config, secret: str | None, _settings: ChannelSettings) -> str:
     if not secret or len(secret) > LONGEST_SECRET or not secret.isprintable():
-        raise Malformed("secret", "should be the webhook secret of the launcher's GitHub App")
+        raise Malformed("secret", "must be the webhook secret of the launcher's GitHub App")
     return secret
 
 

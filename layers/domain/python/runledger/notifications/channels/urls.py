@@ -45,14 +45,14 @@ class Target:
 def target(text: object, *, field: str, allow_loopback: bool = False) -> Target:
     """Malformed if messages can't be sent there: `field` names the URL in the error, which never contains the URL."""
     if not isinstance(text, str) or len(text) > LONGEST_URL or not VISIBLE.fullmatch(text):
-        raise Malformed(field, f"should be a URL of at most {LONGEST_URL} ASCII characters")
+        raise Malformed(field, f"must be a URL of at most {LONGEST_URL} ASCII characters")
     parts, port = _split(text, field)
     if parts.scheme != HTTPS and not (allow_loopback and parts.scheme == HTTP):
-        raise Malformed(field, "should begin with https://")
+        raise Malformed(field, "must begin with https://")
     if parts.username is not None or parts.password is not None:
-        raise Malformed(field, "should not contain a user name or password")
+        raise Malformed(field, "must not contain a user name or password")
     if parts.fragment or "#" in text:
-        raise Malformed(field, "should not contain a fragment (#)")
+        raise Malformed(field, "must not contain a fragment (#)")
     host = _host(parts.hostname or "", field)
     _check_host(host, field, allow_loopback=allow_loopback, needs_loopback=parts.scheme == HTTP)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -74,7 +74,7 @@ def _host(text: str, field: str) -> str:
     """A dot at the end means the same name, and would hide it from comparisons."""
     host = text.lower().removesuffix(".")
     if addresses.parse(host) is None and (not NAME.fullmatch(host) or NUMERIC.fullmatch(host)):
-        raise Malformed(field, "should have a host name, with international names in their ASCII form (xn--)")
+        raise Malformed(field, "must have a host name, with international names in their ASCII form (xn--)")
     return host
 
 
@@ -86,6 +86,6 @@ def _check_host(host: str, field: str, *, allow_loopback: bool, needs_loopback: 
     if is_loopback and allow_loopback:
         return
     if needs_loopback:
-        raise Malformed(field, "should begin with https://; http:// is allowed for loopback addresses only")
+        raise Malformed(field, "must begin with https://; http:// is allowed for loopback addresses only")
     if is_local or (address is not None and not addresses.is_public(address)):
-        raise Malformed(field, "should have a public address: private, loopback and link-local ones are rejected")
+        raise Malformed(field, "must have a public address: private, loopback and link-local ones are rejected")
