@@ -28,7 +28,7 @@ def add_to(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     parser.add_argument("text", metavar="TEXT", help="the message; - reads it from stdin")
-    parser.add_argument("--title", help="its first line")
+    parser.add_argument("--title", help="title of the message")
     parser.add_argument(
         "--to", metavar="SUBSCRIPTION", help="a subscription's name or id (default: all enabled ones except launchers)"
     )
@@ -58,7 +58,7 @@ def send(session: Session) -> int:
         "subscription_id": subscriptions.find(session, given.to)["subscription_id"] if given.to else None,
     }
     known = {name: value for name, value in body.items() if value is not None}
-    sent = session.api.post(*subscriptions.path(session, "messages"), body=known)
+    sent = session.api.post(*session.path("messages"), body=known)
     return subscriptions.report(session, sent["items"], wait=given.wait)
 
 
