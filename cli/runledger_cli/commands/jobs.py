@@ -28,13 +28,15 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
     parser.add_argument("--repo", metavar="OWNER/NAME", help="jobs of this repository")
     parser.add_argument("--run-id", type=int, metavar="ID", help="jobs of this run")
-    parser.add_argument("--conclusion", metavar="RESULT", help="such as success, failure or cancelled")
+    parser.add_argument("--conclusion", metavar="RESULT", help="jobs with this conclusion, such as success or failure")
     parser.add_argument(
         "--completed",
         action="store_true",
         help="--since and --until filter by completion time (default: creation time)",
     )
-    parser.add_argument("--run-attempt", type=int, metavar="N", help="with --run-id (default: the newest)")
+    parser.add_argument(
+        "--run-attempt", type=int, metavar="N", help="attempt of the run; requires --run-id (default: the newest)"
+    )
     add_span(parser)
     parser.add_argument("--order", choices=("newest", "oldest"), help="sort order (default: newest)")
     add_pages(parser)

@@ -33,8 +33,10 @@ def add_to(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
-    parser.add_argument("--type", metavar="TYPE", help="such as job.failed or runledger.digest")
-    parser.add_argument("--subscription", metavar="SUBSCRIPTION", help="name or id of a subscription")
+    parser.add_argument("--type", metavar="TYPE", help="messages of this type, such as job.failed or runledger.digest")
+    parser.add_argument(
+        "--subscription", metavar="SUBSCRIPTION", help="messages of the subscription with this name or id"
+    )
     parser.add_argument("--day", metavar="DATE", help="created on this day (UTC), such as 2025-01-15")
     add_span(parser)
     add_pages(parser)
@@ -43,7 +45,7 @@ def add_to(commands: Commands) -> None:
         actions,
         "show",
         show_one,
-        summary="show one message and what is sent",
+        summary="show one message and its payload",
         examples="runledger messages show 3b9c0e6a3f0f5a4be1d2c8a7719b0c55",
     )
     one.add_argument("message", metavar="ID", help="id of a message, as listed by `messages`")
@@ -56,7 +58,7 @@ def add_to(commands: Commands) -> None:
     )
     again.add_argument("messages", metavar="ID", nargs="+", help="ids of failed messages")
     again.add_argument(
-        "--wait", action="store_true", help="wait for the receivers; exit code 1 if one didn't accept it"
+        "--wait", action="store_true", help="wait for the receivers; the exit code is 1 if one doesn't accept it"
     )
 
 

@@ -39,7 +39,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--url", type=_url, metavar="URL", help="URL that a click on the message opens")
     parser.add_argument("--id", metavar="ID", help="an id of your choice: a message is sent once for each id")
     parser.add_argument(
-        "--wait", action="store_true", help="wait for the receivers; exit code 1 if one didn't accept it"
+        "--wait", action="store_true", help="wait for the receivers; the exit code is 1 if one doesn't accept it"
     )
 
 

@@ -62,7 +62,9 @@ def add_to(commands: Commands) -> None:
         action = add_command(actions, name, run, summary=summary, examples=f"runledger subscriptions {name} Failures")
         _add_subscription(action)
         if name == "test":
-            action.add_argument("--wait", action="store_true", help="wait for the receiver; exit code 1 if it failed")
+            action.add_argument(
+                "--wait", action="store_true", help="wait for the receiver; the exit code is 1 if it fails"
+            )
         if name == "rotate-secret":
             _add_secret_file(action)
         if name == "delete":

@@ -12,7 +12,7 @@ BuildStatus = Literal["building", "completed", "failed"]
 
 @with_config(STRICT)
 class ReportedArtifact(TypedDict):
-    """`url` is an https address, `sha256` its fingerprint in hexadecimal digits, and `size` is in bytes."""
+    """`url` is an https URL, `sha256` the fingerprint in hexadecimal digits, and `size` is in bytes."""
 
     name: str
     url: NotRequired[str]

@@ -54,7 +54,7 @@ class Dependent(TypedDict):
 
 
 class PackageHead(TypedDict):
-    """The newest complete build in an environment, and those before it. While there is none, `version` is absent."""
+    """The newest complete build in an environment, and earlier versions. Without one, `version` is absent."""
 
     environment: str
     version: NotRequired[str]

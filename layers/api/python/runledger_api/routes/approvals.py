@@ -20,7 +20,7 @@ router = APIGatewayHttpRouter()
     f"{INSTALLATION}/approvals/waiting",
     tags=["approvals"],
     operation_id="listWaitingApprovals",
-    summary="Deployments that wait for an approval, longest first",
+    summary="Deployments that wait for approval, longest wait first",
 )
 def waiting(installation_id: InstallationId) -> WaitingApprovals:
     now = current_request(router).now

@@ -91,8 +91,8 @@ def environment(
     tags=["releases"],
     operation_id="getDora",
     summary="Deployment frequency, lead time, change failure rate and time to restore",
-    description="For production environments: marked as such on GitHub, or named production, prod or live. With "
-    "`environment`, for environments with this name. An age in `since` is shortened to the retention period. "
+    description="Covers production environments: those marked as such on GitHub, or named production, prod or live. "
+    "With `environment`, covers environments with this name. An age in `since` is shortened to the retention period. "
     "docs/definitions.md defines each figure. If `truncated` is true, there were too many deployments to read in time, "
     "and some environments are missing.",
 )

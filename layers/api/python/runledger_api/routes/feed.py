@@ -67,7 +67,8 @@ def feed(
     status: Annotated[Literal["received", "retrying", "delivered", "failed"] | None, Query()] = None,
     since: Since = None,
     after: Annotated[
-        str | None, Query(pattern=GENERATED_ID, description="only events after the one with this id; with order=oldest")
+        str | None,
+        Query(pattern=GENERATED_ID, description="only events after the one with this id; requires order=oldest"),
     ] = None,
     order: Order = "newest",
     limit: Limit = 50,

@@ -42,8 +42,10 @@ def heads(
     *,
     installation_id: InstallationId,
     repo: Repo = None,
-    branch: Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="only this branch; with repo")] = None,
-    all_branches: Annotated[bool, Query(description="all branches of the repository; with repo")] = False,
+    branch: Annotated[
+        str | None, Query(max_length=LONGEST_BRANCH, description="only this branch; requires repo")
+    ] = None,
+    all_branches: Annotated[bool, Query(description="all branches of the repository; requires repo")] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Heads:

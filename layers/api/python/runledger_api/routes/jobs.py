@@ -65,7 +65,9 @@ def jobs(
     run_id: Annotated[int | None, Query(ge=0, le=LARGEST_ID)] = None,
     run_attempt: Attempt = None,
     conclusion: Annotated[Conclusion | None, Query()] = None,
-    range_of: Annotated[Literal["created", "completed"], Query(description="which time is in the range")] = "created",
+    range_of: Annotated[
+        Literal["created", "completed"], Query(description="the time that since and until filter by")
+    ] = "created",
     since: Since = None,
     until: Until = None,
     order: Order = "newest",

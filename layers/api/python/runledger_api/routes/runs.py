@@ -29,7 +29,7 @@ router = APIGatewayHttpRouter()
     summary="A run, its counters and its jobs",
     description=(
         "If a GitHub App is set up, an unfinished run older than 25 seconds is refreshed from GitHub, and a run or "
-        "attempt that the ledger doesn't have is looked up there. If it has no attempt of the run, pass `repo`."
+        "attempt that the ledger doesn't have is looked up there. Pass `repo` if the ledger has no attempt of the run."
     ),
 )
 def run(

@@ -29,7 +29,7 @@ ADVICE = {
     tags=["jobs"],
     operation_id="listStuckJobs",
     summary="Jobs that have been in one status for longer than the configured limit",
-    description="At most 200 in each status, the oldest; `truncated` is true if there are more.",
+    description="The oldest 200 jobs in each status; `truncated` is true if there are more.",
 )
 def stuck(installation_id: InstallationId) -> StuckJobs:
     request = current_request(router)

@@ -91,7 +91,7 @@ def change(
     tags=["notifications"],
     operation_id="deleteSubscription",
     summary="Delete a subscription and its secret",
-    description="Requires the role operator. Messages that haven't been sent fail.",
+    description="Requires the role operator. Messages that are still waiting fail.",
 )
 @requires(Role.OPERATOR)
 def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> Subscription:
@@ -105,7 +105,7 @@ def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> 
     tags=["notifications"],
     operation_id="testSubscription",
     summary="Send a test message",
-    description="Requires the role operator. Read the message until it has ended.",
+    description="Requires the role operator. Poll the message until it has ended.",
     status_code=202,
 )
 @requires(Role.OPERATOR)
