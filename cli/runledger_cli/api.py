@@ -31,7 +31,7 @@ class Api:
     def __init__(self, connection: Connection) -> None:
         self._url = connection.api_url
         self._token = connection.token
-        # http is only allowed for this machine; a proxy would send the token off it unencrypted.
+        # http is only allowed on this machine, and a proxy would send the token elsewhere unencrypted.
         proxies = {scheme: proxy for scheme, proxy in getproxies().items() if scheme != "http"}
         self._opener = build_opener(ProxyHandler(proxies), _NoRedirects)
 
@@ -115,7 +115,7 @@ def _without_colour_codes(value: Any) -> Any:
 
 
 def _api_error(error: HTTPError) -> CommandError:
-    """Formats problem details as one line. Responses of API Gateway itself have only a `message`, or no body."""
+    """Formats problem details as one line. Responses from API Gateway itself have only a `message`, or no body."""
     if error.code in REDIRECTS:
         where = error.headers.get("Location", "another URL")
         return ApiError(error.code, f"the API redirects to {where}, which is not followed: check --api-url")

@@ -1,4 +1,4 @@
-"""Tokens of the API and the document in which their hashes are stored, as docs/api.md describes it. Pure."""
+"""API tokens, and the JSON document that stores their hashes: see docs/api.md. This module calls no service."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def new_token() -> str:
 
 def new_entry(token: str, *, name: str, role: str, installations: str | list[int]) -> dict[str, Any]:
     if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise UsageError(f"the name of a token is printable text of at most {LONGEST_NAME} characters")
+        raise UsageError(f"the name of a token must be printable text of at most {LONGEST_NAME} characters")
     digest = hashlib.sha256(token.encode()).hexdigest()
     return {"name": name, "role": role, "sha256": digest, "installations": installations}
 
 
 def add(text: str, entry: dict[str, Any]) -> str:
-    """The document with one more entry. Everything else in it stays, also entries that are not valid."""
+    """The document with one more entry. Everything else is kept, including invalid entries."""
     document, entries = _read(text)
     if entry["name"] in _names(entries):
         raise CommandError(
-            f"there is a token named {entry['name']!r} already: choose another name, or remove its entry first"
+            f"a token named {entry['name']!r} already exists: choose another name, or remove that token first"
         )
     return _write(document, [*entries, entry])
 
 
 def remove(text: str, name: str) -> str:
-    """The document without the entries of that name."""
+    """The document without the entries with this name."""
     document, entries = _read(text)
     kept = [each for each in entries if not (isinstance(each, dict) and each.get("name") == name)]
     if len(kept) == len(entries):

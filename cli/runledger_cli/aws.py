@@ -47,8 +47,9 @@ class Aws:
         except self.failures as failure:
             self.give_up(failure)
 
-    def output(self, stack: str, name: str) -> str:
-        """An output of a stack of the deployment."""
+    def output(self, stage: str, name: str) -> str:
+        """An output of the API's stack."""
+        stack = f"runledger-{stage}-api"
         try:
             (found,) = self.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
         except self.failures as failure:

@@ -1,4 +1,4 @@
-"""The code of the functions, for commands that must decide as they do. It is in a checkout, and not in the package."""
+"""The code of the functions, for commands that must decide as they do. Only a checkout contains it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ DOMAIN = Path(__file__).parents[2] / "layers" / "domain" / "python"
 
 
 def use_domain() -> None:
-    """Afterwards `runledger` can be imported."""
+    """Makes the package `runledger` importable."""
     if not (DOMAIN / "runledger").is_dir():
-        raise UsageError("this command runs in a checkout of Runledger: after `make install`, use .venv/bin/runledger")
+        raise UsageError(
+            "this command needs a checkout of Runledger: run `make install` there, then .venv/bin/runledger"
+        )
     if str(DOMAIN) not in sys.path:
         sys.path.append(str(DOMAIN))
     try:

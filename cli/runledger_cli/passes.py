@@ -1,4 +1,4 @@
-"""Waits for a pass of the reconciler and prints its result."""
+"""Waits for a reconciler pass and prints its result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def report(session: Session, requested: Json, *, wait: bool) -> int:
 
 
 def _lines(outcome: Json) -> list[str]:
-    """The result of a cleanup is one sentence. Of a pass, everything that isn't zero is shown."""
+    """The result of a cleanup is one sentence. For a pass, counters of zero are omitted."""
     if result := outcome.get("result"):
         return [result]
     lines = (outcome.get("text") or outcome["status"]).splitlines()

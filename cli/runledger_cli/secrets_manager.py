@@ -27,11 +27,11 @@ class SecretsManager:
         self._client = self._aws.client("secretsmanager")
 
     def of_stage(self, stage: str) -> str:
-        """The ARN of the tokens' secret, from the outputs of the stack."""
-        return self._aws.output(f"runledger-{stage}-api", OUTPUT)
+        """The ARN of the secret with the API tokens."""
+        return self._aws.output(stage, OUTPUT)
 
     def change(self, secret: str, change: Callable[[str], str]) -> None:
-        """Store what `change` makes of the current value, unless another value was stored meanwhile."""
+        """Replaces the current value by `change(value)`, unless another value is stored in the meantime."""
         for _ in range(TRIES):
             try:
                 current = self._client.get_secret_value(SecretId=secret)

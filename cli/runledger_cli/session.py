@@ -41,6 +41,10 @@ class Session:
             raise UsageError(f"there are {len(visible)} installations: choose one with --installation: {listed}")
         return int(visible[0]["installation_id"])
 
+    def path(self, *rest: object) -> tuple[object, ...]:
+        """The path of a resource in the installation."""
+        return ("installations", self.installation(), *rest)
+
     def instant(self, text: str | None) -> str | None:
         """Interprets a time without a zone in the zone that the output uses.
 

@@ -1,4 +1,4 @@
-"""What several commands do with subscriptions and messages: find one by its name, and wait for messages to end."""
+"""Finds subscriptions by name, and waits for messages to end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,9 @@ FINAL_STATUSES = ("completed", "failed")
 SHORTEST_PREFIX = 4
 
 
-def path(session: Session, *rest: object) -> tuple[object, ...]:
-    return ("installations", session.installation(), *rest)
-
-
 def find(session: Session, given: str, items: list[Json] | None = None) -> Json:
     """By its name, its id, or the beginning of its id."""
-    known = session.api.get(*path(session, "subscriptions"))["items"] if items is None else items
+    known = session.api.get(*session.path("subscriptions"))["items"] if items is None else items
     found = [each for each in known if given in (each["subscription_id"], each["name"])]
     if not found and len(given) >= SHORTEST_PREFIX:
         found = [each for each in known if each["subscription_id"].startswith(given)]
@@ -34,13 +30,13 @@ def find(session: Session, given: str, items: list[Json] | None = None) -> Json:
         listed = ", ".join(each["subscription_id"] for each in found)
         raise UsageError(f"{len(found)} subscriptions match {given!r}: use an id: {listed}")
     names = ", ".join(each["name"] for each in known) or "none"
-    raise CommandError(f"no subscription matches {given!r}; existing ones: {names}")
+    raise CommandError(f"no subscription matches {given!r}; the subscriptions are: {names}")
 
 
 def report(session: Session, messages: list[Json], *, wait: bool) -> int:
     """Prints each message, or waits until all have ended. The exit code is 1 if one failed or still waits."""
     screen = session.screen
-    where = path(session, "messages") if wait else ()
+    where = session.path("messages") if wait else ()
     ended = [_ended(session, where, each) for each in messages] if wait else messages
     if screen.as_json:
         screen.document({"items": ended})
@@ -51,14 +47,12 @@ def report(session: Session, messages: list[Json], *, wait: bool) -> int:
 
 
 def _names(session: Session) -> dict[str, str]:
-    known = session.api.get(*path(session, "subscriptions"))["items"]
+    known = session.api.get(*session.path("subscriptions"))["items"]
     return {each["subscription_id"]: each["name"] for each in known}
 
 
 def _ended(session: Session, where: tuple[object, ...], message: Json) -> Json:
-    """A message that waits for its next attempt, or until the pause of its receiver ends, may take a day: that it waits
-    is the result for now.
-    """
+    """Polls until the message has ended. Stops earlier if it waits for its next attempt, which may take a day."""
     found: dict[str, Any] = message
     for _ in range(round(MAX_WAIT_SECONDS / POLL_SECONDS)):
         if found["status"] in FINAL_STATUSES or found.get("next_attempt_at"):

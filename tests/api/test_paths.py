@@ -1,8 +1,7 @@
-"""Names with slashes in paths, however they arrive, and the role that a write requires."""
+"""Names with slashes in paths, however they arrive."""
 
 import pytest
-from runledger_api.authentication import Role
-from runledger_api.paths import normalised, required_role
+from runledger_api.paths import normalised
 
 HERE = "/v1/installations/42"
 
@@ -37,24 +36,3 @@ def test_a_name_with_slashes_is_one_segment(given: str, expected: str) -> None:
 
 def test_the_arn_of_a_task_is_one_segment() -> None:
     assert normalised("/admin/orphans/arn:x:task/a/b/cleanup") == "/admin/orphans/arn%3Ax%3Atask%2Fa%2Fb/cleanup"
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "role"),
-    [
-        ("GET", f"{HERE}/packages/ui", Role.READER),
-        ("PUT", f"{HERE}/packages/ui", Role.PUBLISHER),
-        ("PUT", f"{HERE}/packages/@acme/ui/versions/1", Role.PUBLISHER),
-        ("PUT", f"{HERE}/builds/ui/1", Role.PUBLISHER),
-        ("POST", f"{HERE}/feed", Role.PUBLISHER),
-        ("POST", f"{HERE}/feed/consumers/x/ack", Role.PUBLISHER),
-        ("DELETE", f"{HERE}/packages/ui", Role.OPERATOR),
-        ("POST", f"{HERE}/builds/ui/1", Role.OPERATOR),
-        ("PUT", f"{HERE}/feed", Role.OPERATOR),
-        ("PUT", f"{HERE}/heads/acme/ui", Role.OPERATOR),
-        ("PUT", f"/x{HERE}/builds/ui/1", Role.OPERATOR),
-        ("POST", "/admin/reconciliation/run", Role.OPERATOR),
-    ],
-)
-def test_every_write_requires_a_role(method: str, path: str, role: Role) -> None:
-    assert required_role(method, path) is role

@@ -59,22 +59,22 @@ def test_a_wrong_parameter_is_named(
 
 
 SHOULD_BE = {
-    "whole numbers": ("jobs", {"repo": REPO, "limit": "many"}, "limit should be a whole number"),
-    "a lower limit": ("jobs", {"repo": REPO, "limit": 0}, "limit should be at least 1"),
-    "an upper limit": ("jobs", {"repo": REPO, "limit": 201}, "limit should be at most 200"),
-    "a choice": ("jobs", {"repo": REPO, "order": "random"}, "order should be 'newest' or 'oldest'"),
+    "whole numbers": ("jobs", {"repo": REPO, "limit": "many"}, "limit must be a whole number"),
+    "a lower limit": ("jobs", {"repo": REPO, "limit": 0}, "limit must be at least 1"),
+    "an upper limit": ("jobs", {"repo": REPO, "limit": 201}, "limit must be at most 200"),
+    "a choice": ("jobs", {"repo": REPO, "order": "random"}, "order must be 'newest' or 'oldest'"),
     "an instant": (
         "jobs",
         {"repo": REPO, "since": "yesterday"},
-        "since should be an ISO 8601 time, such as 2025-01-15T10:00:00Z, or an age such as 30m, 24h or 7d",
+        "since must be an ISO 8601 time, such as 2025-01-15T10:00:00Z, or an age such as 30m, 24h or 7d",
     ),
     "a repository": (
         "jobs",
         {"repo": "nonsense"},
-        "repo should be the owner and name of a repository, such as acme/api",
+        "repo must be the owner and name of a repository, such as acme/api",
     ),
-    "a day": (f"jobs/{JOB}/events", {"day": "today"}, "day should be a date, such as 2025-01-15"),
-    "a length": ("jobs", {"repo": REPO, "cursor": "x" * 2001}, "cursor should have at most 2000 characters"),
+    "a day": (f"jobs/{JOB}/events", {"day": "today"}, "day must be a date, such as 2025-01-15"),
+    "a length": ("jobs", {"repo": REPO, "cursor": "x" * 2001}, "cursor must have at most 2000 characters"),
 }
 
 
@@ -87,8 +87,8 @@ def test_an_error_describes_a_valid_value(api: Client, live: Live, path: str, qu
 # None is valid for every parameter, some of each are.
 BAD_VALUES = ("", "abc", "-1", "1.5", "9" * 23, "ä b(", "2025-99-99", "x" * 2100, "a/b/c", "1e3", "%00", "'")
 BAD_BODIES = ("{", "[]", '"x"', "1", '{"pass": "slow"}', '{"run_attempt": "x"}', '{"run_attempt": 1.5}')
-# Text of a regular expression, of a type in Python or of a validation library.
-JARGON = re.compile(r"[\\^$*+|]|\[[A-Za-z]|pattern|dictionary|parse|Input|jSON|pydantic|string should|field required")
+# Regular expressions, Python types, and the words of a validation library.
+JARGON = re.compile(r"[\\^$*+|]|\[[A-Za-z]|pattern|dictionary|parse|Input|jSON|pydantic|should|field required")
 
 
 def _with(path: str, values: dict[str, str]) -> str:
@@ -134,8 +134,8 @@ def test_no_error_of_any_parameter_or_body_contains_a_regular_expression(api: Cl
     ("body", "detail"),
     [
         ('{"pass": ', "body isn't valid JSON"),
-        ("[]", "body should be a JSON object"),
-        ('{"pass": "slow"}', "pass should be 'quick' or 'full'"),
+        ("[]", "body must be a JSON object"),
+        ('{"pass": "slow"}', "pass must be 'quick' or 'full'"),
     ],
 )
 def test_an_error_of_a_body_names_the_field_or_the_body(api: Client, body: str, detail: str) -> None:

@@ -23,10 +23,10 @@ def test_a_problem_names_the_parameter(api: CannedApi, cli: Cli) -> None:
 
 
 def test_errors_that_the_detail_contains_are_not_repeated(api: CannedApi, cli: Cli) -> None:
-    wrong = [{"parameter": "limit", "problem": "should be less than or equal to 200"}]
-    api.respond(JOBS, problem(400, "Bad Request", "limit should be less than or equal to 200", errors=wrong))
+    wrong = [{"parameter": "limit", "problem": "must be less than or equal to 200"}]
+    api.respond(JOBS, problem(400, "Bad Request", "limit must be less than or equal to 200", errors=wrong))
     refused = cli("jobs", "--status", "queued", "--limit", "999")
-    assert refused.stderr == "runledger: Bad Request: limit should be less than or equal to 200\n"
+    assert refused.stderr == "runledger: Bad Request: limit must be less than or equal to 200\n"
 
 
 def test_a_wrong_token_is_refused_and_not_repeated(api: CannedApi) -> None:

@@ -113,7 +113,7 @@ def test_a_name_that_exists_is_rejected(create: Create, secrets: "SecretsManager
     before = stored(secrets, secret)
     again = create("ana", "--installations", "all")
     assert (again.returncode, again.stdout) == (1, "")
-    assert again.stderr.startswith("runledger: there is a token named 'ana' already")
+    assert again.stderr.startswith("runledger: a token named 'ana' already exists")
     assert stored(secrets, secret) == before
 
 

@@ -193,4 +193,4 @@ def test_outside_of_a_checkout_it_explains_where_to_run(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("runledger: this command runs in a checkout of Runledger")
+    assert done.stderr.startswith("runledger: this command needs a checkout of Runledger")

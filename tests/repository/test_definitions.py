@@ -84,9 +84,9 @@ COMMANDS: tuple[str, ...] = (
     "rendering/jobs.py",
     "rendering/statistics.py",
     "rendering/job_details.py",
-    "commands/run.py",
+    "rendering/run_details.py",
 )
-COMMANDS += ("commands/stuck.py", "commands/orphans.py", "commands/repositories.py", "rendering/heads.py")
+COMMANDS += ("rendering/runners.py", "rendering/installations.py", "rendering/heads.py")
 COMMANDS += ("rendering/releases.py", "rendering/messages.py")
 
 

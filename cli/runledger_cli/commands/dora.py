@@ -30,9 +30,7 @@ def add_to(commands: Commands) -> None:
 def show(session: Session) -> int:
     given, screen = session.options, session.screen
     response = session.api.get(
-        "installations",
-        session.installation(),
-        "dora",
+        *session.path("dora"),
         repo=given.repo,
         environment=given.environment,
         since=session.instant(given.since),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runledger_cli.options import add_command
-from runledger_cli.pages import add_pages, read_pages, show_cursor
+from runledger_cli.pages import add_pages, read_pages, show_pages
 from runledger_cli.rendering.heads import environments_table
 
 if TYPE_CHECKING:
@@ -28,14 +28,6 @@ def add_to(commands: Commands) -> None:
 
 
 def show(session: Session) -> int:
-    screen = session.screen
     response = read_pages(session, "environments", repo=session.options.repo)
-    if screen.as_json:
-        screen.document(response)
-        return 0
-    if response["items"]:
-        screen.show(environments_table(screen.style, response["items"]))
-    else:
-        screen.note("no environments found: one appears with its first deployment")
-    show_cursor(session, response, "environments")
-    return 0
+    hint = ": one appears with its first deployment"
+    return show_pages(session, response, environments_table, what="environments", hint=hint)

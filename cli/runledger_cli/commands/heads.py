@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runledger_cli.options import add_command
-from runledger_cli.pages import add_pages, read_pages, show_cursor
+from runledger_cli.pages import add_pages, read_pages, show_pages
 from runledger_cli.rendering.heads import heads_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_to(commands: Commands) -> None:
 
 
 def show(session: Session) -> int:
-    given, screen = session.options, session.screen
+    given = session.options
     response = read_pages(
         session,
         "heads",
@@ -40,12 +40,5 @@ def show(session: Session) -> int:
         branch=given.branch,
         all_branches="true" if given.all_branches else None,
     )
-    if screen.as_json:
-        screen.document(response)
-        return 0
-    if response["items"]:
-        screen.show(heads_table(screen.style, response["items"]))
-    else:
-        screen.note("no heads found: one appears with the first run on a branch")
-    show_cursor(session, response, "heads")
-    return 0
+    hint = ": one appears with the first run on a branch"
+    return show_pages(session, response, heads_table, what="heads", hint=hint)

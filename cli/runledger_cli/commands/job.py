@@ -42,7 +42,7 @@ def show(session: Session) -> int:
     if events["items"]:
         screen.show(["", style.paint("History", Tone.STRONG), *history(style, events["items"])])
     else:
-        screen.note("the history has expired: it is kept for 14 days")
+        screen.note("the history has expired")
     return 0
 
 

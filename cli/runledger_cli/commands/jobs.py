@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
-from runledger_cli.api import LARGEST_PAGE
 from runledger_cli.errors import UsageError
 from runledger_cli.options import add_command, add_span
+from runledger_cli.pages import add_pages, read_pages, show_pages
 from runledger_cli.rendering.jobs import jobs_table
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 STATUSES = ("queued", "waiting", "scheduled", "in_progress", "completed")
-FILTERS = ("status", "repo", "run_id", "run_attempt", "conclusion", "order", "cursor")
+FILTERS = ("status", "repo", "run_id", "run_attempt", "conclusion", "order")
 EXAMPLES = """\
 runledger jobs --status in_progress
 runledger jobs --repo acme/api --conclusion failure --completed --since 24h
@@ -29,46 +28,32 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
     parser.add_argument("--repo", metavar="OWNER/NAME", help="jobs of this repository")
     parser.add_argument("--run-id", type=int, metavar="ID", help="jobs of this run")
-    parser.add_argument("--conclusion", metavar="RESULT", help="such as success, failure or cancelled")
+    parser.add_argument("--conclusion", metavar="RESULT", help="jobs with this conclusion, such as success or failure")
     parser.add_argument(
         "--completed",
         action="store_true",
         help="--since and --until filter by completion time (default: creation time)",
     )
-    parser.add_argument("--run-attempt", type=int, metavar="N", help="with --run-id (default: the newest)")
+    parser.add_argument(
+        "--run-attempt", type=int, metavar="N", help="attempt of the run; requires --run-id (default: the newest)"
+    )
     add_span(parser)
     parser.add_argument("--order", choices=("newest", "oldest"), help="sort order (default: newest)")
-    pages = parser.add_mutually_exclusive_group()
-    pages.add_argument("--all", action="store_true", help="fetch all pages")
-    pages.add_argument("--limit", type=int, metavar="N", help=f"page size (default: 50, maximum: {LARGEST_PAGE})")
-    parser.add_argument("--cursor", help="continue after an earlier page")
+    add_pages(parser)
 
 
 def show(session: Session) -> int:
-    given, screen = session.options, session.screen
+    given = session.options
     if given.run_attempt is not None and given.run_id is None:
         raise UsageError("--run-attempt requires --run-id")
     if given.status is None and given.repo is None and given.run_id is None:
         raise UsageError("pass at least one of --status, --repo and --run-id")
-    fetch = session.api.get_all if given.all else session.api.get
-    response = fetch(
-        "installations",
-        session.installation(),
+    response = read_pages(
+        session,
         "jobs",
         **{name: getattr(given, name) for name in FILTERS},
         range_of="completed" if given.completed else None,
         since=session.instant(given.since),
         until=session.instant(given.until),
-        limit=LARGEST_PAGE if given.all else given.limit,
     )
-    if screen.as_json:
-        screen.document(response)
-        return 0
-    if response["items"]:
-        screen.show(jobs_table(screen.style, response["items"]))
-    else:
-        screen.note("no jobs found")
-    if response.get("next_cursor"):
-        cursor = shlex.quote(str(response["next_cursor"]))  # users paste it into a shell
-        screen.note(f"more jobs available: use --all for all of them, or --cursor {cursor} for the next page")
-    return 0
+    return show_pages(session, response, jobs_table, what="jobs")

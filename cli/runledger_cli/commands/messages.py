@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from runledger_cli import subscriptions
-from runledger_cli.api import LARGEST_PAGE
 from runledger_cli.errors import ApiError
 from runledger_cli.options import add_command, add_span
+from runledger_cli.pages import add_pages, read_pages, show_pages
 from runledger_cli.rendering.messages import message_details, messages_table
 
 if TYPE_CHECKING:
@@ -30,24 +29,23 @@ def add_to(commands: Commands) -> None:
         commands,
         "messages",
         show,
-        summary="list messages of notifications, or send failed ones again",
+        summary="list notification messages, or resend failed ones",
         examples=EXAMPLES,
     )
     parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
-    parser.add_argument("--type", metavar="TYPE", help="such as job.failed or runledger.digest")
-    parser.add_argument("--subscription", metavar="SUBSCRIPTION", help="name or id of a subscription")
+    parser.add_argument("--type", metavar="TYPE", help="messages of this type, such as job.failed or runledger.digest")
+    parser.add_argument(
+        "--subscription", metavar="SUBSCRIPTION", help="messages of the subscription with this name or id"
+    )
     parser.add_argument("--day", metavar="DATE", help="created on this day (UTC), such as 2025-01-15")
     add_span(parser)
-    pages = parser.add_mutually_exclusive_group()
-    pages.add_argument("--all", action="store_true", help="fetch all pages")
-    pages.add_argument("--limit", type=int, metavar="N", help=f"page size (default: 50, maximum: {LARGEST_PAGE})")
-    parser.add_argument("--cursor", help="continue after an earlier page")
+    add_pages(parser)
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
     one = add_command(
         actions,
         "show",
         show_one,
-        summary="show one message and what is sent",
+        summary="show one message and its payload",
         examples="runledger messages show 3b9c0e6a3f0f5a4be1d2c8a7719b0c55",
     )
     one.add_argument("message", metavar="ID", help="id of a message, as listed by `messages`")
@@ -60,43 +58,31 @@ def add_to(commands: Commands) -> None:
     )
     again.add_argument("messages", metavar="ID", nargs="+", help="ids of failed messages")
     again.add_argument(
-        "--wait", action="store_true", help="wait for the receivers; exit code 1 if one didn't accept it"
+        "--wait", action="store_true", help="wait for the receivers; the exit code is 1 if one doesn't accept it"
     )
 
 
 def show(session: Session) -> int:
-    given, screen = session.options, session.screen
-    known = session.api.get(*subscriptions.path(session, "subscriptions"))["items"]
+    given = session.options
+    known = session.api.get(*session.path("subscriptions"))["items"]
     wanted = subscriptions.find(session, given.subscription, known) if given.subscription else {}
-    fetch = session.api.get_all if given.all else session.api.get
-    response = fetch(
-        *subscriptions.path(session, "messages"),
+    response = read_pages(
+        session,
+        "messages",
         status=given.status,
         type=given.type,
         subscription=wanted.get("subscription_id"),
         day=given.day,
         since=session.instant(given.since),
         until=session.instant(given.until),
-        limit=LARGEST_PAGE if given.all else given.limit,
-        cursor=given.cursor,
     )
-    if screen.as_json:
-        screen.document(response)
-        return 0
-    if response["items"]:
-        names = {each["subscription_id"]: each["name"] for each in known}
-        screen.show(messages_table(screen.style, response["items"], names))
-    else:
-        screen.note("no messages found")
-    if response.get("next_cursor"):
-        cursor = shlex.quote(str(response["next_cursor"]))  # users paste it into a shell
-        screen.note(f"more messages available: use --all for all of them, or --cursor {cursor} for the next page")
-    return 0
+    names = {each["subscription_id"]: each["name"] for each in known}
+    return show_pages(session, response, lambda style, items: messages_table(style, items, names), what="messages")
 
 
 def show_one(session: Session) -> int:
     screen = session.screen
-    found = session.api.get(*subscriptions.path(session, "messages", session.options.message))
+    found = session.api.get(*session.path("messages", session.options.message))
     if screen.as_json:
         screen.document(found)
     else:
@@ -110,7 +96,7 @@ def send_again(session: Session) -> int:
     refused = 0
     for each in dict.fromkeys(session.options.messages):
         try:
-            sent.append(session.api.post(*subscriptions.path(session, "messages", each, "send-again")))
+            sent.append(session.api.post(*session.path("messages", each, "send-again")))
         except ApiError as error:
             if error.status not in ONLY_THIS_MESSAGE:
                 subscriptions.report(session, sent, wait=False)

@@ -28,7 +28,7 @@ def add_to(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     parser.add_argument("text", metavar="TEXT", help="the message; - reads it from stdin")
-    parser.add_argument("--title", help="its first line")
+    parser.add_argument("--title", help="title of the message")
     parser.add_argument(
         "--to", metavar="SUBSCRIPTION", help="a subscription's name or id (default: all enabled ones except launchers)"
     )
@@ -39,7 +39,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--url", type=_url, metavar="URL", help="URL that a click on the message opens")
     parser.add_argument("--id", metavar="ID", help="an id of your choice: a message is sent once for each id")
     parser.add_argument(
-        "--wait", action="store_true", help="wait for the receivers; exit code 1 if one didn't accept it"
+        "--wait", action="store_true", help="wait for the receivers; the exit code is 1 if one doesn't accept it"
     )
 
 
@@ -58,7 +58,7 @@ def send(session: Session) -> int:
         "subscription_id": subscriptions.find(session, given.to)["subscription_id"] if given.to else None,
     }
     known = {name: value for name, value in body.items() if value is not None}
-    sent = session.api.post(*subscriptions.path(session, "messages"), body=known)
+    sent = session.api.post(*session.path("messages"), body=known)
     return subscriptions.report(session, sent["items"], wait=given.wait)
 
 

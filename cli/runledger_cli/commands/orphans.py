@@ -6,28 +6,13 @@ from typing import TYPE_CHECKING
 from runledger_cli import passes
 from runledger_cli.errors import CommandError, UsageError
 from runledger_cli.options import add_command
-from runledger_cli.rendering.style import tone_of
-from runledger_cli.rendering.tables import Cell, Column, table
+from runledger_cli.rendering.runners import orphans_table
 
 if TYPE_CHECKING:
     from runledger_cli.options import Commands
     from runledger_cli.session import Session
 
-COLUMNS = (
-    Column(title="RUNNER"),
-    Column(title="KIND", optional=6),
-    Column(title="STATUS", optional=7),
-    Column(title="DETECTED", optional=2),
-    Column(title="DUE"),
-    Column(title="POOL", optional=5),
-    Column(title="JOB"),
-    Column(title="RUN", optional=4),
-    Column(title="JOB STATUS", optional=1),
-    Column(title="MACHINE", optional=3),
-    Column(title="REASON", flows=True),
-)
-
-# What the API lists for each, and what to print if there is none.
+# The statuses to list, and what to print if no runner has one.
 NONE = {
     "suspected": "no suspected orphans",
     "cleaning": "no runner is being cleaned up",
@@ -69,32 +54,14 @@ def add_to(commands: Commands) -> None:
 
 
 def show(session: Session) -> int:
-    screen, style = session.screen, session.screen.style
-    status = session.options.status
+    screen, status = session.screen, session.options.status
     response = session.api.get("admin", "orphans", status=status)
     if screen.as_json:
         screen.document(response)
-        return 0
-    if not response["orphans"]:
+    elif response["orphans"]:
+        screen.show(orphans_table(screen.style, response["orphans"]))
+    else:
         screen.note(NONE[status])
-        return 0
-    rows = [
-        (
-            each["runner_id"],
-            each.get("kind"),
-            Cell(each.get("status"), tone_of(each.get("status"))),
-            style.time(each.get("detected_at")),
-            style.time(each.get("due_at")),
-            each.get("pool_name"),
-            each.get("job_id"),
-            each.get("run_id"),
-            each.get("job_conclusion") or each.get("job_status"),
-            each.get("machine_state"),
-            each.get("reason"),
-        )
-        for each in response["orphans"]
-    ]
-    screen.show(table(style, COLUMNS, rows))
     return 0
 
 

@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
 def show(session: Session) -> int:
     given, screen = session.options, session.screen
     span = {"since": session.instant(given.since), "until": session.instant(given.until)}
-    response = session.api.get("installations", session.installation(), "pools", **span)
+    response = session.api.get(*session.path("pools"), **span)
     if screen.as_json:
         screen.document(response)
         return 0

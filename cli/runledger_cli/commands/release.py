@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from runledger_cli.errors import CommandError
 from runledger_cli.options import add_command
-from runledger_cli.pages import add_pages, read_pages, show_cursor
+from runledger_cli.pages import add_pages, read_pages, show_pages
 from runledger_cli.rendering.releases import release_details, releases_table
 
 if TYPE_CHECKING:
@@ -46,16 +46,8 @@ def show(session: Session) -> int:
 
 
 def _list(session: Session) -> int:
-    screen, response = session.screen, read_pages(session, "releases")
-    if screen.as_json:
-        screen.document(response)
-        return 0
-    if response["items"]:
-        screen.show(releases_table(screen.style, response["items"]))
-    else:
-        screen.note("no releases found: one appears when a version of a package is published")
-    show_cursor(session, response, "releases")
-    return 0
+    hint = ": one appears when a version of a package is published"
+    return show_pages(session, read_pages(session, "releases"), releases_table, what="releases", hint=hint)
 
 
 def _latest(session: Session, installation: int, name: str) -> str:

@@ -3,13 +3,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runledger_cli.options import add_command
-from runledger_cli.rendering.tables import Column, table
+from runledger_cli.rendering.installations import repositories_table
 
 if TYPE_CHECKING:
     from runledger_cli.options import Commands
     from runledger_cli.session import Session
 
-COLUMNS = (Column(title="REPOSITORY", shrinks=True), Column(title="JOBS", right=True))
 EXAMPLES = """\
 runledger repositories
 runledger repositories --since 7d"""
@@ -26,13 +25,12 @@ def add_to(commands: Commands) -> None:
 
 def show(session: Session) -> int:
     screen, since = session.screen, session.instant(session.options.since)
-    response = session.api.get("installations", session.installation(), "repositories", since=since)
+    response = session.api.get(*session.path("repositories"), since=since)
     if screen.as_json:
         screen.document(response)
         return 0
     if response["items"]:
-        rows = [(each["repo_full_name"], f"{each['jobs']:,}") for each in response["items"]]
-        screen.show(table(screen.style, COLUMNS, rows))
+        screen.show(repositories_table(screen.style, response["items"]))
     else:
         screen.note("no repositories found")
     if response.get("truncated"):

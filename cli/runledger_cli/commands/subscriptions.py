@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from runledger_cli.session import Session
 
 KINDS = ("slack", "webhook", "ntfy", "sns", "eventbridge", "relaunch")
-# Asked for on a terminal; a webhook's is generated, and that of ntfy is optional.
+# The secrets that the command asks for. A webhook's secret is generated, and a secret for ntfy is optional.
 NEEDS_SECRET = {"slack": "URL of the incoming webhook", "relaunch": "webhook secret of the launcher's App"}
 DEFAULT_HOUR = 9
-# Options to fields of a subscription; each can be given several times.
+# Options that can be repeated, and their fields in the API.
 FILTERS = {"type": "types", "repo": "repositories", "branch": "branches", "conclusion": "conclusions"}
-# What `edit --clear` can remove, and its value in the API then.
+# What `edit --clear` can remove: the field in the API, and its empty value.
 CLEARED: dict[str, tuple[str, Any]] = {
     "repo": ("repositories", []),
     "branch": ("branches", []),
@@ -62,7 +62,9 @@ def add_to(commands: Commands) -> None:
         action = add_command(actions, name, run, summary=summary, examples=f"runledger subscriptions {name} Failures")
         _add_subscription(action)
         if name == "test":
-            action.add_argument("--wait", action="store_true", help="wait for the receiver; exit code 1 if it failed")
+            action.add_argument(
+                "--wait", action="store_true", help="wait for the receiver; the exit code is 1 if it fails"
+            )
         if name == "rotate-secret":
             _add_secret_file(action)
         if name == "delete":
@@ -107,14 +109,16 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         ("conclusion", "only events with these conclusions"),
     ):
         parser.add_argument(f"--{name}", action="append", metavar=name.upper(), help=f"{what}; may be repeated")
-    parser.add_argument("--at-most", type=int, metavar="N", help="maximum number of messages an hour")
+    parser.add_argument("--at-most", type=int, metavar="N", help="maximum number of messages per hour")
     schedule = parser.add_mutually_exclusive_group()
     schedule.add_argument("--daily", action="store_true", help="send a digest each day")
     schedule.add_argument("--weekly", metavar="DAY", help="send a digest each week on this day, such as monday")
     parser.add_argument("--hour", type=int, metavar="0-23", help=f"hour of the digest (default: {DEFAULT_HOUR})")
     parser.add_argument("--timezone", metavar="ZONE", help="time zone of --hour (default: UTC)")
     parser.add_argument("--reminder", metavar="TEXT", help="send this text instead of the digest")
-    parser.add_argument("--config", type=_config, metavar="JSON", default={}, help="further fields of the channel")
+    parser.add_argument(
+        "--config", type=_config, metavar="JSON", default={}, help="more fields of the channel, as a JSON object"
+    )
 
 
 def _add_subscription(parser: argparse.ArgumentParser) -> None:
@@ -138,7 +142,7 @@ def _add_secret_file(parser: argparse.ArgumentParser) -> None:
 
 def show(session: Session) -> int:
     screen = session.screen
-    response = session.api.get(*subscriptions.path(session, "subscriptions"))
+    response = session.api.get(*session.path("subscriptions"))
     if screen.as_json:
         screen.document(response)
     elif response["items"]:
@@ -159,11 +163,11 @@ def create(session: Session) -> int:
     }
     if given.kind != "relaunch":
         body.setdefault("types", [])
-    return _report(session, session.api.post(*subscriptions.path(session, "subscriptions"), body=body), "created")
+    return _report(session, session.api.post(*session.path("subscriptions"), body=body), "created")
 
 
 def edit(session: Session) -> int:
-    """Filters that are given replace the previous ones. Further fields of the channel are added to the present ones."""
+    """New filters replace the previous ones. New channel fields are added to the existing ones."""
     given, found = session.options, subscriptions.find(session, session.options.subscription)
     channel, rules = _channel(given), _rules(given)
     for name in given.clear:
@@ -174,7 +178,7 @@ def edit(session: Session) -> int:
     changes = {**_present(name=given.name), **({"config": {**found["config"], **channel}} if channel else {}), **rules}
     if not changes:
         raise UsageError("nothing to change: give at least one option")
-    where = subscriptions.path(session, "subscriptions", found["subscription_id"])
+    where = session.path("subscriptions", found["subscription_id"])
     return _report(session, session.api.patch(*where, body=changes), "changed")
 
 
@@ -194,7 +198,7 @@ def disable(session: Session) -> int:
 def rotate(session: Session) -> int:
     found = subscriptions.find(session, session.options.subscription)
     secret = _secret(session.options, found["kind"])
-    where = subscriptions.path(session, "subscriptions", found["subscription_id"], "rotate-secret")
+    where = session.path("subscriptions", found["subscription_id"], "rotate-secret")
     return _report(session, session.api.post(*where, body=_present(secret=secret)), "replaced the secret of")
 
 
@@ -202,7 +206,7 @@ def delete(session: Session) -> int:
     found = subscriptions.find(session, session.options.subscription)
     if not session.options.yes:
         _confirm(session, found["name"])
-    where = subscriptions.path(session, "subscriptions", found["subscription_id"])
+    where = session.path("subscriptions", found["subscription_id"])
     return _report(session, session.api.delete(*where), "deleted")
 
 
@@ -217,7 +221,7 @@ def _rules(given: argparse.Namespace) -> dict[str, Any]:
 
 def _path(session: Session) -> tuple[object, ...]:
     found = subscriptions.find(session, session.options.subscription)
-    return subscriptions.path(session, "subscriptions", found["subscription_id"])
+    return session.path("subscriptions", found["subscription_id"])
 
 
 def _report(session: Session, found: Json, done: str) -> int:

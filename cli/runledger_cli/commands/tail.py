@@ -34,13 +34,11 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--interval", type=_interval, metavar="SECONDS", default=2.0, help="polling interval (default: 2)"
     )
-    parser.add_argument(
-        "--history", action="store_true", help="print events of the jobs' histories, even if there is an event feed"
-    )
+    parser.add_argument("--history", action="store_true", help="show job history events instead of the event feed")
 
 
 def follow(session: Session) -> int:
-    """The feed, if the deployment has one. Else the newest lines of the jobs' histories."""
+    """Follows the event feed or, if the deployment has none, the job histories."""
     installation = session.installation()
     if not session.options.history:
         path = ("installations", installation, "feed")
@@ -55,7 +53,7 @@ def follow(session: Session) -> int:
 
 
 def _follow_feed(session: Session, path: tuple[object, ...], newest: list[Json]) -> int:
-    """Continues after the last event that was shown; if none is recent enough, after the newest one of the start."""
+    """Continues after the last event that was shown, or after the newest event if none is recent enough."""
     query: dict[str, object] = {"order": "oldest", "limit": LARGEST_PAGE}
     anchor = newest[-1]["id"] if newest else None
     response = session.api.get(*path, **query, since=session.instant(session.options.since))

@@ -81,7 +81,7 @@ def remove(session: Session) -> int:
 
 
 def _change(session: Session, change: Callable[[str], str]) -> str:
-    """Return the secret that was changed."""
+    """Returns the ARN of the secret."""
     secrets = SecretsManager(os.environ)
     secret: str = session.options.secret or secrets.of_stage(session.options.stage)
     secrets.change(secret, change)

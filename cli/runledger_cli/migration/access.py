@@ -1,4 +1,4 @@
-"""The source and the ledger that a command names: found by the stage, with the caller's AWS credentials."""
+"""Finds the source and the ledger that a command needs, with your AWS credentials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 S3 = "s3://"
 WORKERS = 8
-# Longer than the functions wait: here a throttled table may slow things down.
+# Waits longer than the functions do: a throttled table may slow down the command.
 PATIENT = Config(
     connect_timeout=10,
     read_timeout=60,
@@ -44,7 +44,7 @@ class Access:
     selection: Selection
     ledger: Ledger
     retention_days: int
-    identity: str  # of all this: an interrupted import is continued only with the same
+    identity: str  # a hash of the values above: an import resumes only if they are the same
 
     @classmethod
     def of(cls, options: Namespace, environment: Mapping[str, str]) -> Access:
@@ -68,7 +68,7 @@ class Access:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Failures of AWS become one line and the exit code 3."""
+    """Reports an error of AWS on one line, with exit code 3."""
     try:
         yield
     except (UnavailableError, BotoCoreError, ClientError) as failure:
@@ -77,7 +77,7 @@ def translated() -> Iterator[None]:
 
 def _variables(aws: Aws, stage: str) -> dict[str, str]:
     """The environment of webhook intake names the tables and their retention. It contains no secrets."""
-    function = aws.output(f"runledger-{stage}-api", "WebhookIntakeFunction")
+    function = aws.output(stage, "WebhookIntakeFunction")
     try:
         found = aws.client("lambda").get_function_configuration(FunctionName=function)
     except aws.failures as failure:

@@ -1,4 +1,4 @@
-"""Where an interrupted import continues: a file in the user's state folder, removed when the import is complete."""
+"""Stores where an interrupted import continues, in a file that is removed when the import is complete."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_mapping,
         metavar="OLD=NEW",
-        help="treat jobs of installation OLD as jobs of NEW; can be repeated",
+        help="treat jobs of installation OLD as jobs of NEW; may be repeated",
     )
 
 

@@ -1,4 +1,4 @@
-"""Processes groups of objects with several threads, at a limited rate, and reports them in their order."""
+"""Processes groups of objects with several threads, at a limited rate, and reports them in order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAITING_AT_MOST = 4 * WORKERS
 
 @dataclass
 class Rate:
-    """Spreads objects evenly. A pause of the command, such as a slow table, isn't made up for."""
+    """Spreads objects evenly. Lost time, for example because of a slow table, isn't caught up."""
 
     per_second: int
     pause: Callable[[float], None]
@@ -39,14 +39,14 @@ class Rate:
 
 @dataclass
 class Processing(Generic[Result]):
-    """`done` is called once for each group, in the order of keys, and never after a group that is not done."""
+    """Calls `done` once for each group, in key order, and for no group after one that failed."""
 
     work: Callable[[Group], Result]
     done: Callable[[Group, Result], None]
     rate: Rate
 
     def run(self, groups: Iterable[Group]) -> None:
-        """KeyboardInterrupt after Ctrl-C: what has begun by then is completed, and done."""
+        """Raises KeyboardInterrupt after Ctrl-C, once the groups that have started are completed and reported."""
         waiting: deque[tuple[Group, Future[Result]]] = deque()
         with _interruption() as interrupted, ThreadPoolExecutor(max_workers=WORKERS) as pool:
             try:
@@ -74,7 +74,7 @@ class Processing(Generic[Result]):
 
 @contextmanager
 def _interruption() -> Iterator[Event]:
-    """Set by Ctrl-C, which otherwise could separate a finished group from its count. A second Ctrl-C ends at once."""
+    """Set by Ctrl-C, so that every finished group is counted. A second Ctrl-C ends the command at once."""
     interrupted = Event()
     before = signal.getsignal(signal.SIGINT)
 

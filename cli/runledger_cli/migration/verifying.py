@@ -88,7 +88,7 @@ def _report(session: Session, total: Compared) -> None:
         found = [difference.as_json() for difference in total.found]
         screen.document({**counts, "differences": found, "unreadable_objects": unreadable})
         return
-    # Values come from objects: no API client has removed the placeholders of colours from them.
+    # The values come from stored objects, so the API client hasn't removed colour placeholders from them.
     screen.show(printable(difference) for difference in total.found[:LISTED_AT_MOST])
     if len(total.found) > LISTED_AT_MOST:
         screen.show([f"and {len(total.found) - LISTED_AT_MOST} more differences: use --json to list them"])

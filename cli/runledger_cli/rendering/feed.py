@@ -1,4 +1,4 @@
-"""Renders events of the feed."""
+"""Renders feed events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runledger_cli.rendering.style import Style, Tone, tone_of
 
 SHOWN = ("repo_full_name", "workflow_name", "job_name", "environment", "runner_id", "conclusion")
 INCIDENTS = {"job.interrupted", "job.stuck", "approval.refused", "approval.forgotten", "runner.orphaned"}
-POSTED = "api"  # the origin of events that teams post, whose data is their own
+POSTED = "api"  # the origin of custom events, whose data can be any JSON
 TONES = {
     **dict.fromkeys(("job.failed", "run.failed", "head.turned_red", "release.failed"), Tone.BAD),
     "job.started": Tone.BUSY,

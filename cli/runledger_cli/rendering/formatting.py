@@ -27,7 +27,7 @@ def duration(seconds: float | None) -> str:
 
 
 def dollars(amount: float | str | None) -> str:
-    """Cents from a dollar on, up to four decimals below it, and up to six below a cent: most jobs cost less."""
+    """Two decimals from a dollar on, up to four below it, and up to six below a cent: most jobs cost less than that."""
     if amount is None:
         return NOTHING
     value = float(amount)

@@ -1,4 +1,4 @@
-"""Renders heads of branches, environments and the DORA figures."""
+"""Renders branch heads, environments and the DORA figures."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _state(deployment: dict[str, Any] | None) -> Cell:
 
 
 def _rate(per_day: float) -> str:
-    """With two digits if it is below 1: few teams deploy every day, and 0.0 would mean never."""
+    """With two decimals below 1: few teams deploy every day, and 0.0 would mean never."""
     return f"{per_day:.2f}" if 0 < per_day < 1 else f"{per_day:.1f}"
 
 

@@ -1,4 +1,4 @@
-"""Renders a table of jobs. Durations of unfinished jobs count up to now."""
+"""Renders jobs and stuck jobs. Durations of unfinished jobs count up to now."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runledger_cli.rendering import formatting
 from runledger_cli.rendering.style import Style, Tone, tone_of
 from runledger_cli.rendering.tables import Cell, Column, Row, table
 
-COLUMNS = (
+JOBS = (
     Column(title="JOB", right=True),
     Column(title="STATUS"),
     Column(title="REPOSITORY", shrinks=True),
@@ -21,11 +21,34 @@ COLUMNS = (
     Column(title="COST", right=True, optional=4),
     Column(title="RUNNER", shrinks=True, optional=5),
 )
+STUCK = (
+    Column(title="JOB", right=True),
+    Column(title="STUCK IN"),
+    Column(title="FOR", right=True),
+    Column(title="REPOSITORY", shrinks=True),
+    Column(title="NAME", shrinks=True),
+    Column(title="ADVICE", flows=True),
+)
 COMPLETED = "completed"
 
 
 def jobs_table(style: Style, jobs: Sequence[dict[str, Any]]) -> list[str]:
-    return table(style, COLUMNS, [_row(style, job) for job in jobs])
+    return table(style, JOBS, [_row(style, job) for job in jobs])
+
+
+def stuck_table(style: Style, items: Sequence[dict[str, Any]]) -> list[str]:
+    rows = [
+        (
+            each["job"]["job_id"],
+            Cell(each["kind"], Tone.ALARM),
+            formatting.duration(each["seconds"]),
+            each["job"].get("repo_full_name"),
+            name(each["job"]),
+            each.get("advice"),
+        )
+        for each in items
+    ]
+    return table(style, STUCK, rows)
 
 
 def status(job: dict[str, Any]) -> Cell:
@@ -48,7 +71,7 @@ def runner(job: dict[str, Any]) -> str | None:
 
 
 def queued_seconds(style: Style, job: dict[str, Any]) -> float | None:
-    """Time until the job started, or until now, without that of an approval.
+    """Time until the job started, or until now, without the time of its approval.
 
     None for a job that is waiting for an approval, whose approval has no reported time, that never started, or that was
     carried over.

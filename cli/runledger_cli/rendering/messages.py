@@ -1,4 +1,4 @@
-"""Renders subscriptions and messages of notifications."""
+"""Renders subscriptions and notification messages."""
 
 from __future__ import annotations
 

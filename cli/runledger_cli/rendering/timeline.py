@@ -43,9 +43,9 @@ class Moment:
 
 
 def moments(job: dict[str, Any], events: Sequence[dict[str, Any]]) -> list[Moment]:
-    """What the job itself has stands at its own time; the rest at the time of its event.
+    """Steps that the job stores are at their own times, and all others at the times of their events.
 
-    A carried-over job has none of the steps after its creation: those are the original's.
+    A carried-over job has no steps after its creation: they belong to the original job.
     """
     steps = dict(list(STEPS.items())[:2]) if job.get("carried_over") else STEPS
     found = [Moment(at=job[name], name=text) for name, text in steps.items() if job.get(name)]

@@ -1,4 +1,4 @@
-"""The API's entry point: authenticates the caller, resolves the route, and adds the headers of every response."""
+"""The API's entry point: authenticates and authorizes the caller, calls the route, and adds the response headers."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolv
 from runledger.model import times
 from runledger.platform import logs
 
-from runledger_api import openapi, paths, problems, web_pages
+from runledger_api import authorization, openapi, paths, problems, web_pages
 from runledger_api.authentication import Authenticator, Caller
 from runledger_api.errors import ApiError, InvalidParameter, NotFound
 from runledger_api.read_units import ReadUnitMeter
@@ -34,6 +34,7 @@ def build_resolver() -> APIGatewayHttpResolver:
     resolver = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)
     for router in ROUTERS:
         resolver.include_router(router)
+    authorization.check_declarations(resolver)
     problems.register(resolver)
     openapi.serve(resolver)
     web_pages.serve(resolver)
@@ -86,7 +87,7 @@ class Api:
         ends_at = time.monotonic() + READ_TIMEOUT_SECONDS
         return Request(
             caller=caller,
-            is_write=method not in paths.READ_METHODS,
+            is_write=authorization.is_write(method),
             now=times.from_epoch_ms(event["requestContext"]["timeEpoch"]),
             path=path,
             query=event.get("queryStringParameters") or {},
@@ -99,7 +100,8 @@ class Api:
     def _authenticate(self, event: Mapping[str, Any], method: str) -> Caller:
         try:
             caller = self._authenticator.authenticate((event.get("headers") or {}).get("authorization"))
-            caller.require(paths.required_role(method, event["rawPath"]))
+            path = paths.normalised(event["rawPath"])
+            caller.require(authorization.required_role(self._resolver, method, path))
             return caller
         except ApiError as error:
             logs.logger.warning("refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]})
@@ -122,7 +124,7 @@ def _normalised(event: dict[str, Any]) -> dict[str, Any]:
         try:
             body = base64.b64decode(body).decode()
         except ValueError:
-            raise InvalidParameter("body", "should be JSON in UTF-8") from None
+            raise InvalidParameter("body", "must be JSON in UTF-8") from None
     if body:
         _check_numbers(body)
     return {**event, "rawPath": paths.normalised(event["rawPath"]), "body": body, "isBase64Encoded": False}
@@ -135,7 +137,7 @@ def _check_numbers(body: str) -> None:
     except json.JSONDecodeError:
         pass
     except ValueError:
-        raise InvalidParameter("body", "contains a number that is too long") from None
+        raise InvalidParameter("body", "contains a number with too many digits") from None
 
 
 def _lambda_response(response: Response[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Authentication: bearer tokens, stored as hashes in Secrets Manager, or JWTs of the configured issuer."""
+"""Authentication: bearer tokens, stored as hashes in Secrets Manager, or JWTs from the configured issuer."""
 
 import hashlib
 import hmac
@@ -23,10 +23,10 @@ BEARER = "bearer "
 
 
 class Role(StrEnum):
-    """Each may do what those before it may."""
+    """In ascending order: each role includes the permissions of those before it."""
 
     READER = "reader"
-    PUBLISHER = "publisher"  # of events of the feed
+    PUBLISHER = "publisher"  # posts feed events, and reports builds, packages and versions
     OPERATOR = "operator"
 
 
@@ -35,7 +35,7 @@ RANKS = {role: rank for rank, role in enumerate(Role)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """`id` is unique across tokens and JWTs and identifies who requested a pass; `name` is for display only.
+    """`id` is unique across tokens and JWTs, and is stored with what the caller requests. `name` is for display.
 
     `installations` is None if the caller has access to all of them.
     """

@@ -8,7 +8,7 @@ ApiError
 ├── InvalidParameter    400  with the name of the parameter
 ├── NotAcceptable       406  the file is only available compressed
 ├── Conflict            409  the request doesn't match the current state
-└── TooManyRequests     429  GitHub's rate limit, or the installation's posts of this minute, are used up
+└── TooManyRequests     429  GitHub's rate limit, or a limit of the installation, is reached
 """
 
 from collections.abc import Iterable

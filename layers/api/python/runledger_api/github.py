@@ -31,7 +31,7 @@ class NotRefreshed(UnavailableError):
 
 
 class LimitReached(UnavailableError):
-    """GitHub's rate limit is used up, or the installation's lookups of this minute."""
+    """GitHub's rate limit is reached, or the installation's limit of lookups per minute."""
 
 
 class GitHub:

@@ -1,4 +1,4 @@
-"""Lookups of runs and deployments that the ledger doesn't have: GitHub is asked before the response is 404."""
+"""Looks up runs and deployments on GitHub that the ledger doesn't have, before the API returns 404."""
 
 from typing import Any, TypeVar
 
@@ -14,9 +14,9 @@ Key = TypeVar("Key", RunKey, DeploymentKey)
 
 
 def look_up(cache: Cache[Key], key: Key, repo_full_name: str | None) -> dict[str, Any] | None:
-    """None if GitHub doesn't have it or can't be asked. UnavailableError if GitHub doesn't respond."""
-    can_ask = key.installation_id != NO_INSTALLATION and wiring.github().may_refresh()
-    if repo_full_name is None or not can_ask:
+    """Returns None if GitHub doesn't have it or can't be called. Raises UnavailableError if GitHub doesn't respond."""
+    can_call = key.installation_id != NO_INSTALLATION and wiring.github().may_refresh()
+    if repo_full_name is None or not can_call:
         return None
     try:
         return cache.get(key, repo_full_name)

@@ -1,4 +1,4 @@
-"""JWTs of an identity provider, accepted on every path in addition to tokens.
+"""JWTs from an identity provider, accepted on every path in addition to tokens.
 
 API Gateway's JWT authorizer can't be used: it rejects every request whose bearer token isn't a JWT.
 """

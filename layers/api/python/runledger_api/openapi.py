@@ -16,8 +16,8 @@ from runledger_api.web_pages import accepted_encoding
 
 VERSION = "1"
 ABOUT = (
-    "Where is my GitHub Actions job, and what happened to it? Every list has `limit` and `cursor`. Every response has "
-    "the DynamoDB read units that it consumed in `X-Read-Units`. Every error is an RFC 9457 problem."
+    "Where is my GitHub Actions job, and what happened to it? Every list has `limit` and `cursor`. Every error is an "
+    "RFC 9457 problem. The header `X-Read-Units` is the number of DynamoDB read units that the request consumed."
 )
 CACHE_CONTROL = "public, max-age=300"
 ERRORS = {
@@ -93,7 +93,7 @@ def build(app: APIGatewayHttpResolver) -> dict[str, Any]:
 
 
 def _untitled(value: Any) -> Any:
-    """Without the titles that Pydantic derives from names: they take an eighth of the document."""
+    """Removes the titles that Pydantic derives from names: they are an eighth of the document."""
     if isinstance(value, dict):
         kept = ((name, each) for name, each in value.items() if name != "title" or not isinstance(each, str))
         return {name: _untitled(each) for name, each in kept}
@@ -101,7 +101,7 @@ def _untitled(value: Any) -> Any:
 
 
 def _responses(documented: dict[str, Any], *, is_write: bool) -> dict[str, Any]:
-    """Errors are the same for all operations: each would take 3 KB of an operation's description."""
+    """All operations share the error responses: repeating them would add 3 KB to each operation."""
     successful = {
         status: {**response, "headers": HEADER_REFERENCES}
         for status, response in documented.items()

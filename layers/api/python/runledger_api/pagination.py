@@ -1,4 +1,4 @@
-"""Pages of a list, shared by jobs, events and reconciler passes."""
+"""Pages of a list."""
 
 from typing import Any
 

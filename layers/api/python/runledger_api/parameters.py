@@ -1,7 +1,11 @@
-"""Parameters that several routes share, and parsing of points in time."""
+"""Paths and parameters that several routes share, and the parsing of times.
+
+A required body or parameter is optional for Powertools, which validates a request before the route's middleware runs:
+the API must first return 404 for an installation that the caller can't see. The route then checks it with `required`.
+"""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 from runledger.model import times
@@ -19,6 +23,11 @@ SECONDS = {
     "d": times.SECONDS_PER_DAY,
     "w": 7 * times.SECONDS_PER_DAY,
 }
+INSTALLATION = "/v1/installations/<installation_id>"
+# Ids that Runledger generates: of events, subscriptions and messages.
+GENERATED_ID = r"^[0-9a-f]{32}$"
+EVENT_TYPE = r"^[a-z][a-z0-9_.]{1,99}$"
+DATE = r"^\d{4}-\d{2}-\d{2}$"
 INSTANT = r"^(\d{1,5}[mhdw]|\d{4}-\d{2}-\d{2}.{0,25})$"
 
 InstallationId = Annotated[
@@ -47,7 +56,25 @@ LookupRepo = Annotated[
         description="the repository's owner/name, for a lookup on GitHub if the ledger doesn't have it",
     ),
 ]
+Owner = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100, description="owner of the repository")]
+RepositoryName = Annotated[
+    str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=100, description="name of the repository")
+]
 Attempt = Annotated[int | None, Query(ge=1, le=10_000, description="attempt of the run; defaults to the newest")]
+
+
+Given = TypeVar("Given")
+
+
+def required(name: str, given: Given | None) -> Given:
+    if given is None or given == "":
+        raise InvalidParameter(name, "is missing")
+    return given
+
+
+def check_text(name: str, text: str | None, *, longest: int) -> None:
+    if text is not None and not (0 < len(text) <= longest and text.isprintable()):
+        raise InvalidParameter(name, f"must be printable text of 1 to {longest} characters")
 
 
 def instant(name: str, text: str | None, request: Request) -> str | None:
@@ -60,22 +87,30 @@ def instant(name: str, text: str | None, request: Request) -> str | None:
         found = times.normalised(text.replace(" ", "+") if "T" in text else text)
     except ValueError:
         raise InvalidParameter(name, validation.INSTANT) from None
-    if found >= times.NEVER:  # the days after it can't be computed
-        raise InvalidParameter(name, "should be before the year 9999")
+    if found >= times.NEVER:  # later days can't be computed
+        raise InvalidParameter(name, "must be before the year 9999")
     return found
 
 
 def span(request: Request, since: str | None, until: str | None) -> Span:
     found = Span(since=instant("since", since, request), until=instant("until", until, request))
     if found.since and found.until and found.since >= found.until:
-        raise InvalidParameter("until", "should be after since")
+        raise InvalidParameter("until", "must be after since")
     return found
 
 
+def day_span(day: str) -> Span:
+    """The day in UTC."""
+    try:
+        return Span(since=times.normalised(day), until=times.later(day, seconds=times.SECONDS_PER_DAY))
+    except (ValueError, OverflowError):
+        raise InvalidParameter("day", validation.DAY) from None
+
+
 def measured_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
-    """The range of figures: without `until`, it ends now."""
+    """The range of a statistic. It ends now if there is no `until`."""
     found = span(request, since, until)
     begin, end = found.since or request.now, found.until or request.now
     if begin >= end:
-        raise InvalidParameter("since", "should be in the past")
+        raise InvalidParameter("since", "must be in the past")
     return begin, end

@@ -1,32 +1,16 @@
-"""Paths of requests: the role that a write requires, and parameters with slashes.
+"""Path parameters that contain slashes, such as package names.
 
-API Gateway decodes the path, but a route parameter is one path segment: what contains a slash is encoded again.
+API Gateway decodes the path, but a route parameter is one path segment. So a value with a slash is encoded again.
 """
 
 import re
 from urllib.parse import quote, unquote
 
-from runledger_api.authentication import Role
-
-# Publishers post events and acknowledge what they have read, and report builds, packages and versions. Every other
-# write is for operators.
-PUBLISHED = {
-    "POST": re.compile(r"/v1/installations/\d+/feed(/|$)"),
-    "PUT": re.compile(r"/v1/installations/\d+/(builds|packages)/"),
-}
-READ_METHODS = ("GET", "HEAD", "OPTIONS")
 # A task ARN contains slashes.
 RUNNER = re.compile(r"(/admin/orphans/)(.+)(/cleanup)")
 # The name of a package may contain slashes; its version can't.
 PACKAGE = re.compile(r"(/v1/installations/\d+/)(builds|packages|releases)/(.+)")
 SCOPE, ENCODED_SLASH, VERSIONS = "@", "%2f", "versions"
-
-
-def required_role(method: str, path: str) -> Role:
-    if method in READ_METHODS:
-        return Role.READER
-    by_publishers = PUBLISHED.get(method)
-    return Role.PUBLISHER if by_publishers and by_publishers.match(path) else Role.OPERATOR
 
 
 def normalised(path: str) -> str:
@@ -39,10 +23,10 @@ def normalised(path: str) -> str:
 
 
 def _segments_of_name(kind: str, segments: list[str]) -> int:
-    """How many segments at the beginning are the name. At least one.
+    """The number of leading segments that form the name, at least one.
 
-    Only a list of builds is ambiguous, if the name has no scope but a slash: its last segment is read as a version. A
-    slash that is encoded twice is still encoded here, and part of the name.
+    Only the path of a list of builds is ambiguous: if a name without a scope contains a slash, its last segment is read
+    as the version. A slash that was encoded twice is still encoded here, so it is part of the name.
     """
     if ENCODED_SLASH in segments[0].lower():
         return 1

@@ -1,8 +1,9 @@
-"""Maps every exception to a response with RFC 9457 problem details."""
+"""Turns every exception into a response with RFC 9457 problem details. Routes don't translate exceptions themselves."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -10,7 +11,8 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import Contradiction, Malformed, NotYours, TooLarge, UnavailableError
+from runledger.notifications.administration import Contended, NotPossible, TooManyMessages
 from runledger.platform import logs
 
 from runledger_api.errors import (
@@ -38,7 +40,18 @@ STATUSES = {
     TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
 }
 
-# Errors of other layers; the first match applies.
+# Errors of the domain that the caller can act on.
+DOMAIN_ERRORS: dict[type[Exception], Callable[[Any], ApiError]] = {
+    Malformed: lambda error: InvalidParameter(error.field, error.problem),
+    TooLarge: lambda error: InvalidParameter("data", str(error).removeprefix("data ")),
+    NotYours: lambda error: Forbidden(str(error)),
+    Contradiction: lambda error: Conflict(f"{error}: report a new version"),
+    NotPossible: lambda error: Conflict(str(error)),
+    Contended: lambda _: Conflict("The subscription was changed at the same time: read it again"),
+    TooManyMessages: lambda error: TooManyRequests(str(error)),
+}
+
+# Other errors; the first match applies.
 OTHER_ERRORS: dict[type[Exception], tuple[HTTPStatus, str]] = {
     NotFoundError: (HTTPStatus.NOT_FOUND, "This path doesn't exist: see /openapi.json for all paths"),
     RequestUnsupportedContentType: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Send the body as application/json"),
@@ -51,6 +64,8 @@ Errors = Sequence[Mapping[str, str]]
 
 def to_response(error: Exception) -> Response[str]:
     """The response describes only errors that the caller can act on; the details of all others are only in the log."""
+    if to_api_error := DOMAIN_ERRORS.get(type(error)):
+        error = to_api_error(error)
     if isinstance(error, ApiError):
         return _api_error(error)
     if isinstance(error, RequestValidationError):

@@ -10,13 +10,13 @@ from runledger.queries import urls
 from runledger.queries.usage import Usage, machine_end
 
 
-def checked(value: object) -> Any:
-    """`Any` for mypy: pydantic validates every response against its route's return annotation."""
+def untyped(value: object) -> Any:
+    """The value as `Any`: pydantic, not mypy, checks it against the return annotation of the route."""
     return value
 
 
 def job_body(job: Mapping[str, Any]) -> Any:
-    """The table has `was_interrupted` only if it is true, because an attribute that every job has costs writes."""
+    """The table has `was_interrupted` only if it is true, because storing it for every job would cost writes."""
     derived: dict[str, Any] = {}
     if url := urls.run_page(job.get("job_html_url"), job.get("run_id")):
         derived["github_run_url"] = url

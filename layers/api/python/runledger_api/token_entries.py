@@ -1,4 +1,4 @@
-"""Entries of the tokens' secret: `{"name", "role", "sha256", "installations"}`, all four required.
+"""Entries of the secret with the API tokens: `{"name", "role", "sha256", "installations"}`, all four required.
 
 An invalid entry is ignored, because its intent would be a guess: a mistyped `installations` must never grant access to
 all of them. The other entries keep working.

@@ -46,14 +46,15 @@ from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
 
-# Of builds, packages and versions, for each installation: the 500 variants of a build may complete at once.
+# The limit for reports of builds, packages and versions in an installation. The 500 variants of a build may complete
+# at once.
 REPORTS_PER_MINUTE = 2000
 
 __all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
 
 
 def queue_urls(text: str) -> Mapping[str, str]:
-    """By the name of a queue. Only the first URL is complete, others are names: all of them begin alike."""
+    """By queue name. Only the first value is a complete URL. The others are names: all URLs begin alike."""
     found: Mapping[str, str] = json.loads(text)
     begin = next(iter(found.values()), "").rpartition("/")[0]
     return {name: value if "/" in value else f"{begin}/{value}" for name, value in found.items()}
@@ -132,7 +133,7 @@ class Feed:
 
 @cache
 def feed() -> Feed | None:
-    """None if this deployment has none."""
+    """None if the event feed is turned off."""
     queue = feeds.queue()
     if queue is None:
         return None
@@ -147,7 +148,7 @@ class Notifications:
 
 @cache
 def notifications() -> Notifications | None:
-    """None if this deployment has none."""
+    """None if notifications are turned off."""
     if not notifications_wiring.is_on():
         return None
     return Notifications(administration=notifications_wiring.administration(), messages=notifications_wiring.messages())
@@ -166,7 +167,7 @@ class Releases:
 
 @cache
 def releases() -> Releases | None:
-    """None if this deployment has none."""
+    """None if heads and releases are turned off."""
     publications = PublicationQueueSettings.from_environment().release_inputs_queue
     if not publications:
         return None

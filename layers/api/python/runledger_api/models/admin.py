@@ -53,7 +53,7 @@ Pass = TypedDict(
         "pass": str,
         "status": Literal["requested", "running", "finished", "failed"],
         "outcome": NotRequired[Literal["success", "errors", "unfinished"]],
-        # Of a cleanup, as a sentence.
+        # The result of a cleanup, as a sentence.
         "result": NotRequired[str],
         "requested_by": NotRequired[str],
         "requested_at": NotRequired[str],

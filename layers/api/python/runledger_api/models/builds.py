@@ -5,14 +5,14 @@ from typing import Literal, NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-# A misspelt field is an error: a total that is silently ignored would give a wrong progress.
+# A misspelt field is an error: without its total, a build would show a wrong progress.
 STRICT = ConfigDict(extra="forbid")
 BuildStatus = Literal["building", "completed", "failed"]
 
 
 @with_config(STRICT)
 class ReportedArtifact(TypedDict):
-    """`url` is an https address, `sha256` its fingerprint in hexadecimal digits, and `size` is in bytes."""
+    """`url` is an https URL, `sha256` the fingerprint in hexadecimal digits, and `size` is in bytes."""
 
     name: str
     url: NotRequired[str]
@@ -22,9 +22,9 @@ class ReportedArtifact(TypedDict):
 
 @with_config(STRICT)
 class BuildReport(TypedDict):
-    """One variant of a build. `variants` is how many the build has.
+    """One variant of a build. `variants` is the number of variants of the build.
 
-    Until a report has `variants`, the progress is unknown, except that the variant `default` is the whole build.
+    Until a report has `variants`, the progress is unknown. The variant `default` is a whole build and needs no number.
     """
 
     environment: str
@@ -103,7 +103,7 @@ class BuildDetails(Build):
 
 
 class File(TypedDict):
-    """An artifact with this fingerprint; `package` is that of its build."""
+    """An artifact with this fingerprint, and the build that it belongs to."""
 
     package: str
     version: str

@@ -1,4 +1,4 @@
-"""Environments: what is deployed, what was before, and the DORA figures of the deployments."""
+"""Environments: their current and earlier deployments, and the DORA figures."""
 
 from typing import Literal, NotRequired
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class EnvironmentDeployment(TypedDict):
-    """Each time is the last one at which GitHub reported that state."""
+    """Each time is when GitHub last reported that state."""
 
     deployment_id: int
     head_sha: NotRequired[str]
@@ -22,10 +22,10 @@ class EnvironmentDeployment(TypedDict):
 
 
 class Environment(TypedDict):
-    """`current` is the deployment that succeeded last, and `since` when. `latest` is the newest one in any state.
+    """`current` is the last deployment that succeeded, at `since`. `latest` is the newest one in any state.
 
     `is_active` is false if GitHub has since reported `current` as inactive. `is_rollback` is whether its commit was
-    deployed before, with another one in between.
+    already deployed before, and then replaced by another one.
     """
 
     repo_full_name: str
@@ -68,7 +68,7 @@ class DoraPoint(TypedDict):
 
 
 class DoraFigures(TypedDict):
-    """docs/definitions.md defines each figure. Null is unknown."""
+    """docs/definitions.md defines each figure. Null means unknown."""
 
     repo_full_name: str
     environment: str

@@ -36,14 +36,14 @@ class CloudEvents(TypedDict):
 
 
 class NextEvents(TypedDict):
-    """The events after the consumer's position, oldest first. `more` is whether there are others after them."""
+    """The events after the consumer's position, oldest first. `more` is whether others follow."""
 
     items: list[CloudEvent]
     more: bool
 
 
 class PostedEvent(TypedDict):
-    """A custom event; the fields have the names of CloudEvents."""
+    """A custom event. The field names are those of CloudEvents."""
 
     type: str
     data: NotRequired[Any]

@@ -1,4 +1,4 @@
-"""Heads of branches: whether their workflows are green, and the runs of their newest commits."""
+"""Branch heads: whether their workflows are green, and the runs of their newest commits."""
 
 from typing import Literal, NotRequired
 
@@ -21,7 +21,7 @@ class HeadRun(TypedDict):
 
 
 class WorkflowHead(TypedDict):
-    """Of one workflow on one branch. `state` is that of the newest run that succeeded or failed, `none` without one.
+    """One workflow on one branch. `state` is the result of the newest run that succeeded or failed, or `none`.
 
     `since` is when the first run of the current streak completed.
     """

@@ -6,14 +6,14 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 Kind = Literal["webhook", "slack", "ntfy", "sns", "eventbridge", "relaunch"]
-# A misplaced field is an error: a secret that is silently ignored would be a surprise.
+# A misplaced field is an error: a misplaced secret must not be silently ignored.
 STRICT = ConfigDict(extra="forbid")
 MessageStatus = Literal["created", "queued", "processing", "completed", "failed"]
 
 
 @with_config(STRICT)
 class ScheduleBody(TypedDict):
-    """At a full hour, `daily` or `weekly`; `text` is that of the content `reminder`."""
+    """Daily or weekly, at a full hour. `text` is required for the content `reminder`, and not allowed otherwise."""
 
     every: Literal["daily", "weekly"]
     hour: int
@@ -42,7 +42,7 @@ class NewSubscription(TypedDict):
 
 @with_config(STRICT)
 class SubscriptionChanges(TypedDict):
-    """What isn't given stays as it is. Null removes a limit or a schedule."""
+    """Fields that you omit don't change. Null removes a limit or a schedule."""
 
     name: NotRequired[str]
     config: NotRequired[dict[str, Any]]
@@ -56,9 +56,9 @@ class SubscriptionChanges(TypedDict):
 
 
 class Health(TypedDict):
-    """Of a receiver. `failures` are those in a row. While it is `paused`, messages wait until `paused_until`.
+    """The health of a receiver, `unknown` until the first attempt. `failures` counts consecutive failures.
 
-    `unknown` until the first attempt.
+    While the receiver is `paused`, messages wait until `paused_until`.
     """
 
     status: Literal["unknown", "healthy", "slow", "failing", "paused"]
@@ -70,7 +70,7 @@ class Health(TypedDict):
 
 
 class Subscription(TypedDict):
-    """`has_secret` is whether it has one; secrets are never returned, except once by the request that generated it."""
+    """`has_secret` is whether it has a secret. Only the request that generates a `secret` returns it."""
 
     subscription_id: str
     name: str
@@ -94,7 +94,7 @@ class Subscription(TypedDict):
 
 
 class Subscriptions(TypedDict):
-    """All of them: an installation has 100 at most."""
+    """All subscriptions: an installation has at most 100."""
 
     items: list[Subscription]
     next_cursor: None
@@ -102,15 +102,15 @@ class Subscriptions(TypedDict):
 
 @with_config(STRICT)
 class NewSecret(TypedDict):
-    """Without `secret`, one is generated, for the channel `webhook` only."""
+    """Without `secret`, one is generated. Only the channel `webhook` supports that."""
 
     secret: NotRequired[str]
 
 
 class Message(TypedDict):
-    """`payload` is the CloudEvent that is sent; it isn't in lists. `title` is its title or first line, shortened.
+    """`payload` is the CloudEvent that is sent; lists omit it. `title` is its title or first line, shortened.
 
-    A failed message that was sent again has the id of the new one in `resent_as`, which has `resent_from`.
+    If a failed message was sent again, `resent_as` is the id of the new message, and its `resent_from` is this one.
     """
 
     message_id: str
@@ -160,8 +160,10 @@ class PostedMessages(TypedDict):
 
 
 class NotificationsSummary(TypedDict):
-    """Messages that were created within `since` by their status now; `success_rate` is of those that have ended, in
-    percent. `oldest_waiting_at` is when the oldest message was created that hasn't ended.
+    """The number of messages created since `since`, by current status.
+
+    `success_rate` is the percentage of finished messages that completed. `oldest_waiting_at` is the creation time of
+    the oldest unfinished message.
     """
 
     since: str

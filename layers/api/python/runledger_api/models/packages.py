@@ -14,7 +14,7 @@ PublishedBy = Literal["registry_package", "release", "tag", "api"]
 class PackageReport(TypedDict):
     """`workflow` is the file name or id of the workflow that rebuilds the package, on the branch or tag `ref`.
 
-    `dependencies` are names of packages and npm's ranges of versions.
+    `dependencies` maps package names to npm version ranges.
     """
 
     repo_full_name: str
@@ -54,7 +54,7 @@ class Dependent(TypedDict):
 
 
 class PackageHead(TypedDict):
-    """The newest complete build in an environment, and those before it. While there is none, `version` is absent."""
+    """The newest complete build in an environment, and earlier versions. Without one, `version` is absent."""
 
     environment: str
     version: NotRequired[str]
@@ -111,7 +111,7 @@ RebuildStatus = Literal[
 
 
 class Rebuild(TypedDict):
-    """Of a dependent. `unknown`: GitHub may have received the dispatch, which is never repeated."""
+    """The rebuild of a dependent. `unknown` means that GitHub may have received the dispatch, which isn't repeated."""
 
     name: str
     range: str

@@ -41,7 +41,7 @@ class RunWithJobs(TypedDict):
 
 
 class Found(TypedDict):
-    """The job that a URL identifies, or else the run."""
+    """The job or run that a URL identifies."""
 
     installation_id: int
     run_id: int | None

@@ -16,7 +16,7 @@ class Percentiles(TypedDict):
 
 
 class Spot(TypedDict):
-    """`share` is of jobs that ran on a machine whose lifecycle is known. Savings are null if no price is known."""
+    """`share` covers jobs whose machine's lifecycle is known. Savings are null if no price is known."""
 
     share: float | None
     savings_in_dollars: float | None
@@ -25,8 +25,8 @@ class Spot(TypedDict):
 class Point(TypedDict):
     """The hour or day, in UTC, that begins at `start`.
 
-    `jobs` were created in it. `completed`, `succeeded`, `failed` and the percentiles are about jobs that completed in
-    it. The cost is that of the jobs' machines in that time.
+    `jobs` counts jobs created in it. `completed`, `succeeded`, `failed` and the percentiles cover jobs that completed
+    in it. The cost is what the jobs' machines cost in that time.
     """
 
     start: str
@@ -59,10 +59,10 @@ class CostlyJob(TypedDict):
 
 
 class Statistics(TypedDict):
-    """`jobs` were created in the range. `by_status` counts open jobs now, and jobs that completed in the range.
+    """`jobs` counts jobs created in the range. `by_status` counts open jobs now, and jobs that completed in the range.
 
-    Rates, percentiles, savings and interruptions are about jobs that completed in the range. `success_rate` is
-    `succeeded` / (`succeeded` + `failed`). Cost and machine time are those in the range. The cost is null if no price
+    Rates, percentiles, savings and interruptions cover jobs that completed in the range. `success_rate` is
+    `succeeded` / (`succeeded` + `failed`). Cost and machine time cover the range. The cost is null if no price
     is known, and `unpriced_seconds` is the machine time without a price.
     """
 
@@ -88,7 +88,7 @@ class Statistics(TypedDict):
 
 
 class Pool(TypedDict):
-    """`jobs` completed in the range; cost and machine time are those in the range. The runner counts are current."""
+    """`jobs` counts jobs that completed in the range. Cost and machine time cover it too. Runner counts are current."""
 
     pool_name: str
     instance_type: NotRequired[str]

@@ -6,6 +6,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Path
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
 from runledger_api import wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.models.admin import DeadLetterQueues, Redelivery
 from runledger_api.request import current_request
 
@@ -25,8 +27,10 @@ DeliveryId = Annotated[
     tags=["admin"],
     operation_id="redeliverWebhook",
     summary="Have GitHub redeliver a webhook of the App",
+    description="Requires the role operator, for all installations.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def redeliver(delivery_id: DeliveryId) -> Redelivery:
     current_request(router).caller.require_all_installations()
     return {"delivery_ids": [wiring.github().redeliver(delivery_id)]}

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model.errors import Contradiction
 from runledger.model.packages import BuildKey
 from runledger.releases import names
 from runledger.releases.build_reports import MOST_VARIANTS, BuildReport, build_report
@@ -16,31 +15,23 @@ from runledger.tables.builds import COMPLETED, FAILED
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
-from runledger_api.errors import Conflict, InvalidParameter, NotFound
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
+from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.features import require_releases
 from runledger_api.models.builds import Build, BuildDetails, Builds, Files
 from runledger_api.models.builds import BuildReport as BuildReportBody
+from runledger_api.package_requests import PackageName, VersionName, count_report, package_name, version_name
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit
+from runledger_api.parameters import INSTALLATION, Cursor, InstallationId, Limit, required
 from runledger_api.request import current_request
-from runledger_api.responses import checked
-from runledger_api.routes.heads import releases
-from runledger_api.routes.packages import (
-    PackageName,
-    VersionName,
-    allow_report,
-    explained,
-    package_name,
-    required,
-    version_name,
-)
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
-INSTALLATION = "/v1/installations/<installation_id>"
 BUILDS = f"{INSTALLATION}/builds/<package>"
 MOST_EVENTS = 200
-# Of all variants of a build, whose names are on one item of up to 400 KB.
-MOST_BYTES = 200_000
-# Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
+# The limit for the names of all variants of a build. They are in one DynamoDB item, which has at most 400 KB.
+MOST_VARIANT_BYTES = 200_000
 EnvironmentName = Annotated[
     str | None, Query(max_length=names.LONGEST_TEXT, description="name of the environment; required")
 ]
@@ -52,25 +43,22 @@ Sha256 = Annotated[str, Path(pattern=r"^[0-9A-Fa-f]{64}$", description="SHA-256 
     tags=["releases"],
     operation_id="putBuild",
     summary="Report a variant of a build: started, completed or failed",
-    description="Requires the role publisher. Each variant is counted once, however often and in whichever order it is "
-    "reported; `completed` is final, and so are its artifacts: others are refused with 409.",
+    description="Requires the role publisher. Each variant is counted once, however often and in whatever order it is "
+    "reported. `completed` is final, and so are its artifacts: a report with other artifacts gets 409.",
 )
+@requires(Role.PUBLISHER)
 def put_build(
     installation_id: InstallationId,
     package: PackageName,
     version: VersionName,
     body: Annotated[BuildReportBody | None, Body()] = None,
 ) -> Build:
-    found, request = releases(), current_request(router)
-    with explained():
-        report = build_report(package_name(package), version_name(version), required(body))
+    found, request = require_releases(), current_request(router)
+    report = build_report(package_name(package), version_name(version), dict(required("body", body)))
     _check_room(installation_id, report)
-    allow_report(installation_id, entries=len(report.artifacts))
+    count_report(router, installation_id, entries=len(report.artifacts))
     builds = ReportedBuilds(table=found.builds, now=lambda: request.now)
-    try:
-        return checked(builds.report(installation_id, report))
-    except Contradiction as final:
-        raise Conflict(f"{final}: report a new version") from None
+    return untyped(builds.report(installation_id, report))
 
 
 @router.get(
@@ -87,7 +75,7 @@ def builds(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Builds:
-    table, name = releases().builds, package_name(package)
+    table, name = require_releases().builds, package_name(package)
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.page(installation_id, name, _environment(environment), limit=limit, start=paginator.start)
     return paginator.page([shown(from_attributes(item)) for item in found.items], found.next_key)
@@ -102,13 +90,13 @@ def builds(
 def build(
     installation_id: InstallationId, package: PackageName, version: VersionName, environment: EnvironmentName = None
 ) -> BuildDetails:
-    table = releases().builds
+    table = require_releases().builds
     key = BuildKey(installation_id, package_name(package), _environment(environment), version_name(version))
     found = table.get(key)
     if found is None:
         raise NotFound(f"No build of {key.name} {key.version} for {key.environment} was found")
     variants = [{"artifacts": [], **each} for each in table.variants(key, limit=MOST_VARIANTS)]
-    return checked({**shown(found), "variants": variants, "events": table.events(key, limit=MOST_EVENTS)})
+    return untyped({**shown(found), "variants": variants, "events": table.events(key, limit=MOST_EVENTS)})
 
 
 @router.get(
@@ -118,27 +106,24 @@ def build(
     summary="Artifacts with this fingerprint, and the builds that they belong to",
 )
 def files(installation_id: InstallationId, sha256: Sha256, limit: Limit = 50, cursor: Cursor = None) -> Files:
-    table = releases().builds
+    table = require_releases().builds
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.files(installation_id, sha256.lower(), limit=limit, start=paginator.start)
     return paginator.page([from_attributes(item) for item in found.items], found.next_key)
 
 
 def _environment(given: str | None) -> str:
-    if not given:
-        raise InvalidParameter("environment", "is missing")
-    with explained():
-        return names.text(given, field="environment")
+    return names.text(required("environment", given), field="environment")
 
 
 def _check_room(installation_id: int, report: BuildReport) -> None:
     """Publishers choose the names of variants, so a mistake could add any number of them."""
     key = BuildKey(installation_id, report.name, report.environment, report.version)
-    stored: Mapping[str, Any] = releases().builds.get(key) or {}
+    stored: Mapping[str, Any] = require_releases().builds.get(key) or {}
     known = {*stored.get(COMPLETED, ()), *stored.get(FAILED, ()), report.variant}
     if len(known) > MOST_VARIANTS:
         raise InvalidParameter("variant", f"exceeds the limit of {MOST_VARIANTS:,} variants in a build")
-    if sum(len(each.encode()) for each in known) > MOST_BYTES:
+    if sum(len(each.encode()) for each in known) > MOST_VARIANT_BYTES:
         raise InvalidParameter(
-            "variant", f"is too long: the variants of a build can have {MOST_BYTES:,} bytes together"
+            "variant", f"is too long: the names of all variants of a build can have {MOST_VARIANT_BYTES:,} bytes"
         )

@@ -8,14 +8,14 @@ from runledger_api import wiring
 from runledger_api.errors import NotFound
 from runledger_api.github_lookups import look_up
 from runledger_api.models.runs import Deployment
-from runledger_api.parameters import DeploymentId, InstallationId, LookupRepo
-from runledger_api.responses import checked
+from runledger_api.parameters import INSTALLATION, DeploymentId, InstallationId, LookupRepo
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 
 
 @router.get(
-    "/v1/installations/<installation_id>/deployments/<deployment_id>",
+    f"{INSTALLATION}/deployments/<deployment_id>",
     tags=["approvals"],
     operation_id="getDeployment",
     summary="A deployment and its approval",
@@ -33,4 +33,4 @@ def deployment(installation_id: InstallationId, deployment_id: DeploymentId, rep
         found = wiring.deployment_cache().get(key, found["repo_full_name"])
     if not found:
         raise NotFound(f"Deployment {deployment_id} was not found in installation {installation_id}")
-    return checked({**found, "job_ids": sorted(found.get("job_ids", ()))})
+    return untyped({**found, "job_ids": sorted(found.get("job_ids", ()))})

@@ -1,4 +1,4 @@
-"""Environments: what is deployed where, the deployments before it, and the DORA figures."""
+"""Environments: what is deployed where, their earlier deployments, and the DORA figures."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -14,22 +14,31 @@ from runledger.tables.pages import Item, Key, Page, Span
 
 from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.features import require_releases
 from runledger_api.models.environments import Dora, EnvironmentHistory, Environments
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit, Repo, Since, Until
+from runledger_api.parameters import (
+    INSTALLATION,
+    Cursor,
+    InstallationId,
+    Limit,
+    Owner,
+    Repo,
+    RepositoryName,
+    Since,
+    Until,
+    required,
+)
 from runledger_api.request import Request, current_request
-from runledger_api.responses import checked
-from runledger_api.routes.heads import Owner, RepositoryName, releases
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
-INSTALLATION = "/v1/installations/<installation_id>"
 LONGEST_ENVIRONMENT = 255
 DEFAULT_RANGE = "30d"
-# DynamoDB ends a page at 1 MB in any case. Smaller ones let a reader stop in time.
+# DynamoDB ends a page at 1 MB anyway. Smaller pages let a request stop in time.
 PAGE = 500
 HasTime = Callable[[], bool]
 MEASURED = ("head_sha", "succeeded_at", "failed_at")
-# Required, but optional for the router, so that an installation that the caller can't see is a 404 first.
 EnvironmentName = Annotated[
     str | None, Query(max_length=LONGEST_ENVIRONMENT, description="name of the environment; required")
 ]
@@ -44,7 +53,7 @@ EnvironmentName = Annotated[
 def environments(
     installation_id: InstallationId, repo: Repo = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Environments:
-    table = releases().heads
+    table = require_releases().heads
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.environments(installation_id, repo, limit=limit, start=paginator.start)
     return paginator.page([_body(each) for each in found.items], found.next_key)
@@ -65,17 +74,15 @@ def environment(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> EnvironmentHistory:
-    table, repo = releases().heads, f"{owner}/{repository}"
-    if not environment:
-        raise InvalidParameter("environment", "is missing")
+    table, repo = require_releases().heads, f"{owner}/{repository}"
+    key = EnvironmentKey(installation_id, repo, required("environment", environment))
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
-    key = EnvironmentKey(installation_id, repo, environment)
     head = table.environment(key)
     if head is None:
         raise NotFound(f"No deployment of {repo} to {environment} was found in installation {installation_id}")
     found = table.deployments(key, limit=limit, start=paginator.start)
     page = paginator.page(found.items, found.next_key)
-    return checked({**_body(head), "deployments": page["items"], "next_cursor": page["next_cursor"]})
+    return untyped({**_body(head), "deployments": page["items"], "next_cursor": page["next_cursor"]})
 
 
 @router.get(
@@ -83,8 +90,8 @@ def environment(
     tags=["releases"],
     operation_id="getDora",
     summary="Deployment frequency, lead time, change failure rate and time to restore",
-    description="For production environments: marked as such on GitHub, or named production, prod or live. With "
-    "`environment`, for environments with this name. An age in `since` is shortened to the retention period. "
+    description="Covers production environments: those marked as such on GitHub, or named production, prod or live. "
+    "With `environment`, covers environments with this name. An age in `since` is shortened to the retention period. "
     "docs/definitions.md defines each figure. If `truncated` is true, there were too many deployments to read in time, "
     "and some environments are missing.",
 )
@@ -114,26 +121,27 @@ def figures(
             break
         measured = dora.measure(deployments, since=begin, until=end, bucket=Bucket(bucket))
         items.append({"repo_full_name": each["repo_full_name"], "environment": each["environment"], **measured})
-    return checked({"since": begin, "until": end, "truncated": truncated, "items": items})
+    return untyped({"since": begin, "until": end, "truncated": truncated, "items": items})
 
 
 def _kept_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
-    """An age is shortened to what is kept, so that the default works with every retention."""
-    days = releases().retention_days
+    """An age is shortened to the retention period, so that the default works with every setting."""
+    days = require_releases().retention_days
     kept_since = times.earlier(request.now, seconds=days * times.SECONDS_PER_DAY)
     begin, end = parameters.measured_range(request, since, until)
     if begin < kept_since and not parameters.AGE.fullmatch(since):
-        raise InvalidParameter("since", f"should be within the last {days} days: older deployments are deleted")
+        raise InvalidParameter("since", f"must be within the last {days} days: older deployments are deleted")
     if end <= kept_since:
-        raise InvalidParameter("until", f"should be within the last {days} days: older deployments are deleted")
+        raise InvalidParameter("until", f"must be within the last {days} days: older deployments are deleted")
     return max(begin, kept_since), end
 
 
 def _deployments(environment: Mapping[str, Any], has_time: HasTime) -> tuple[list[Deployed], bool]:
-    """All that are kept: earlier ones show which commits were deployed before the range."""
+    """All stored deployments: those before the range show which commits were deployed earlier."""
     if not has_time():
         return [], True
-    table, key = releases().heads, EnvironmentKey(**{name: environment[name] for name in EnvironmentKey._fields})
+    table = require_releases().heads
+    key = EnvironmentKey(**{name: environment[name] for name in EnvironmentKey._fields})
     found, truncated = _every(lambda start: table.deployments(key, limit=PAGE, start=start), has_time)
     shas = {each["head_sha"] for each in found if "head_sha" in each and "succeeded_at" in each}
     committed_at = table.commits(key.installation_id, key.repo_full_name, shas)
@@ -149,7 +157,7 @@ def _deployments(environment: Mapping[str, Any], has_time: HasTime) -> tuple[lis
 
 
 def _environments(installation_id: int, repo: str | None, start: Key | None) -> Page[Item]:
-    return releases().heads.environments(installation_id, repo, limit=PAGE, start=start)
+    return require_releases().heads.environments(installation_id, repo, limit=PAGE, start=start)
 
 
 def _every(read: Callable[[Key | None], Page[Item]], has_time: HasTime) -> tuple[list[dict[str, Any]], bool]:

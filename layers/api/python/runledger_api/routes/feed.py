@@ -10,7 +10,6 @@ from runledger.feeds import custom_events
 from runledger.feeds.custom_events import Posted
 from runledger.feeds.envelope import envelope
 from runledger.feeds.events import is_kept
-from runledger.model.errors import Malformed, NotYours, TooLarge
 from runledger.platform import logs
 from runledger.tables import schema
 from runledger.tables.feed import Filter, written_at
@@ -18,7 +17,9 @@ from runledger.tables.pages import Span
 
 from runledger_api import parameters, wiring
 from runledger_api.authentication import Role
-from runledger_api.errors import Forbidden, InvalidParameter, NotFound, TooManyRequests
+from runledger_api.authorization import requires
+from runledger_api.errors import InvalidParameter, NotFound, TooManyRequests
+from runledger_api.features import require_feed
 from runledger_api.models.feed import (
     AcceptedEvent,
     Acknowledgement,
@@ -30,22 +31,27 @@ from runledger_api.models.feed import (
     PostedEvent,
 )
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit, Order, Since
+from runledger_api.parameters import (
+    EVENT_TYPE,
+    GENERATED_ID,
+    INSTALLATION,
+    Cursor,
+    InstallationId,
+    Limit,
+    Order,
+    Since,
+    check_text,
+    required,
+)
 from runledger_api.request import current_request
 from runledger_api.validation import FORMATS
-from runledger_api.wiring import Feed
 
 router = APIGatewayHttpRouter()
-FEED = "/v1/installations/<installation_id>/feed"
-TYPE = r"^[a-z][a-z0-9_.]{1,99}$"
-EVENT_ID = r"^[0-9a-f]{32}$"
-EventId = Annotated[str, Path(pattern=EVENT_ID, description="`id` of the event")]
+FEED = f"{INSTALLATION}/feed"
+EventId = Annotated[str, Path(pattern=GENERATED_ID, description="`id` of the event")]
 ConsumerName = Annotated[
     str, Path(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="a name that you choose: letters, digits, - and _")
 ]
-
-# Optional for the router, so that an installation that the caller can't see is a 404 first.
-_MISSING_BODY = InvalidParameter("body", "is missing")
 
 
 @router.get(
@@ -58,17 +64,18 @@ _MISSING_BODY = InvalidParameter("body", "is missing")
 def feed(
     *,
     installation_id: InstallationId,
-    type: Annotated[str | None, Query(pattern=TYPE, description="only events of this type")] = None,  # noqa: A002
+    type: Annotated[str | None, Query(pattern=EVENT_TYPE, description="only events of this type")] = None,  # noqa: A002
     status: Annotated[Literal["received", "retrying", "delivered", "failed"] | None, Query()] = None,
     since: Since = None,
     after: Annotated[
-        str | None, Query(pattern=EVENT_ID, description="only events after the one with this id; with order=oldest")
+        str | None,
+        Query(pattern=GENERATED_ID, description="only events after the one with this id; requires order=oldest"),
     ] = None,
     order: Order = "newest",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> CloudEvents:
-    table = _feed().table
+    table = require_feed().table
     request = current_request(router)
     if after and (order != "oldest" or type or status):
         raise InvalidParameter("after", "requires order=oldest, without type and status")
@@ -90,7 +97,7 @@ def feed(
 
 @router.get(f"{FEED}/consumers", tags=["feed"], operation_id="listConsumers", summary="Consumers and their positions")
 def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> Consumers:
-    table = _feed().table
+    table = require_feed().table
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.consumers(installation_id, limit=limit, start=paginator.start)
     return paginator.page([_consumer(each[schema.SORT], each) for each in found.items], found.next_key)
@@ -104,7 +111,7 @@ def consumers(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor
     description="Reading doesn't move the consumer: acknowledge the last event that you have processed.",
 )
 def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limit = 50) -> NextEvents:
-    table = _feed().table
+    table = require_feed().table
     consumer = table.consumer(installation_id, name) or {}
     found = table.after(installation_id, consumer.get("position"), limit=limit)
     return {"items": [_body(item) for item in found.items], "more": found.next_key is not None}
@@ -114,31 +121,26 @@ def next_events(installation_id: InstallationId, name: ConsumerName, limit: Limi
     f"{FEED}/consumers/<name>/ack",
     tags=["feed"],
     operation_id="acknowledge",
-    summary="Move a consumer behind the last event that it has processed",
-    description="A position never moves back: an older event changes nothing. The caller that sends the first "
-    "acknowledgement owns the consumer; otherwise, only operators can move it.",
+    summary="Advance a consumer past the last event that it has processed",
+    description="Requires the role publisher. A position never moves back: an older event changes nothing. The caller "
+    "that sends the first acknowledgement owns the consumer. Only this caller and operators can move it.",
 )
+@requires(Role.PUBLISHER)
 def acknowledge(
     installation_id: InstallationId, name: ConsumerName, body: Annotated[Acknowledgement | None, Body()] = None
 ) -> Consumer:
-    table = _feed().table
-    if body is None:
-        raise _MISSING_BODY
-    if not re.fullmatch(EVENT_ID, body["id"]):
+    table, event_id = require_feed().table, required("body", body)["id"]
+    if not re.fullmatch(GENERATED_ID, event_id):
         raise InvalidParameter("id", FORMATS["event_id"])
-    position, request = _position(installation_id, body["id"]), current_request(router)
-    caller = request.caller
-    try:
-        done = table.acknowledge(
-            installation_id,
-            name,
-            position,
-            at=request.now,
-            caller_id=caller.id,
-            for_others=caller.role == Role.OPERATOR,
-        )
-    except NotYours as not_yours:
-        raise Forbidden(str(not_yours)) from None
+    position, request = _position(installation_id, event_id), current_request(router)
+    done = table.acknowledge(
+        installation_id,
+        name,
+        position,
+        at=request.now,
+        caller_id=request.caller.id,
+        for_others=request.caller.role == Role.OPERATOR,
+    )
     if done.moved:
         _log_move(installation_id, name, before=done.moved_from, after=position)
     return _consumer(name, done.consumer)
@@ -151,8 +153,9 @@ def acknowledge(
     summary="Remove a consumer, with its position and its owner",
     description="Requires the role operator. A new consumer with this name starts with the oldest event in the feed.",
 )
+@requires(Role.OPERATOR)
 def remove_consumer(installation_id: InstallationId, name: ConsumerName) -> Consumer:
-    removed = _feed().table.remove_consumer(installation_id, name)
+    removed = require_feed().table.remove_consumer(installation_id, name)
     if removed is None:
         raise NotFound(f"Consumer {name} was not found: it has acknowledged nothing, or was removed")
     _log_move(installation_id, name, before=removed["position"], after=None)
@@ -161,11 +164,11 @@ def remove_consumer(installation_id: InstallationId, name: ConsumerName) -> Cons
 
 @router.get(f"{FEED}/<event_id>", tags=["feed"], operation_id="getFeedEvent", summary="One event, with its data")
 def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
-    table = _feed().table
+    table = require_feed().table
     found = table.get(installation_id, event_id)
     if found is None:
         raise _not_found(event_id)
-    payload = _feed().payloads.get(found["payload_key"]) if "payload_key" in found else None
+    payload = require_feed().payloads.get(found["payload_key"]) if "payload_key" in found else None
     return _body(found, payload)
 
 
@@ -177,54 +180,36 @@ def event(installation_id: InstallationId, event_id: EventId) -> CloudEvent:
     description="Requires the role publisher. Post it again with the same `id` and token if there was no response.",
     status_code=202,
 )
+@requires(Role.PUBLISHER)
 def post(installation_id: InstallationId, body: Annotated[PostedEvent | None, Body()] = None) -> AcceptedEvent:
-    queue, request = _feed().queue, current_request(router)
-    if body is None:
-        raise _MISSING_BODY
-    _check_text("id", body.get("id"), custom_events.LONGEST_ID)
-    _check_text("subject", body.get("subject"), custom_events.LONGEST_SUBJECT)
-    try:
-        posted = custom_events.custom_event(
-            Posted(
-                event_type=body["type"],
-                data=body.get("data", {}),
-                client_id=body.get("id"),
-                occurred_at=body.get("time"),
-                subject=body.get("subject"),
-            ),
-            installation_id=installation_id,
-            caller_id=request.caller.id,
-            now=request.now,
-            source_ip=request.source_ip,
-            correlation_id=request.id,
-        )
-    except Malformed as malformed:
-        raise InvalidParameter(malformed.field, malformed.problem) from None
-    except TooLarge as too_large:
-        raise InvalidParameter("data", str(too_large).removeprefix("data ")) from None
+    queue, request, given = require_feed().queue, current_request(router), required("body", body)
+    check_text("id", given.get("id"), longest=custom_events.LONGEST_ID)
+    check_text("subject", given.get("subject"), longest=custom_events.LONGEST_SUBJECT)
+    posted = custom_events.custom_event(
+        Posted(
+            event_type=given["type"],
+            data=given.get("data", {}),
+            client_id=given.get("id"),
+            occurred_at=given.get("time"),
+            subject=given.get("subject"),
+        ),
+        installation_id=installation_id,
+        caller_id=request.caller.id,
+        now=request.now,
+        source_ip=request.source_ip,
+        correlation_id=request.id,
+    )
     if not is_kept(posted.event_type, queue.types):
-        raise InvalidParameter("type", "isn't kept by this deployment: see its setting feed_types")
-    if not _feed().posts.count(installation_id, at=request.now):
-        most = _feed().posts.most_per_minute
+        raise InvalidParameter("type", "isn't stored by this deployment: see the setting feed_types")
+    if not require_feed().posts.count(installation_id, at=request.now):
+        most = require_feed().posts.most_per_minute
         raise TooManyRequests(f"This installation has reached its limit of {most} posts a minute: try again later")
     queue.send([posted])
     return {"id": posted.event_id}
 
 
-def _check_text(name: str, text: str | None, longest: int) -> None:
-    if text is not None and not (0 < len(text) <= longest and text.isprintable()):
-        raise InvalidParameter(name, f"should be printable text of 1 to {longest} characters")
-
-
-def _feed() -> Feed:
-    found = wiring.feed()
-    if found is None:
-        raise NotFound("This deployment has no event feed: the setting feeds turns it on")
-    return found
-
-
 def _position(installation_id: int, event_id: str) -> str:
-    table = _feed().table
+    table = require_feed().table
     position = table.position_of(installation_id, event_id)
     if position is None or not table.exists(installation_id, position):
         raise _not_found(event_id)
@@ -232,7 +217,7 @@ def _position(installation_id: int, event_id: str) -> str:
 
 
 def _log_move(installation_id: int, name: str, *, before: str | None, after: str | None) -> None:
-    """Beside the line `admin action`, which has the caller."""
+    """In addition to the line `admin action`, which contains the caller."""
     about = {"installation_id": installation_id, "consumer": name, "position_before": before, "position": after}
     logs.logger.info("consumer moved", extra=about)
 

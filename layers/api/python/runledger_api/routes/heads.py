@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Path, Query
+from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.releases import HeadKey
 from runledger.tables import release_keys, schema
@@ -11,24 +11,20 @@ from runledger.tables.pages import Item, Key, Page, Span
 
 from runledger_api import wiring
 from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.features import require_releases
 from runledger_api.models.heads import BranchHeads, Heads
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit, Repo
+from runledger_api.parameters import INSTALLATION, Cursor, InstallationId, Limit, Owner, Repo, RepositoryName
 from runledger_api.request import current_request
-from runledger_api.responses import checked
-from runledger_api.wiring import Releases
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
-HEADS = "/v1/installations/<installation_id>/heads"
+HEADS = f"{INSTALLATION}/heads"
 LONGEST_BRANCH = 250
-# A repository has a few workflows on a branch; each is a query.
+# A branch has a few workflows, and each takes a query.
 MOST_WORKFLOWS = 100
-# A workflow may have several runs of a commit: of a schedule, or of several triggers.
+# A workflow may run several times for a commit: on a schedule, or for several triggers.
 RUNS_FOR_EACH_COMMIT = 3
-Owner = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=100, description="owner of the repository")]
-RepositoryName = Annotated[
-    str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=100, description="name of the repository")
-]
 Branch = Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="defaults to the default branch")]
 Commits = Annotated[int, Query(ge=1, le=50, description="maximum number of commits")]
 
@@ -45,12 +41,14 @@ def heads(
     *,
     installation_id: InstallationId,
     repo: Repo = None,
-    branch: Annotated[str | None, Query(max_length=LONGEST_BRANCH, description="only this branch; with repo")] = None,
-    all_branches: Annotated[bool, Query(description="all branches of the repository; with repo")] = False,
+    branch: Annotated[
+        str | None, Query(max_length=LONGEST_BRANCH, description="only this branch; requires repo")
+    ] = None,
+    all_branches: Annotated[bool, Query(description="all branches of the repository; requires repo")] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Heads:
-    table = releases().heads
+    table = require_releases().heads
     for name, given in (("branch", branch), ("all_branches", all_branches)):
         if given and not repo:
             raise InvalidParameter(name, "requires repo")
@@ -81,7 +79,7 @@ def branch_heads(
     branch: Branch = None,
     limit: Commits = 20,
 ) -> BranchHeads:
-    table, request, repo = releases().heads, current_request(router), f"{owner}/{repository}"
+    table, request, repo = require_releases().heads, current_request(router), f"{owner}/{repository}"
     found = _of_branch(installation_id, repo, branch)
     if not found:
         which = f"branch {branch} of {repo}" if branch else repo
@@ -93,7 +91,7 @@ def branch_heads(
             break
         newest = table.runs(_key(head), limit=limit * RUNS_FOR_EACH_COMMIT).items
         runs += [{**each, "workflow_id": head["workflow_id"]} for each in newest if "head_sha" in each]
-    return checked(
+    return untyped(
         {
             "repo_full_name": repo,
             "branch": found[0]["branch"],
@@ -104,16 +102,9 @@ def branch_heads(
     )
 
 
-def releases() -> Releases:
-    found = wiring.releases()
-    if found is None:
-        raise NotFound("This deployment has no heads and releases: the setting releases turns them on")
-    return found
-
-
 def _of_branch(installation_id: int, repo: str, branch: str | None) -> list[Mapping[str, Any]]:
-    """Without a branch, the default one."""
-    table = releases().heads
+    """Without `branch`, the heads of the default branch."""
+    table = require_releases().heads
     found = table.default_heads(installation_id, repo, limit=MOST_WORKFLOWS).items
     found = [each for each in found if branch in (None, each["branch"])]
     if branch and not found:
@@ -131,12 +122,12 @@ def _is_of_branches(start: Key, installation_id: int, repo: str) -> bool:
 
 
 def _commits(installation_id: int, repo: str, runs: Iterable[Mapping[str, Any]], *, limit: int) -> list[dict[str, Any]]:
-    """In the order of their newest runs: GitHub's ids grow with time."""
+    """Sorted by their newest runs: GitHub's ids grow with time."""
     by_commit: dict[str, list[Mapping[str, Any]]] = {}
     for run in sorted(runs, key=lambda each: -each["run_id"]):
         by_commit.setdefault(run["head_sha"], []).append(run)
     newest = list(by_commit)[:limit]
-    committed_at = releases().heads.commits(installation_id, repo, newest)
+    committed_at = require_releases().heads.commits(installation_id, repo, newest)
     return [{"head_sha": sha, "committed_at": committed_at.get(sha), "runs": by_commit[sha]} for sha in newest]
 
 

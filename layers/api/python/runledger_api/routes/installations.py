@@ -7,9 +7,9 @@ from runledger.queries import tail
 from runledger_api import parameters, wiring
 from runledger_api.models.jobs import NewEvents
 from runledger_api.models.statistics import Installations, Me
-from runledger_api.parameters import InstallationId, Limit, Since
+from runledger_api.parameters import INSTALLATION, InstallationId, Limit, Since
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 
@@ -43,11 +43,11 @@ def installations() -> Installations:
         for each in wiring.registry().all()
         if caller.sees(each["installation_id"])
     ]
-    return checked({"items": items, "next_cursor": None})
+    return untyped({"items": items, "next_cursor": None})
 
 
 @router.get(
-    "/v1/installations/<installation_id>/events",
+    f"{INSTALLATION}/events",
     tags=["installations"],
     operation_id="listNewEvents",
     summary="Events in an installation since a point in time, oldest first",
@@ -64,4 +64,4 @@ def events(installation_id: InstallationId, since: Since = "5m", limit: Limit = 
         now=request.now,
         limit=limit,
     )
-    return checked({"items": items, "next_since": next_since})
+    return untyped({"items": items, "next_since": next_since})

@@ -4,18 +4,28 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model import times
 from runledger.model.inputs import Status
 from runledger.model.keys import RunKey
 from runledger.model.payload import LARGEST_ID
 from runledger.tables import schema
 from runledger.tables.pages import Partition, Span
 
-from runledger_api import parameters, validation, wiring
+from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter, NotFound
 from runledger_api.models.jobs import EventList, Job, JobList
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Attempt, Cursor, InstallationId, JobId, Limit, Order, Repo, Since, Until
+from runledger_api.parameters import (
+    INSTALLATION,
+    Attempt,
+    Cursor,
+    InstallationId,
+    JobId,
+    Limit,
+    Order,
+    Repo,
+    Since,
+    Until,
+)
 from runledger_api.request import current_request
 from runledger_api.responses import job_body
 
@@ -32,11 +42,11 @@ Conclusion = Literal[
     "neutral",
     "stale",
 ]
-Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="only events of this day, in UTC")]
+Day = Annotated[str | None, Query(pattern=parameters.DATE, description="only events of this day, in UTC")]
 
 
 @router.get(
-    "/v1/installations/<installation_id>/jobs",
+    f"{INSTALLATION}/jobs",
     tags=["jobs"],
     operation_id="listJobs",
     summary="Jobs by status, repository or run",
@@ -55,7 +65,9 @@ def jobs(
     run_id: Annotated[int | None, Query(ge=0, le=LARGEST_ID)] = None,
     run_attempt: Attempt = None,
     conclusion: Annotated[Conclusion | None, Query()] = None,
-    range_of: Annotated[Literal["created", "completed"], Query(description="which time is in the range")] = "created",
+    range_of: Annotated[
+        Literal["created", "completed"], Query(description="the time that since and until filter by")
+    ] = "created",
     since: Since = None,
     until: Until = None,
     order: Order = "newest",
@@ -95,7 +107,7 @@ def jobs(
 def _partition(
     installation_id: int, status: str | None, repo: str | None, run_id: int | None, run_attempt: int | None
 ) -> Partition | None:
-    """The one that has the fewest other jobs."""
+    """The partition with the fewest jobs that don't match."""
     pages = wiring.job_pages()
     if run_id is not None:
         if run_attempt is None:
@@ -110,7 +122,7 @@ def _partition(
 
 
 @router.get(
-    "/v1/installations/<installation_id>/jobs/<job_id>",
+    f"{INSTALLATION}/jobs/<job_id>",
     tags=["jobs"],
     operation_id="getJob",
     summary="One job",
@@ -121,7 +133,7 @@ def job(installation_id: InstallationId, job_id: JobId) -> Job:
 
 
 @router.get(
-    "/v1/installations/<installation_id>/jobs/<job_id>/events",
+    f"{INSTALLATION}/jobs/<job_id>/events",
     tags=["jobs"],
     operation_id="listEvents",
     summary="A job's history",
@@ -136,7 +148,7 @@ def events(
     cursor: Cursor = None,
 ) -> EventList:
     request = current_request(router)
-    paginator = Paginator(wiring.cursors(), request, cursor, _day_span(day))
+    paginator = Paginator(wiring.cursors(), request, cursor, parameters.day_span(day) if day else Span())
     found = wiring.event_pages().page(
         installation_id, job_id, paginator.span, newest_first=order == "newest", limit=limit, start=paginator.start
     )
@@ -150,12 +162,3 @@ def _found(installation_id: int, job_id: int) -> Any:
     if found is None:
         raise NotFound(f"Job {job_id} was not found in installation {installation_id}")
     return found
-
-
-def _day_span(day: str | None) -> Span:
-    if day is None:
-        return Span()
-    try:
-        return Span(since=times.normalised(day), until=times.later(day, seconds=times.SECONDS_PER_DAY))
-    except (ValueError, OverflowError):
-        raise InvalidParameter("day", validation.DAY) from None

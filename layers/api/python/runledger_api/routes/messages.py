@@ -1,23 +1,20 @@
-"""Messages of notifications: lists, one message, texts of people, and failed messages that are sent again."""
+"""Notification messages: list, read and post them, and resend failed ones."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model import times
-from runledger.model.errors import Malformed
 from runledger.model.messages import OPEN_STATUSES
 from runledger.model.messages import MessageStatus as Status
-from runledger.notifications.administration import Contended, NotPossible, TooManyMessages
 from runledger.notifications.channels.interface import ChannelKind
-from runledger.notifications.messages import Author
 from runledger.tables.messages import MessageFilter
 from runledger.tables.pages import Span
 
 from runledger_api import parameters, wiring
-from runledger_api.errors import Conflict, InvalidParameter, NotFound, TooManyRequests
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
+from runledger_api.errors import InvalidParameter
+from runledger_api.features import require_notifications
 from runledger_api.models.notifications import (
     Message,
     Messages,
@@ -26,21 +23,29 @@ from runledger_api.models.notifications import (
     PostedMessage,
     PostedMessages,
 )
+from runledger_api.notification_requests import author, message_body, stored_message
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit, Since, Until
-from runledger_api.request import Request, current_request
-from runledger_api.validation import DAY
-from runledger_api.wiring import Notifications
+from runledger_api.parameters import (
+    DATE,
+    EVENT_TYPE,
+    GENERATED_ID,
+    INSTALLATION,
+    Cursor,
+    InstallationId,
+    Limit,
+    Since,
+    Until,
+    check_text,
+    required,
+)
+from runledger_api.request import current_request
 
 router = APIGatewayHttpRouter()
-INSTALLATION = "/v1/installations/<installation_id>"
 MESSAGES = f"{INSTALLATION}/messages"
-ID = r"^[0-9a-f]{32}$"
-TYPE = r"^[a-z][a-z0-9_.]{1,99}$"
-MessageId = Annotated[str, Path(pattern=ID, description="`message_id` of the message")]
+MessageId = Annotated[str, Path(pattern=GENERATED_ID, description="`message_id` of the message")]
 Day = Annotated[
     str | None,
-    Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="only messages created on this day (UTC), instead of a range"),
+    Query(pattern=DATE, description="only messages created on this day (UTC), instead of a range"),
 ]
 LONGEST_ID = 100
 
@@ -52,7 +57,7 @@ LONGEST_ID = 100
     summary="Messages by status, and the channels of this deployment",
 )
 def summary(installation_id: InstallationId, since: Since = "24h") -> NotificationsSummary:
-    found, request = notifications(), current_request(router)
+    found, request = require_notifications(), current_request(router)
     begin = parameters.instant("since", since, request) or request.now
     counts = {status: found.messages.count(installation_id, status, Span(since=begin)) for status in Status}
     ended = counts[Status.COMPLETED] + counts[Status.FAILED]
@@ -81,18 +86,20 @@ def messages(
     *,
     installation_id: InstallationId,
     status: Annotated[MessageStatus | None, Query(description="only messages with this status")] = None,
-    type: Annotated[str | None, Query(pattern=TYPE, description="only messages of this type")] = None,  # noqa: A002
-    subscription: Annotated[str | None, Query(pattern=ID, description="only messages of this subscription")] = None,
+    type: Annotated[str | None, Query(pattern=EVENT_TYPE, description="only messages of this type")] = None,  # noqa: A002
+    subscription: Annotated[
+        str | None, Query(pattern=GENERATED_ID, description="only messages of this subscription")
+    ] = None,
     day: Day = None,
     since: Since = None,
     until: Until = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Messages:
-    table, request = notifications().messages, current_request(router)
-    span = _day(day) if day else parameters.span(request, since, until)
+    table, request = require_notifications().messages, current_request(router)
+    span = parameters.day_span(day) if day else parameters.span(request, since, until)
     if day and (since or until):
-        raise InvalidParameter("day", "should be given without since and until")
+        raise InvalidParameter("day", "can't be combined with since and until")
     paginator = Paginator(wiring.cursors(), request, cursor, span)
     found = table.page(
         installation_id,
@@ -123,16 +130,13 @@ def message(installation_id: InstallationId, message_id: MessageId) -> Message:
     description="Requires the role operator.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def post(installation_id: InstallationId, body: Annotated[PostedMessage | None, Body()] = None) -> PostedMessages:
-    administration, request = notifications().administration, current_request(router)
-    if body is None:
-        raise InvalidParameter("body", "is missing")
-    values: dict[str, Any] = dict(body)
+    administration, request = require_notifications().administration, current_request(router)
+    values: dict[str, Any] = dict(required("body", body))
     to, client_id = values.pop("subscription_id", None), values.pop("id", None)
-    if client_id is not None and not (0 < len(client_id) <= LONGEST_ID and client_id.isprintable()):
-        raise InvalidParameter("id", f"should be printable text of 1 to {LONGEST_ID} characters")
-    with explained():
-        sent = administration.post(installation_id, values, author(request), to=to, client_id=client_id)
+    check_text("id", client_id, longest=LONGEST_ID)
+    sent = administration.post(installation_id, values, author(request), to=to, client_id=client_id)
     return {"items": [message_body(installation_id, each.message_id) for each in sent]}
 
 
@@ -144,62 +148,15 @@ def post(installation_id: InstallationId, body: Annotated[PostedMessage | None, 
     description="Requires the role operator. The result is a new message; repeated requests return the same one.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def send_again(installation_id: InstallationId, message_id: MessageId) -> Message:
-    found = _stored(installation_id, message_id)
-    with explained():
-        again = notifications().administration.send_again(found, author(current_request(router)))
+    found = stored_message(installation_id, message_id)
+    again = require_notifications().administration.send_again(found, author(current_request(router)))
     return message_body(installation_id, again.message_id)
 
 
-def notifications() -> Notifications:
-    found = wiring.notifications()
-    if found is None:
-        raise NotFound("This deployment has no notifications: the setting notifications turns them on")
-    return found
-
-
-def author(request: Request) -> Author:
-    urls = (f"https://{request.host}",) if request.host else ()
-    return Author(id=request.caller.id, at=request.now, correlation_id=request.id, deployment_urls=urls)
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Errors of the domain, as errors of the API."""
-    try:
-        yield
-    except Malformed as malformed:
-        raise InvalidParameter(malformed.field, malformed.problem) from None
-    except NotPossible as problem:
-        raise Conflict(str(problem)) from None
-    except TooManyMessages as problem:
-        raise TooManyRequests(str(problem)) from None
-    except Contended:
-        raise Conflict("The subscription was changed at the same time: read it again") from None
-
-
-def message_body(installation_id: int, message_id: str) -> Any:
-    found = _stored(installation_id, message_id)
-    return {**found, "payload": notifications().messages.payload(installation_id, message_id) or {}}
-
-
-def _stored(installation_id: int, message_id: str) -> Mapping[str, Any]:
-    found = notifications().messages.get(installation_id, message_id)
-    if found is None:
-        raise NotFound(f"Message {message_id} was not found, or has expired")
-    return found
-
-
 def _is_available(kind: ChannelKind) -> bool:
-    """Channels whose targets come from settings need one."""
-    channels = notifications().administration.channels
+    """SNS and EventBridge need a target in the settings."""
+    channels = require_notifications().administration.channels
     targets = {ChannelKind.SNS: channels.sns_topics, ChannelKind.EVENTBRIDGE: channels.event_buses}
     return bool(targets.get(kind, True))
-
-
-def _day(day: str) -> Span:
-    try:
-        begin = times.normalised(day)
-    except ValueError:
-        raise InvalidParameter("day", DAY) from None
-    return Span(since=begin, until=times.later(begin, seconds=times.SECONDS_PER_DAY))

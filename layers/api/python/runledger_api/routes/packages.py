@@ -1,17 +1,14 @@
 """Packages: what they depend on, what depends on them, and their versions."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Annotated, Any
-from urllib.parse import unquote
 
-from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from runledger.model.errors import Malformed
-from runledger.model.packages import LONGEST_NAME, LONGEST_RANGE, Publication
+from runledger.model.packages import LONGEST_RANGE, Publication
 from runledger.model.packages import Package as StoredPackage
 from runledger.model.packages import PublishedBy as Source
-from runledger.releases import names, versions
+from runledger.releases import versions
 from runledger.releases.package_reports import PackageReport as PackageInput
 from runledger.releases.package_reports import package_report, version_report
 from runledger.tables.attributes import from_attributes
@@ -19,7 +16,9 @@ from runledger.tables.pages import Span
 
 from runledger_api import wiring
 from runledger_api.authentication import Role
-from runledger_api.errors import Forbidden, InvalidParameter, NotFound, TooManyRequests
+from runledger_api.authorization import requires
+from runledger_api.errors import Forbidden, NotFound
+from runledger_api.features import require_releases
 from runledger_api.models.packages import (
     AcceptedVersion,
     Package,
@@ -29,31 +28,24 @@ from runledger_api.models.packages import (
     VersionReport,
     Versions,
 )
+from runledger_api.package_requests import PackageName, VersionName, count_report, package_name, version_name
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit
+from runledger_api.parameters import INSTALLATION, Cursor, InstallationId, Limit, required
 from runledger_api.request import current_request
-from runledger_api.responses import checked
-from runledger_api.routes.heads import releases
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
-PACKAGES = "/v1/installations/<installation_id>/packages"
+PACKAGES = f"{INSTALLATION}/packages"
 ONE = f"{PACKAGES}/<package>"
 MOST_DEPENDENTS = 200
-# Of a report. An item of DynamoDB has up to 400 KB, and contains some names twice.
-MOST_BYTES = 250_000
-# A larger report counts as several: it takes as many write units.
-BYTES_OF_A_REPORT, ENTRIES_OF_A_REPORT = 10_000, 10
-# Which workflow is dispatched when the dependencies of a package are published.
+# These fields decide which workflow is dispatched when a dependency of the package is published.
 TARGET = ("repo_full_name", "workflow", "ref")
 AFTER = "version"
-# Encoded, so longer than the name itself. What is accepted: see `names`.
-PackageName = Annotated[str, Path(max_length=3 * LONGEST_NAME, description="name of the package, URL-encoded")]
-VersionName = Annotated[str, Path(max_length=3 * names.LONGEST_VERSION, description="the version")]
 
 
 @router.get(PACKAGES, tags=["releases"], operation_id="listPackages", summary="Packages, by name")
 def packages(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> Packages:
-    table = releases().packages
+    table = require_releases().packages
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.page(installation_id, limit=limit, start=paginator.start)
     return paginator.page([from_attributes(item) for item in found.items], found.next_key)
@@ -67,11 +59,11 @@ def packages(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor 
     description=f"At most {MOST_DEPENDENTS} dependents, by name.",
 )
 def package(installation_id: InstallationId, package: PackageName) -> PackageDetails:
-    tables, name = releases(), package_name(package)
+    tables, name = require_releases(), package_name(package)
     found = _found(installation_id, name)
     heads = [{"rollback_versions": [], **each} for each in tables.builds.heads(installation_id, name)]
     dependents = tables.packages.edges(installation_id, name, limit=MOST_DEPENDENTS)
-    return checked({**found, "dependents": dependents, "heads": heads})
+    return untyped({**found, "dependents": dependents, "heads": heads})
 
 
 @router.put(
@@ -80,18 +72,18 @@ def package(installation_id: InstallationId, package: PackageName) -> PackageDet
     operation_id="putPackage",
     summary="Create or replace a package's description and dependencies",
     description="Requires the role publisher; operator to change `workflow`, or `ref` and `repo_full_name` of a "
-    "package that has one. What isn't given is removed; its versions stay.",
+    "package that has one. Fields that you omit are removed. Its versions are kept.",
 )
+@requires(Role.PUBLISHER)
 def put_package(
     installation_id: InstallationId, package: PackageName, body: Annotated[PackageReport | None, Body()] = None
 ) -> Package:
-    table, name = releases().packages, package_name(package)
-    with explained():
-        report = package_report(name, required(body))
+    table, name = require_releases().packages, package_name(package)
+    report = package_report(name, dict(required("body", body)))
     _check_target(installation_id, report)
-    allow_report(installation_id, entries=len(report.dependencies))
+    count_report(router, installation_id, entries=len(report.dependencies))
     values = {each: getattr(report, each) for each in report.__slots__}
-    return checked(table.save(StoredPackage(installation_id=installation_id, **values), at=current_request(router).now))
+    return untyped(table.save(StoredPackage(installation_id=installation_id, **values), at=current_request(router).now))
 
 
 @router.get(
@@ -110,8 +102,8 @@ def package_versions(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Versions:
-    """The table has them in the order of their text, in which 1.10 comes before 1.9: all are read and sorted."""
-    table, name = releases().packages, package_name(package)
+    """Sorts all versions, because the table has them in text order, with 1.10 before 1.9."""
+    table, name = require_releases().packages, package_name(package)
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.versions(installation_id, name)
     if not found:
@@ -134,17 +126,17 @@ def package_versions(
     "rebuilt or planned: see `GET releases/{name}/{version}`.",
     status_code=202,
 )
+@requires(Role.PUBLISHER)
 def put_version(
     installation_id: InstallationId,
     package: PackageName,
     version: VersionName,
     body: Annotated[VersionReport | None, Body()] = None,
 ) -> AcceptedVersion:
-    publications, name = releases().publications, package_name(package)
-    with explained():
-        report = version_report(name, version_name(version), dict(body or {}))
+    publications, name = require_releases().publications, package_name(package)
+    report = version_report(name, version_name(version), dict(body or {}))
     found = _found(installation_id, name)
-    allow_report(installation_id, entries=len(report.dependencies or ()))
+    count_report(router, installation_id, entries=len(report.dependencies or ()))
     publications.send(
         Publication(
             installation_id=installation_id,
@@ -166,49 +158,9 @@ def _version(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {**stored, "released_with": {"name": joined[0], "version": joined[1]}} if joined else dict(stored)
 
 
-def package_name(encoded: str) -> str:
-    """A name may be encoded twice: API Gateway decodes a path once, but not every proxy does."""
-    with explained():
-        return names.package_name(unquote(unquote(encoded)), field="package")
-
-
-def version_name(encoded: str) -> str:
-    with explained():
-        return names.version(unquote(encoded))
-
-
-def required(body: Any) -> dict[str, Any]:
-    """Optional for the router, so that an installation that the caller can't see is a 404 first."""
-    if body is None:
-        raise InvalidParameter("body", "is missing")
-    return dict(body)
-
-
-def allow_report(installation_id: int, *, entries: int) -> None:
-    """Call it after all other checks, so that a refused report doesn't count towards the limit.
-
-    `entries` are dependencies or artifacts, each a write.
-    """
-    size = len((router.current_event.body or "").encode("utf-8", "replace"))
-    if size > MOST_BYTES:
-        raise InvalidParameter("body", f"should have at most {MOST_BYTES:,} bytes")
-    reports, posts = releases().reports, 1 + size // BYTES_OF_A_REPORT + entries // ENTRIES_OF_A_REPORT
-    if not reports.count(installation_id, at=current_request(router).now, requests=posts):
-        most = reports.most_per_minute
-        raise TooManyRequests(f"This installation has reached its limit of {most} reports a minute: try again later")
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    try:
-        yield
-    except Malformed as malformed:
-        raise InvalidParameter(malformed.field, malformed.problem) from None
-
-
 def _check_target(installation_id: int, report: PackageInput) -> None:
-    """Jobs of any repository may have a publisher's token, which must not start the workflows of all others."""
-    stored = releases().packages.get(installation_id, report.name) or {}
+    """Jobs of any repository may hold a publisher token, which must not start the workflows of other repositories."""
+    stored = require_releases().packages.get(installation_id, report.name) or {}
     has_workflow = "workflow" in stored or report.workflow is not None
     if has_workflow and any(stored.get(each) != getattr(report, each) for each in TARGET):
         try:
@@ -218,7 +170,7 @@ def _check_target(installation_id: int, report: PackageInput) -> None:
 
 
 def _found(installation_id: int, name: str) -> Mapping[str, Any]:
-    found = releases().packages.get(installation_id, name)
+    found = require_releases().packages.get(installation_id, name)
     if found is None:
         raise NotFound(f"Package {name} was not found in installation {installation_id}")
     return found

@@ -28,9 +28,7 @@ PastedUrl = Annotated[str, Query(max_length=2000, description="URL of a job or r
 def lookup(url: PastedUrl) -> Found:
     pasted = urls.parse(url)
     if pasted is None or not is_repository_name(pasted.repo_full_name):
-        raise InvalidParameter(
-            "url", "should be the URL of a job or run, such as https://github.com/o/r/actions/runs/1"
-        )
+        raise InvalidParameter("url", "must be the URL of a job or run, such as https://github.com/o/r/actions/runs/1")
     caller = current_request(router).caller
     visible = [each for each in wiring.installations().ids() if caller.sees(each)]
     found = _job(pasted, visible) or _run(pasted, visible)

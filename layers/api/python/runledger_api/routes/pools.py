@@ -1,4 +1,4 @@
-"""Runner pools: utilisation, share of spot, and cost."""
+"""Runner pools: utilisation, spot share and cost."""
 
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.inputs import Status
@@ -8,15 +8,15 @@ from runledger.queries.survey import completed_span
 
 from runledger_api import parameters, wiring
 from runledger_api.models.statistics import Pools
-from runledger_api.parameters import InstallationId, Since, Until
+from runledger_api.parameters import INSTALLATION, InstallationId, Since, Until
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 
 
 @router.get(
-    "/v1/installations/<installation_id>/pools",
+    f"{INSTALLATION}/pools",
     tags=["statistics"],
     operation_id="listPools",
     summary="Utilisation and cost of each runner pool",
@@ -43,4 +43,4 @@ def utilisation(installation_id: InstallationId, since: Since = "24h", until: Un
         if not request.has_time():
             truncated = True
             break
-    return checked({"items": figures.to_json(), "next_cursor": None, "truncated": truncated})
+    return untyped({"items": figures.to_json(), "next_cursor": None, "truncated": truncated})

@@ -1,4 +1,4 @@
-"""Orphaned runners, and passes of the reconciler."""
+"""Orphaned runners, and reconciler passes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
@@ -15,12 +15,14 @@ from runledger.model.suspicion import Cleared, Reason
 from runledger.tables.pages import Span
 
 from runledger_api import wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.models.admin import Accepted, Orphans, Pass, Passes, PassRequest
 from runledger_api.pagination import Paginator
 from runledger_api.parameters import Cursor, Limit
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 RunnerId = Annotated[
@@ -45,7 +47,7 @@ STATES = {
 CONTESTED = "contested"
 UNKNOWN_JOB = "unknown_job"
 ORPHAN_FIELDS = ("kind", "installation_id", "job_id", "repo_full_name", "pool_name", "cleaning_owner")
-# By the reason of a suspicion. Every other reason is about a machine that runs.
+# By the reason of the suspicion. For every other reason, the machine is running.
 MACHINE_STATES: Mapping[str | None, str] = {Reason.INSTANCE_GONE: "gone", Reason.INSTANCE_STOPPED: "stopped"}
 
 
@@ -61,7 +63,7 @@ def orphans(
 ) -> Orphans:
     found = _orphans(status)
     jobs = _jobs_of(found)
-    return checked({"orphans": [_orphan_body(runner, jobs) for runner in found], "total": len(found)})
+    return untyped({"orphans": [_orphan_body(runner, jobs) for runner in found], "total": len(found)})
 
 
 @router.post(
@@ -69,8 +71,10 @@ def orphans(
     tags=["admin"],
     operation_id="cleanUpOrphan",
     summary="Stop an orphaned runner now",
+    description="Requires the role operator. Read the result at `GET /admin/reconciliation/{id}`.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def cleanup(runner_id: RunnerId) -> Accepted:
     request, wanted = current_request(router), unquote(runner_id)
     runner = _orphan_of(int(wanted)) if wanted.isdecimal() else wiring.runners().get(wanted)
@@ -92,9 +96,11 @@ def cleanup(runner_id: RunnerId) -> Accepted:
     "/admin/reconciliation/run",
     tags=["admin"],
     operation_id="runReconciliation",
-    summary="Start a pass of the reconciler",
+    summary="Start a reconciler pass",
+    description="Requires the role operator, for all installations.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
     request = current_request(router)
     request.caller.require_all_installations()
@@ -106,7 +112,7 @@ def run(body: Annotated[PassRequest | None, Body()] = None) -> Accepted:
     "/admin/reconciliation",
     tags=["admin"],
     operation_id="listPasses",
-    summary="Passes of the reconciler, newest first",
+    summary="Reconciler passes, newest first",
 )
 def passes(limit: Limit = 50, cursor: Cursor = None) -> Passes:
     request = current_request(router)
@@ -130,7 +136,7 @@ def one_pass(pass_id: PassId) -> Pass:
     # A caller that is limited to some installations can read only what it requested itself.
     if found is None or (caller.installations is not None and found.get("requested_by") != caller.id):
         raise NotFound(f"Pass {pass_id} was not found")
-    return checked(_pass_body(found, request.now))
+    return untyped(_pass_body(found, request.now))
 
 
 def _pass_body(found: dict[str, Any], now: str) -> dict[str, Any]:
@@ -148,7 +154,7 @@ def _has_failed(found: dict[str, Any], now: str) -> bool:
 
 
 def _orphans(status: str) -> list[Runner]:
-    """Those that the caller may see."""
+    """The orphans that the caller may see."""
     caller, table = current_request(router).caller, wiring.runners()
     return [
         runner
@@ -183,7 +189,7 @@ def _orphan_of(number: int) -> Runner:
 
 
 def _jobs_of(runners: Iterable[Runner]) -> Mapping[str, Job]:
-    """By runner. Contested machines are described to neither claimant."""
+    """The job of each runner, by runner id. A contested machine is described to neither claimant."""
     keys = {
         each.runner_id: (each.installation_id, each.job_id)
         for each in runners

@@ -11,16 +11,16 @@ from runledger.tables.pages import Span
 
 from runledger_api import wiring
 from runledger_api.errors import NotFound
+from runledger_api.features import require_releases
 from runledger_api.models.packages import ReleaseDetails, ReleaseLines
+from runledger_api.package_requests import PackageName, VersionName, package_name, version_name
 from runledger_api.pagination import Paginator
-from runledger_api.parameters import Cursor, InstallationId, Limit
+from runledger_api.parameters import INSTALLATION, Cursor, InstallationId, Limit
 from runledger_api.request import current_request
-from runledger_api.responses import checked
-from runledger_api.routes.heads import releases
-from runledger_api.routes.packages import PackageName, VersionName, package_name, version_name
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
-RELEASES = "/v1/installations/<installation_id>/releases"
+RELEASES = f"{INSTALLATION}/releases"
 MOST_ENVIRONMENTS = 100
 
 
@@ -31,7 +31,7 @@ MOST_ENVIRONMENTS = 100
     summary="Published versions, newest first, with the progress of their dependents' rebuilds",
 )
 def lines(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = None) -> ReleaseLines:
-    table = releases().lines
+    table = require_releases().lines
     paginator = Paginator(wiring.cursors(), current_request(router), cursor, Span())
     found = table.page(installation_id, limit=limit, start=paginator.start)
     return paginator.page([_body(from_attributes(item)) for item in found.items], found.next_key)
@@ -45,17 +45,17 @@ def lines(installation_id: InstallationId, limit: Limit = 50, cursor: Cursor = N
     description=f"With its builds in up to {MOST_ENVIRONMENTS} environments.",
 )
 def line(installation_id: InstallationId, package: PackageName, version: VersionName) -> ReleaseDetails:
-    table = releases().lines
+    table = require_releases().lines
     key = LineKey(installation_id, package_name(package), version_name(version))
     found = table.get(key)
     if found is None:
         raise NotFound(_reason(key))
     dependents = sorted(table.dependents(key), key=lambda each: each.get("position", 0))
-    return checked({**_body(found), "dependents": dependents, "builds": _builds(key)})
+    return untyped({**_body(found), "dependents": dependents, "builds": _builds(key)})
 
 
 def _builds(line: LineKey) -> list[dict[str, Any]]:
-    table = releases().builds
+    table = require_releases().builds
     environments = [each["environment"] for each in table.heads(line.installation_id, line.name)][:MOST_ENVIRONMENTS]
     found = (table.get(BuildKey(line.installation_id, line.name, each, line.version)) for each in environments)
     return [shown(item) for item in found if item]
@@ -63,7 +63,7 @@ def _builds(line: LineKey) -> list[dict[str, Any]]:
 
 def _reason(line: LineKey) -> str:
     """A version that a rebuild published belongs to the line of the package for which it was rebuilt."""
-    stored = releases().packages.version(*line)
+    stored = require_releases().packages.version(*line)
     if stored is None and (builds := _builds(line)):
         environments = ", ".join(each["environment"] for each in builds)
         return f"{line.name} {line.version} has builds ({environments}), but hasn't been published"
@@ -72,7 +72,7 @@ def _reason(line: LineKey) -> str:
     if joined := stored.get("joined"):
         return f"{line.name} {line.version} was published by a rebuild: see the release {' '.join(joined[:2])}"
     if stored.get("has_line"):
-        days = releases().retention_days
+        days = require_releases().retention_days
         return f"The release of {line.name} {line.version} has expired: releases are kept for {days} days"
     return f"The release of {line.name} {line.version} isn't ready yet: try again in a few seconds"
 

@@ -10,24 +10,26 @@ from runledger.queries.workflows import of_run
 from runledger.tables.runs import with_derived_status
 
 from runledger_api import wiring
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
 from runledger_api.errors import Conflict, NotFound
 from runledger_api.github_lookups import look_up
 from runledger_api.models.runs import RerunRequest, RerunRequested, RunWithJobs
-from runledger_api.parameters import Attempt, InstallationId, LookupRepo, RunId
+from runledger_api.parameters import INSTALLATION, Attempt, InstallationId, LookupRepo, RunId
 from runledger_api.request import current_request
-from runledger_api.responses import checked, job_body
+from runledger_api.responses import job_body, untyped
 
 router = APIGatewayHttpRouter()
 
 
 @router.get(
-    "/v1/installations/<installation_id>/runs/<run_id>",
+    f"{INSTALLATION}/runs/<run_id>",
     tags=["runs"],
     operation_id="getRun",
     summary="A run, its counters and its jobs",
     description=(
         "If a GitHub App is set up, an unfinished run older than 25 seconds is refreshed from GitHub, and a run or "
-        "attempt that the ledger doesn't have is looked up there. If it has no attempt of the run, pass `repo`."
+        "attempt that the ledger doesn't have is looked up there. Pass `repo` if the ledger has no attempt of the run."
     ),
 )
 def run(
@@ -37,7 +39,7 @@ def run(
     key = RunKey(installation_id, run_id, wanted)
     jobs = _jobs(key)
     found = with_derived_status(_fresh(key, attempts[wanted]), (job["status"] for job in jobs))
-    return checked(
+    return untyped(
         {
             "run": found,
             "jobs": [of_run(job, found) for job in jobs],
@@ -47,12 +49,14 @@ def run(
 
 
 @router.post(
-    "/v1/installations/<installation_id>/runs/<run_id>/rerun",
+    f"{INSTALLATION}/runs/<run_id>/rerun",
     tags=["runs"],
     operation_id="rerunFailedJobs",
     summary="Re-run the failed jobs of a run",
+    description="Requires the role operator.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def rerun(
     installation_id: InstallationId, run_id: RunId, body: Annotated[RerunRequest | None, Body()] = None
 ) -> RerunRequested:

@@ -14,9 +14,9 @@ from runledger_api import parameters, wiring
 from runledger_api.errors import InvalidParameter
 from runledger_api.models.jobs import Counts
 from runledger_api.models.statistics import Repositories, Statistics
-from runledger_api.parameters import InstallationId, Repo, Since, Until
+from runledger_api.parameters import INSTALLATION, InstallationId, Repo, Since, Until
 from runledger_api.request import current_request
-from runledger_api.responses import checked
+from runledger_api.responses import untyped
 
 router = APIGatewayHttpRouter()
 
@@ -27,15 +27,15 @@ Completed = Annotated[
 
 
 @router.get(
-    "/v1/installations/<installation_id>/statistics",
+    f"{INSTALLATION}/statistics",
     tags=["statistics"],
     operation_id="getStatistics",
     summary="Statistics of a repository, or of the whole installation",
     description=(
         "Rates and percentiles cover jobs that completed in the range; cost covers what ran in the range, including "
         "running jobs so far. docs/definitions.md defines each figure. Percentiles are exact for up to 1,000 jobs, and "
-        "at most 1 % off for more. `truncated` is true if the range was too large to read in time; the first jobs to "
-        "complete are then missing, or of a past range those that waited for days."
+        "at most 1 % off for more. `truncated` is true if the range was too large to read in time. The earliest "
+        "completed jobs are then missing; for a range in the past, jobs that waited for days may be missing instead."
     ),
 )
 def statistics(
@@ -44,8 +44,8 @@ def statistics(
     request = current_request(router)
     begin, end = parameters.measured_range(request, since or "7d", until)
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
-        raise InvalidParameter("since", f"should be at most {LONGEST_DAYS} days before until")
-    return checked(
+        raise InvalidParameter("since", f"must be at most {LONGEST_DAYS} days before until")
+    return untyped(
         survey.measure(
             wiring.job_pages(),
             installation_id,
@@ -59,13 +59,14 @@ def statistics(
 
 
 @router.get(
-    "/v1/installations/<installation_id>/repositories",
+    f"{INSTALLATION}/repositories",
     tags=["statistics"],
     operation_id="listRepositories",
     summary="Repositories with jobs in the range, and their number of jobs",
     description=(
-        "`jobs` were created since then, without those that a re-run carried over. If `truncated` is true, there were "
-        "too many jobs to read in time, and counts are too low; without `since`, every repository is listed even then."
+        "`jobs` counts jobs created since then, except those that a re-run carried over. If `truncated` is true, there "
+        "were too many jobs to read in time, and counts are too low. Without `since`, every repository is listed even "
+        "then."
     ),
 )
 def repositories(installation_id: InstallationId, since: Since = None) -> Repositories:
@@ -77,14 +78,14 @@ def repositories(installation_id: InstallationId, since: Since = None) -> Reposi
     if truncated and begin is None:
         counts = dict.fromkeys(wiring.registry().repositories(installation_id), 0) | counts
     items = [{"repo_full_name": name, "jobs": jobs} for name, jobs in counts.items()]
-    return checked({"items": items, "next_cursor": None, "truncated": truncated})
+    return untyped({"items": items, "next_cursor": None, "truncated": truncated})
 
 
 @router.get(
-    "/v1/installations/<installation_id>/counts",
+    f"{INSTALLATION}/counts",
     tags=["statistics"],
     operation_id="getCounts",
-    summary="Number of jobs in each status now, and of those that completed within 24 hours",
+    summary="Number of jobs in each status, and of jobs that completed in the last 24 hours",
 )
 def counts(installation_id: InstallationId, completed: Completed = True) -> Counts:
     pages = wiring.job_pages()

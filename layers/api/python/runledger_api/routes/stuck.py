@@ -10,20 +10,20 @@ from runledger.model.stuck import ADVICE, OPEN, stuck_since
 
 from runledger_api import wiring
 from runledger_api.models.jobs import StuckJobs
-from runledger_api.parameters import InstallationId
+from runledger_api.parameters import INSTALLATION, InstallationId
 from runledger_api.request import Request, current_request
-from runledger_api.responses import checked, job_body, job_item
+from runledger_api.responses import job_body, job_item, untyped
 
 router = APIGatewayHttpRouter()
 MAX_PER_STATUS = 200
 
 
 @router.get(
-    "/v1/installations/<installation_id>/stuck",
+    f"{INSTALLATION}/stuck",
     tags=["jobs"],
     operation_id="listStuckJobs",
     summary="Jobs that have been in one status for longer than the configured limit",
-    description="At most 200 in each status, the oldest; `truncated` is true if there are more.",
+    description="The oldest 200 jobs in each status; `truncated` is true if there are more.",
 )
 def stuck(installation_id: InstallationId) -> StuckJobs:
     request = current_request(router)
@@ -34,7 +34,7 @@ def stuck(installation_id: InstallationId) -> StuckJobs:
         found += items
         truncated |= cut_off
     items = sorted(found, key=lambda each: -each["seconds"])
-    return checked({"items": items, "next_cursor": None, "truncated": truncated})
+    return untyped({"items": items, "next_cursor": None, "truncated": truncated})
 
 
 def _stuck_in(installation_id: int, status: Status, request: Request) -> tuple[list[dict[str, Any]], bool]:

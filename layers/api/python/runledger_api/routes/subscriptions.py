@@ -7,7 +7,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.notifications.subscriptions import Subscription as StoredSubscription
 
-from runledger_api.errors import InvalidParameter, NotFound
+from runledger_api.authentication import Role
+from runledger_api.authorization import requires
+from runledger_api.errors import NotFound
+from runledger_api.features import require_notifications
 from runledger_api.models.notifications import (
     Message,
     NewSecret,
@@ -16,14 +19,14 @@ from runledger_api.models.notifications import (
     SubscriptionChanges,
     Subscriptions,
 )
-from runledger_api.parameters import InstallationId
+from runledger_api.notification_requests import author, message_body
+from runledger_api.parameters import GENERATED_ID, INSTALLATION, InstallationId, required
 from runledger_api.request import current_request
-from runledger_api.routes.messages import author, explained, message_body, notifications
 
 router = APIGatewayHttpRouter()
-SUBSCRIPTIONS = "/v1/installations/<installation_id>/subscriptions"
+SUBSCRIPTIONS = f"{INSTALLATION}/subscriptions"
 ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
-SubscriptionId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="`subscription_id` of the subscription")]
+SubscriptionId = Annotated[str, Path(pattern=GENERATED_ID, description="`subscription_id` of the subscription")]
 HEALTH_FIELDS = ("paused_until", "last_error", "succeeded_at", "failed_at")
 
 
@@ -31,7 +34,7 @@ HEALTH_FIELDS = ("paused_until", "last_error", "succeeded_at", "failed_at")
     SUBSCRIPTIONS, tags=["notifications"], operation_id="listSubscriptions", summary="Subscriptions and their health"
 )
 def subscriptions(installation_id: InstallationId) -> Subscriptions:
-    found = notifications().administration
+    found = require_notifications().administration
     health = found.receivers.all(installation_id)
     now = current_request(router).now
     items = [_body(each, health.get(each.subscription_id, {}), now=now) for each in found.all(installation_id)]
@@ -46,17 +49,19 @@ def subscriptions(installation_id: InstallationId) -> Subscriptions:
     description="Requires the role operator. For the channel webhook, `secret` is in this response only.",
     status_code=201,
 )
+@requires(Role.OPERATOR)
 def create(installation_id: InstallationId, body: Annotated[NewSubscription | None, Body()] = None) -> Subscription:
     request = current_request(router)
-    with explained():
-        made, secret = notifications().administration.create(installation_id, required(body), author(request))
+    made, secret = require_notifications().administration.create(
+        installation_id, dict(required("body", body)), author(request)
+    )
     return _body(made, {}, now=request.now, secret=secret)
 
 
 @router.get(ONE, tags=["notifications"], operation_id="getSubscription", summary="One subscription and its health")
 def subscription(installation_id: InstallationId, subscription_id: SubscriptionId) -> Subscription:
     found = _found(installation_id, subscription_id)
-    health = notifications().administration.receivers.get(installation_id, subscription_id)
+    health = require_notifications().administration.receivers.get(installation_id, subscription_id)
     return _body(found, health, now=current_request(router).now)
 
 
@@ -67,15 +72,16 @@ def subscription(installation_id: InstallationId, subscription_id: SubscriptionI
     summary="Change a subscription",
     description="Requires the role operator. The channel's kind can't be changed.",
 )
+@requires(Role.OPERATOR)
 def change(
     installation_id: InstallationId,
     subscription_id: SubscriptionId,
     body: Annotated[SubscriptionChanges | None, Body()] = None,
 ) -> Subscription:
     found, request = _found(installation_id, subscription_id), current_request(router)
-    with explained():
-        changed = notifications().administration.change(found, required(body), author(request))
-    return _body(changed, notifications().administration.receivers.get(installation_id, subscription_id), request.now)
+    changed = require_notifications().administration.change(found, dict(required("body", body)), author(request))
+    health = require_notifications().administration.receivers.get(installation_id, subscription_id)
+    return _body(changed, health, now=request.now)
 
 
 @router.delete(
@@ -83,11 +89,12 @@ def change(
     tags=["notifications"],
     operation_id="deleteSubscription",
     summary="Delete a subscription and its secret",
-    description="Requires the role operator. Messages that haven't been sent fail.",
+    description="Requires the role operator. Messages that are still waiting fail.",
 )
+@requires(Role.OPERATOR)
 def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> Subscription:
     found = _found(installation_id, subscription_id)
-    notifications().administration.delete(found)
+    require_notifications().administration.delete(found)
     return _body(found, {}, now=current_request(router).now)
 
 
@@ -96,13 +103,13 @@ def delete(installation_id: InstallationId, subscription_id: SubscriptionId) -> 
     tags=["notifications"],
     operation_id="testSubscription",
     summary="Send a test message",
-    description="Requires the role operator. Read the message until it has ended.",
+    description="Requires the role operator. Poll the message until it has ended.",
     status_code=202,
 )
+@requires(Role.OPERATOR)
 def test(installation_id: InstallationId, subscription_id: SubscriptionId) -> Message:
     found = _found(installation_id, subscription_id)
-    with explained():
-        sent = notifications().administration.test(found, author(current_request(router)))
+    sent = require_notifications().administration.test(found, author(current_request(router)))
     return message_body(installation_id, sent.message_id)
 
 
@@ -114,26 +121,19 @@ def test(installation_id: InstallationId, subscription_id: SubscriptionId) -> Me
     description="Requires the role operator. For 24 hours, webhooks are signed with both secrets. A secret that was "
     "generated is in this response only.",
 )
+@requires(Role.OPERATOR)
 def rotate(
     installation_id: InstallationId,
     subscription_id: SubscriptionId,
     body: Annotated[NewSecret | None, Body()] = None,
 ) -> Subscription:
     found, request = _found(installation_id, subscription_id), current_request(router)
-    with explained():
-        changed, secret = notifications().administration.rotate(found, (body or {}).get("secret"), author(request))
+    changed, secret = require_notifications().administration.rotate(found, (body or {}).get("secret"), author(request))
     return _body(changed, {}, now=request.now, secret=secret)
 
 
-def required(body: Any) -> dict[str, Any]:
-    """Optional for the router, so that an installation that the caller can't see is a 404 first."""
-    if body is None:
-        raise InvalidParameter("body", "is missing")
-    return dict(body)
-
-
 def _found(installation_id: int, subscription_id: str) -> StoredSubscription:
-    found = notifications().administration.get(installation_id, subscription_id)
+    found = require_notifications().administration.get(installation_id, subscription_id)
     if found is None:
         raise NotFound(f"Subscription {subscription_id} was not found")
     return found

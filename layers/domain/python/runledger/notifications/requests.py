@@ -43,7 +43,7 @@ def with_changes(subscription: Subscription, values: Mapping[str, Any], settings
     if "config" in values or not subscription.config:
         given = values.get("config") or {}
         if not isinstance(given, Mapping):
-            raise Malformed("config", "should be an object")
+            raise Malformed("config", "must be an object")
         changes["config"] = configs.check(subscription.kind, given, settings)
     filters = {name: FILTERS[name](name, values[name]) for name in FILTER_FIELDS if name in values}
     found = replace(subscription, **changes, filter=replace(subscription.filter, **filters))
@@ -54,12 +54,12 @@ def schedule(name: str, value: Any) -> Schedule | None:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise Malformed(name, "should be an object with every and hour")
+        raise Malformed(name, "must be an object with every and hour")
     if unknown := sorted(value.keys() - SCHEDULE_FIELDS):
         raise Malformed(f"{name}.{unknown[0]}", "isn't a field of a schedule")
     hour, text = value.get("hour"), value.get("text")
     if type(hour) is not int or not 0 <= hour <= LAST_HOUR:
-        raise Malformed(f"{name}.hour", f"should be a number from 0 to {LAST_HOUR}")
+        raise Malformed(f"{name}.hour", f"must be a number from 0 to {LAST_HOUR}")
     found = Schedule(
         every=_choice(Every, f"{name}.every", value.get("every")),
         hour=hour,
@@ -69,23 +69,23 @@ def schedule(name: str, value: Any) -> Schedule | None:
         text=None if text is None else _text(f"{name}.text", text, longest=LONGEST_TEXT),
     )
     if (found.content is Content.REMINDER) != (found.text is not None):
-        raise Malformed(f"{name}.text", "should be given with the content reminder, and only then")
+        raise Malformed(f"{name}.text", "must be given with the content reminder, and only then")
     return found
 
 
 def _checked(found: Subscription) -> Subscription:
     """Checks rules that involve more than one field."""
     if not found.filter.types and found.schedule is None:
-        raise Malformed("types", "should have at least one type, such as job.failed, unless there is a schedule")
+        raise Malformed("types", "must have at least one type, such as job.failed, unless there is a schedule")
     only = ONLY_TYPES.get(found.kind)
     if only and (found.filter.types != tuple(only) or found.schedule):
-        raise Malformed("types", f"should be {', '.join(only)} for the channel {found.kind}, without a schedule")
+        raise Malformed("types", f"must be {', '.join(only)} for the channel {found.kind}, without a schedule")
     return found
 
 
 def _text(name: str, value: Any, *, longest: int = LONGEST_NAME) -> str:
     if not isinstance(value, str) or not 0 < len(value.strip()) <= len(value) <= longest:
-        raise Malformed(name, f"should be text of 1 to {longest} characters")
+        raise Malformed(name, f"must be text of 1 to {longest} characters")
     if problem := json_data.problem_of(value):
         raise Malformed(name, problem)
     return value
@@ -93,31 +93,31 @@ def _text(name: str, value: Any, *, longest: int = LONGEST_NAME) -> str:
 
 def _name(name: str, value: Any) -> str:
     if not _text(name, value).isprintable():
-        raise Malformed(name, "should be printable text")
+        raise Malformed(name, "must be printable text")
     return str(value)
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise Malformed(name, "should be true or false")
+        raise Malformed(name, "must be true or false")
     return value
 
 
 def _limit(name: str, value: Any) -> int | None:
     if value is not None and (type(value) is not int or not 1 <= value <= MOST_PER_HOUR):
-        raise Malformed(name, f"should be a number from 1 to {MOST_PER_HOUR}, or null for no limit")
+        raise Malformed(name, f"must be a number from 1 to {MOST_PER_HOUR}, or null for no limit")
     return value
 
 
 def _patterns(name: str, value: Any, *, pattern: re.Pattern[str], example: str) -> tuple[str, ...]:
     given = [] if value is None else value
     if not isinstance(given, list) or len(given) > MOST_PATTERNS:
-        raise Malformed(name, f"should be a list of at most {MOST_PATTERNS} patterns")
+        raise Malformed(name, f"must be a list of at most {MOST_PATTERNS} patterns")
     for each in given:
         is_text = isinstance(each, str) and len(each) <= LONGEST_PATTERN and each.isprintable()
         if not is_text or not pattern.fullmatch(each):
             raise Malformed(
-                name, f"should contain patterns such as {example}, of at most {LONGEST_PATTERN} characters each"
+                name, f"must contain patterns such as {example}, of at most {LONGEST_PATTERN} characters each"
             )
     return tuple(dict.fromkeys(given))
 
@@ -132,16 +132,14 @@ def _types(name: str, value: Any) -> tuple[str, ...]:
             exist = f"the types of {word} are {', '.join(family)}" if family else f"no event has a type of {word}"
             raise Malformed(name, f"contains an unknown type: {exist}")
         if word not in RESERVED and not each.endswith("*") and custom_type_problem(each):
-            raise Malformed(
-                name, "should contain types such as job.failed, job.* or, for custom events, audit.finished"
-            )
+            raise Malformed(name, "must contain types such as job.failed, job.* or, for custom events, audit.finished")
     return given
 
 
 def _conclusions(name: str, value: Any) -> tuple[str, ...]:
     given = [] if value is None else value
     if not isinstance(given, list) or not set(map(str, given)) <= set(CONCLUSIONS):
-        raise Malformed(name, f"should be a list of {', '.join(CONCLUSIONS)}")
+        raise Malformed(name, f"must be a list of {', '.join(CONCLUSIONS)}")
     return tuple(dict.fromkeys(given))
 
 
@@ -149,14 +147,14 @@ def _choice(kind: Any, name: str, value: Any) -> Any:
     try:
         return kind(value)
     except ValueError:
-        raise Malformed(name, f"should be one of {', '.join(kind)}") from None
+        raise Malformed(name, f"must be one of {', '.join(kind)}") from None
 
 
 def _timezone(name: str, value: Any) -> str:
     try:
         return str(ZoneInfo(value).key)
     except (ValueError, OSError, LookupError, TypeError, AttributeError):
-        raise Malformed(name, "should be the name of a time zone, such as Europe/Berlin") from None
+        raise Malformed(name, "must be the name of a time zone, such as Europe/Berlin") from None
 
 
 def kind_of(value: Any) -> ChannelKind:
