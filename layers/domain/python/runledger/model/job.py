@@ -1,5 +1,6 @@
 """A job, and how each input changes it. Pure: no clock, no network, only the standard library."""
 
+import copy
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,8 @@ FAILURES = frozenset({Conclusion.FAILURE, Conclusion.TIMED_OUT, Conclusion.START
 RERUN_CONCLUSIONS = FAILURES | {Conclusion.CANCELLED}  # jobs that GitHub's "Re-run failed jobs" runs again
 RUNNER_REQUEST_FIELDS = {"runner_requests", "runner_requested_at"}
 REVIEW_TIMES = ("approval_requested_at", "approved_at", "rejected_at")
+# Facts that aren't merged as others are: see `job_machine`, `_runner_requests_after` and `_reviews_after`.
+OWN_RULES = {*MACHINE_FIELDS, *RUNNER_REQUEST_FIELDS, *REVIEW_TIMES}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +139,9 @@ class Job(Facts):
         return self.started_at is not None and self.runner_name is not None
 
     def _with(self, values: Mapping[str, Any]) -> "Job":
-        """A faster `dataclasses.replace`, which sets about fifty fields of a frozen object one by one.
-
-        Measured: `decide` takes 21 µs instead of 46 µs for an `in_progress` webhook. That is about 13 % of the time
-        that a webhook spends in this project's own code.
-        """
-        job = object.__new__(Job)
-        vars(job).update(vars(self), **values)
+        """A copy with other values. `dataclasses.replace` takes seven times as long for about fifty fields."""
+        job = copy.copy(self)
+        vars(job).update(values)
         return job
 
     def _tokens_after(self, receipt: Receipt) -> dict[str, Any]:
@@ -153,17 +152,15 @@ class Job(Facts):
     def _merged_facts(self, receipt: Receipt) -> dict[str, Any]:
         """An input with the job's status or a later one corrects known facts. Any other input only adds missing ones.
 
-        The facts of the machine have their own rules: see `job_machine`. The runner's name is the plan's until GitHub
-        reports one.
+        The runner's name is the plan's until GitHub reports one.
         """
         facts = receipt.facts
         leads = self._is_reached_by(receipt)
-        merged = {}
-        for name, value in vars(facts).items():
-            if value is None or name in RUNNER_REQUEST_FIELDS or name in MACHINE_FIELDS or name in REVIEW_TIMES:
-                continue
-            if leads or getattr(self, name) is None:
-                merged[name] = value
+        merged = {
+            name: value
+            for name, value in vars(facts).items()
+            if value is not None and name not in OWN_RULES and (leads or getattr(self, name) is None)
+        }
         if facts.runner_name and not receipt.is_plan and (leads or not self.runner_named_by_github):
             merged["runner_name"] = facts.runner_name
         return merged | machine_after(self, receipt) | self._runner_requests_after(facts) | self._reviews_after(receipt)
