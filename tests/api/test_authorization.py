@@ -5,7 +5,7 @@ from aws_lambda_powertools.event_handler.api_gateway import APIGatewayHttpResolv
 from runledger_api import openapi
 from runledger_api.app import build_resolver
 from runledger_api.authentication import Role
-from runledger_api.authorization import UndeclaredRole, check_declarations, required_role, requires
+from runledger_api.authorization import DeclaredRead, UndeclaredRole, check_declarations, required_role, requires
 from runledger_api.paths import normalised
 
 HERE = "/v1/installations/42"
@@ -52,6 +52,17 @@ def test_a_write_route_without_a_role_stops_the_api_from_starting() -> None:
     requires(Role.OPERATOR)(replay)
     check_declarations(resolver)
     assert required_role(resolver, "POST", f"{HERE}/feed/replay") is Role.OPERATOR
+
+
+def test_a_role_on_a_read_stops_the_api_from_starting_because_it_would_have_no_effect() -> None:
+    resolver = APIGatewayHttpResolver()
+
+    @resolver.get("/v1/secrets")
+    @requires(Role.OPERATOR)
+    def secrets() -> None: ...
+
+    with pytest.raises(DeclaredRead, match="GET /v1/secrets declares a role"):
+        check_declarations(resolver)
 
 
 @pytest.mark.parametrize(

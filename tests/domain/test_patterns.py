@@ -1,7 +1,5 @@
 """Event types, sources, repositories and branches: only `*` is a wildcard."""
 
-import time
-
 import pytest
 from runledger.feeds.events import is_kept
 from runledger.model.patterns import matches
@@ -46,13 +44,18 @@ def test_only_a_star_is_a_wildcard(value: str, pattern: str, matched: bool) -> N
     assert matches(value, pattern) is matched
 
 
-def test_many_stars_take_no_longer_than_few() -> None:
-    started = time.perf_counter()
+def test_many_stars_never_backtrack() -> None:
+    """With backtracking, this test wouldn't end."""
     assert not matches("a" * 500, "a*" * 100 + "b")
-    assert time.perf_counter() - started < 1
 
 
-@pytest.mark.parametrize(("source", "allowed"), [("team-b?", False), ("team-[ab]", False), ("team-*", True)])
+@pytest.mark.parametrize("source", ["team-b?", "team-[ab]"])
+def test_other_wildcards_are_rejected_in_the_source_of_a_publisher(source: str) -> None:
+    with pytest.raises(ValueError, match="is the only wildcard"):
+        parse([{"account": ACCOUNT, "source": source, "installations": [7]}])
+
+
+@pytest.mark.parametrize(("source", "allowed"), [("team", False), ("team-*", True)])
 def test_a_publisher_is_allowed_only_by_a_star_or_its_own_name(source: str, allowed: bool) -> None:
     entries = parse([{"account": ACCOUNT, "source": source, "installations": [7]}])
     publishers = Publishers(own_account="123456789012", entries=entries)

@@ -141,6 +141,13 @@ def test_an_invalid_subscription_is_rejected_with_the_field_at_fault_and_nothing
     )
 
 
+@pytest.mark.parametrize("branch", ["release-?", "release/[0-9]"])
+def test_wildcards_other_than_a_star_are_rejected(client: Client, branch: str) -> None:
+    response = create(client, branches=[branch])
+    assert response.status == 400
+    assert "* is the only wildcard" in response.body["detail"]
+
+
 def test_an_unknown_type_is_rejected_with_those_that_exist(client: Client) -> None:
     response = create(client, types=["run.fail"])
     assert response.body["detail"] == "types contains an unknown type: the types of run are run.completed, run.failed"

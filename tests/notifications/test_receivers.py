@@ -16,7 +16,7 @@ from tests.notifications.scenes import NOON, SCOPE, Scene
 from tests.notifications.test_sender import DOWN, behave, recover
 from tests.simulation.engine import Engine
 
-OLGA = Author(id="token:olga", at=NOON, correlation_id="c")
+OLGA = Author(id="token:olga", at=NOON, correlation_id="c", deployment_urls=())
 
 
 @pytest.fixture

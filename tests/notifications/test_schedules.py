@@ -169,7 +169,7 @@ def test_what_was_due_while_the_subscription_was_disabled_is_not_sent_later(scen
 
     def set_enabled(enabled: bool, at: str) -> None:
         (found,) = administration.all(SCOPE)
-        author = Author(id="token:olga", at=at, correlation_id="r1")
+        author = Author(id="token:olga", at=at, correlation_id="r1", deployment_urls=())
         administration.change(found, {"enabled": enabled}, author)
 
     set_enabled(False, "2025-01-15T10:00:00.000Z")

@@ -239,7 +239,7 @@ def test_a_message_that_is_being_sent_is_not_abandoned(scene: Scene) -> None:
 def test_a_message_is_sent_again_once_however_late_the_request_is_repeated() -> None:
     failed = {"installation_id": SCOPE, "message_id": "m1", "subscription_id": "s1", "message_type": "job.failed"}
     again = [
-        sent_again(failed, {}, Author(id="token:olga", at=at, correlation_id=at))
+        sent_again(failed, {}, Author(id="token:olga", at=at, correlation_id=at, deployment_urls=()))
         for at in (NOON, "2025-01-15T12:00:01.000Z")
     ]
     assert again[0].message_id == again[1].message_id != failed["message_id"]

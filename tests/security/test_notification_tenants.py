@@ -70,7 +70,11 @@ def test_no_caller_can_use_up_the_own_id_of_anothers_text(scene: Scene) -> None:
     scene.subscribe()
     sent = [
         administration(scene).post(
-            SCOPE, {"text": text}, Author(id=caller, at=NOON, correlation_id="r"), to=None, client_id=own
+            SCOPE,
+            {"text": text},
+            Author(id=caller, at=NOON, correlation_id="r", deployment_urls=()),
+            to=None,
+            client_id=own,
         )
         for caller, own, text in (("token:ci", "x#deploy", "decoy"), ("token:ci#x", "deploy", "genuine"))
     ]
@@ -105,7 +109,7 @@ def test_an_event_that_was_admitted_is_completed_even_if_its_repetition_exceeds_
 
 def test_texts_tests_and_messages_that_are_sent_again_have_the_same_limit(scene: Scene) -> None:
     scene.most_per_hour = 2
-    first, author = scene.subscribe(1), Author(id="token:olga", at=NOON, correlation_id="r")
+    first, author = scene.subscribe(1), Author(id="token:olga", at=NOON, correlation_id="r", deployment_urls=())
     scene.subscribe(2)
     operator = administration(scene)
     (failed, _) = operator.post(SCOPE, {"text": "hello"}, author, to=None, client_id=None)

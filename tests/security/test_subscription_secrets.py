@@ -99,7 +99,7 @@ def test_a_subscription_that_cannot_be_stored_leaves_no_secret(client: Client) -
         channels=ChannelSettings(),
         counts=MessageCounts(*tables, most_per_hour=MESSAGES_OF_A_CREATION),
     )
-    author = Author(id="token:olga", at=NOON, correlation_id="r1")
+    author = Author(id="token:olga", at=NOON, correlation_id="r1", deployment_urls=())
     with pytest.raises(UnavailableError):
         administration.create(INSTALLATION, WEBHOOK, author)
     assert own_secrets() == []

@@ -34,10 +34,10 @@ def build_resolver() -> APIGatewayHttpResolver:
     resolver = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)
     for router in ROUTERS:
         resolver.include_router(router)
-    authorization.check_declarations(resolver)
     problems.register(resolver)
     openapi.serve(resolver)
     web_pages.serve(resolver)
+    authorization.check_declarations(resolver)
     return resolver
 
 

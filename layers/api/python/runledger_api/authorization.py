@@ -23,6 +23,11 @@ class UndeclaredRole(Exception):
         super().__init__(f"{method} {path} declares no role: add @requires(Role.…) to its handler")
 
 
+class DeclaredRead(Exception):
+    def __init__(self, method: str, path: str) -> None:
+        super().__init__(f"{method} {path} declares a role, but every read requires the role reader")
+
+
 def requires(role: Role) -> Callable[[Handler], Handler]:
     """Declares the role of a write, on the handler of its route."""
 
@@ -50,10 +55,12 @@ def required_role(resolver: APIGatewayHttpResolver, method: str, path: str) -> R
 
 
 def check_declarations(resolver: APIGatewayHttpResolver) -> None:
-    """Raises UndeclaredRole for a write route without a role."""
+    """Raises UndeclaredRole for a write route without a role, and DeclaredRead for a read whose role has no effect."""
     for route in _routes(resolver):
         if is_write(route.method):
             _declared(route)
+        elif hasattr(route.func, DECLARED):
+            raise DeclaredRead(route.method, route.path)
 
 
 def _routes(resolver: APIGatewayHttpResolver) -> Iterator[PowertoolsRoute]:

@@ -65,6 +65,7 @@ Errors = Sequence[Mapping[str, str]]
 def to_response(error: Exception) -> Response[str]:
     """The response describes only errors that the caller can act on; the details of all others are only in the log."""
     if to_api_error := DOMAIN_ERRORS.get(type(error)):
+        logs.logger.info("request rejected", extra={"reason": str(error)})
         error = to_api_error(error)
     if isinstance(error, ApiError):
         return _api_error(error)

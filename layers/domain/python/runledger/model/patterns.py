@@ -5,6 +5,8 @@ wildcard: see `tag_patterns`.
 """
 
 ANY = "*"
+# Wildcards elsewhere. They are rejected in new patterns, whose authors would expect them to match more.
+FOREIGN = "?["
 
 
 def matches(value: str, pattern: str) -> bool:

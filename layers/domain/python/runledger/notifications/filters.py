@@ -14,8 +14,7 @@ LONGEST_VALUE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Patterns as in `fnmatch`: `*` matches any text. An empty list of types matches no event; other empty lists match
-    all. GitHub's names contain none of the characters that are special in patterns.
+    """Patterns, in which `*` matches any text. An empty list of types matches no event; other empty lists match all.
 
     An event without a repository, branch or conclusion doesn't match a filter for it.
     """

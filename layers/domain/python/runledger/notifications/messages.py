@@ -28,7 +28,7 @@ class Author:
     id: str
     at: str
     correlation_id: str
-    deployment_urls: tuple[str, ...] = ()
+    deployment_urls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from runledger.feeds import json_data
 from runledger.feeds.events import RESERVED, FeedType, custom_type_problem, is_kept
 from runledger.model.errors import Malformed
+from runledger.model.patterns import FOREIGN
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
 from runledger.notifications.channels.interface import ChannelKind
@@ -21,7 +22,7 @@ from runledger.notifications.schedules import Content, Every, Schedule, Weekday
 from runledger.notifications.subscriptions import FILTER_FIELDS, MOST_PER_HOUR, Subscription
 
 TYPE = re.compile(r"\*|[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*(\.\*)?")
-PATTERN = re.compile(r"\S+")
+PATTERN = re.compile(rf"[^\s{re.escape(FOREIGN)}]+")
 CONCLUSIONS = (
     *("success", "failure", "cancelled", "skipped", "timed_out", "neutral", "action_required", "startup_failure"),
     "stale",
@@ -117,7 +118,9 @@ def _patterns(name: str, value: Any, *, pattern: re.Pattern[str], example: str) 
         is_text = isinstance(each, str) and len(each) <= LONGEST_PATTERN and each.isprintable()
         if not is_text or not pattern.fullmatch(each):
             raise Malformed(
-                name, f"must contain patterns such as {example}, of at most {LONGEST_PATTERN} characters each"
+                name,
+                f"must contain patterns such as {example}, of at most {LONGEST_PATTERN} characters each; "
+                "* is the only wildcard",
             )
     return tuple(dict.fromkeys(given))
 

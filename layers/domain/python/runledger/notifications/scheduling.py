@@ -97,7 +97,7 @@ class Schedules:
             read[wanted] = data
         else:
             data = {"title": subscription.name, "text": schedule.text}
-        author = Author(id=SCHEDULES, at=now, correlation_id=f"{subscription_id}@{due_at}")
+        author = Author(id=SCHEDULES, at=now, correlation_id=f"{subscription_id}@{due_at}", deployment_urls=())
         message = messages.runledger_message(kind, data, subscription, author, identity=due_at)
         return self.outbox.post(message)
 

@@ -60,8 +60,8 @@ def _process_or_discard(
         if may_succeed_later(error):
             raise
         logs.logger.exception("stream record failed: it is discarded", extra=_about(record))
-        discard(record)
         logs.messages_failed(1)
+        discard(record)
 
 
 def _repeat_from(record: Record) -> Response:

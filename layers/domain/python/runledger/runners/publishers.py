@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 
 from runledger.model.dataclass import dataclass
-from runledger.model.patterns import matches
+from runledger.model.patterns import FOREIGN, matches
 
 ALL = "*"
 KEYS = {"account", "source", "installations"}
@@ -85,8 +85,8 @@ def _publisher(number: int, entry: object) -> Publisher:
     account, source, installations = entry["account"], entry["source"], entry["installations"]
     if not isinstance(account, str) or not (account.isascii() and account.isdigit() and len(account) == ACCOUNT_DIGITS):
         raise ValueError(f'{where}: account must be 12 digits in quotes, like "123456789012"')
-    if not isinstance(source, str) or not source:
-        raise ValueError(f'{where}: source must be the launcher\'s event source, or "*" for any')
+    if not isinstance(source, str) or not source or any(each in source for each in FOREIGN):
+        raise ValueError(f"{where}: source must be the launcher's event source; * is the only wildcard")
     return Publisher(account=account, source=source, installations=_installations(where, installations))
 
 
