@@ -1,11 +1,14 @@
 """The write protocol on a real engine: what is stored, and which write loses which race."""
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import Receipt
-from runledger.recording.decision import Outcome, decide
+from runledger.reconciliation.requests import RunnerRequests
+from runledger.recording.decision import Decision, Outcome, decide
+from runledger.recording.ledger import Ledger
 
 from tests.support.beds import items
 from tests.support.ledgers import EVENTS, JOBS, ledger_on
@@ -104,16 +107,42 @@ def test_a_write_that_loses_a_race_is_decided_again_on_the_saved_job(dynamodb: "
     ledger.record(receipt(QUEUED))
     save = type(ledger.jobs).save
 
-    def overtaken(*arguments: object) -> None:
+    def overtaken(*arguments: object) -> bool:
         if faster:
             ledger_on(dynamodb).record(faster.pop())
-        save(ledger.jobs, *arguments)  # type: ignore[arg-type]
+        return save(ledger.jobs, *arguments)  # type: ignore[arg-type]
 
     ledger.jobs.save = overtaken  # type: ignore[method-assign,assignment]
     ledger.record(receipt(COMPLETED, at=2))
     job = items(dynamodb, JOBS)[0]
     assert (job["status"], job["version"], job["runner_id"]) == ("completed", 3, 42)
     assert items(dynamodb, EVENTS)[-1]["changes"]["status"] == {"from": "in_progress", "to": "completed"}
+
+
+def test_two_passes_of_the_same_millisecond_send_one_request_for_a_runner(dynamodb: "DynamoDBClient") -> None:
+    """Both compute the same job, so the slower write finds what it wanted to save."""
+    sent: list[Any] = []
+
+    def put_events(**entries: Any) -> dict[str, int]:
+        sent.append(entries)
+        return {"FailedEntryCount": 0}
+
+    bus = SimpleNamespace(put_events=put_events)
+    slower, faster = ledger_on(dynamodb, pause=lambda _: None), ledger_on(dynamodb)
+    job, save = slower.record(receipt(QUEUED)).job, type(slower.jobs).save
+
+    def request(ledger: Ledger) -> Decision | None:
+        return RunnerRequests(events=bus, bus="ours", record=ledger.record).request(job, at="2025-01-15T11:00:00.000Z")
+
+    def overtaken(*arguments: object) -> bool:
+        if not sent:
+            assert request(faster)
+        return save(slower.jobs, *arguments)  # type: ignore[arg-type]
+
+    slower.jobs.save = overtaken  # type: ignore[method-assign,assignment]
+    assert request(slower) is None
+    assert len(sent) == 1
+    assert items(dynamodb, JOBS)[0]["runner_requests"] == 1
 
 
 def test_a_write_that_loses_every_race_is_unavailable_so_that_the_receipt_is_kept(dynamodb: "DynamoDBClient") -> None:

@@ -22,8 +22,8 @@ class RunnerRequests:
     record: Callable[[Receipt], Decision]
 
     def request(self, job: Job, *, at: str) -> Decision | None:
-        """None if another pass has made this request. The request is recorded before it is sent, so only one pass sends
-        it.
+        """None if another pass has made this request, or may have. The request is recorded before it is sent, so only
+        one pass sends it.
 
         After a crash in between, it is never sent. The next request follows after the usual pause.
         """
@@ -42,7 +42,7 @@ class RunnerRequests:
                 facts=Facts(runner_requests=number, runner_requested_at=at),
             )
         )
-        if decision.outcome is not Outcome.RECORDED:
+        if decision.outcome is not Outcome.RECORDED or decision.may_be_saved_by_another:
             return None
         self._send(_detail(job, number, request_id, at))
         return decision

@@ -82,6 +82,7 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
+    may_be_saved_by_another: bool = False  # with the same input: see `JobsTable.save`
     may_be_repeated: bool = False  # its history line may exist already: the job may have dropped its token
 
     @property
@@ -99,8 +100,7 @@ BOOKKEEPING = {
     *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
     *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed", "completed_at_is_guessed"),
 }
-# A job gets at most five webhooks from each hook, and two for each approval. For more, see `_is_duplicate`.
-WEBHOOKS_KEPT = 50
+WEBHOOKS_KEPT = 50  # each hook sends at most five, and two for each approval; for more, see `_is_duplicate`
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
 NOTHING = (None,) * len(TRACKED)
 _tracked = attrgetter(*TRACKED)

@@ -208,8 +208,8 @@ class Ledger:
             elif (gate := replace(effect, at="")) not in joined:
                 joined.add(gate)
                 self._join(effect, before)
-        self.jobs.save(before, decision.job)
-        return decision
+        saved = self.jobs.save(before, decision.job)
+        return decision if saved else replace(decision, may_be_saved_by_another=True)
 
     def _apply(self, effect: Effect) -> None:
         match effect:

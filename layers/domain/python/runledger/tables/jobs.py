@@ -34,10 +34,11 @@ class JobsTable:
         item = self._table.get(_key(installation_id, job_id), consistent=consistent)
         return _job(item) if item else None
 
-    def save(self, before: Job | None, after: Job) -> None:
-        """The commit point. Raises LostRace if the job has changed since it was read.
+    def save(self, before: Job | None, after: Job) -> bool:
+        """The commit point. LostRace if the job has changed since it was read.
 
-        The SDK retries a write whose response was lost. Its condition then fails, because the job is already saved.
+        False if the job was already saved. The SDK retries a write whose response was lost, and its condition then
+        fails. The same happens if another process has recorded the same input at the same time.
         """
         try:
             if before is None:
@@ -51,6 +52,8 @@ class JobsTable:
             job = _job(current) if current else None
             if job != after:
                 raise LostRace(job) from error
+            return False
+        return True
 
     def in_status(self, installation_id: int, status: Status, *, created_before: str) -> Iterator[Job]:
         """Oldest first."""
