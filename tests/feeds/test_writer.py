@@ -140,3 +140,8 @@ def test_messages_hold_as_many_events_as_fit_in_their_order() -> None:
     bodies = [*queue.bodies(events[:120]), *queue.bodies(events[120:])]
     assert [len(queue.read(each)) for each in bodies] == [50, 50, 20, 2, 1]
     assert [event for each in bodies for event in queue.read(each)] == events
+
+
+def test_small_events_after_large_ones_share_a_message() -> None:
+    events = some_events(3, payload="y" * 100_000) + some_events(20)
+    assert [len(queue.read(each)) for each in queue.bodies(events)] == [2, 21]

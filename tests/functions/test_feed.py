@@ -9,8 +9,9 @@ from runledger.feeds.events import FeedEvent
 
 from tests.feeds.streams import feed_of, ids, record_changes, some_events, some_id
 from tests.functions.conftest import World
+from tests.functions.test_forgotten_approvals import deployment, wait
 from tests.support.memory import engine
-from tests.support.reconciler_scene import Scene, queued
+from tests.support.reconciler_scene import Scene, ago, queued
 from tests.support.webhooks import INSTALLATION, QUEUED, http_event, payload
 
 
@@ -104,3 +105,19 @@ def test_without_the_queue_a_pass_goes_on_and_counts_an_error(scene: Scene, feed
     report = scene.reconcile()
     assert report["summary"]["runners_requested"] == 1
     assert report["summary"]["errors"] >= 1
+
+
+def test_a_job_that_waits_for_an_approval_is_not_sent_as_stuck(scene: Scene, feed: str) -> None:
+    deployment(scene, "waiting")
+    wait(scene, 1, created_at=ago(hours=30))
+    scene.reconcile()
+    assert {each.event_type for each in sent(scene.world, feed)} == {"approval.forgotten"}
+
+
+def test_a_forgotten_approval_is_counted_although_the_feed_is_out_of_reach(scene: Scene, feed: str) -> None:
+    deployment(scene, "waiting")
+    wait(scene, 1, created_at=ago(hours=30))
+    scene.world.sqs.delete_queue(QueueUrl=feed)
+    response = scene.reconcile()
+    assert response["summary"]["forgotten_approvals"] == 1
+    assert "the feed" in response["text"]

@@ -1,12 +1,13 @@
 """Publications: what intake puts on the queue, and what the functions of releases make of it."""
 
+import hashlib
 import json
 from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
 from runledger.model.packages import LineKey, Package, PublishedBy
-from runledger.releases.queue import read_publication
+from runledger.releases.queue import PublicationQueue, read_publication
 from runledger.tables import schema
 from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
@@ -111,6 +112,16 @@ def test_the_example_of_the_registry_follows_githubs_schema() -> None:
     # The repository is that of the older example, and the version has fields of both generations.
     accepted = ("$.repository", "$.registry_package.package_version")
     assert [each for each in problems if not each.startswith(accepted)] == []
+
+
+def test_sqs_recognises_a_redelivery_by_the_digest_of_its_body(
+    releases: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = next(each for each in payloads("release") if each["action"] == "published")
+    digests: list[str | None] = []
+    monkeypatch.setattr(PublicationQueue, "send", lambda _self, _publication, digest=None: digests.append(digest))
+    deliver(releases, "release", example)
+    assert digests == [hashlib.sha256(json.dumps(example).encode()).hexdigest()]
 
 
 def test_a_job_and_a_run_are_recorded_as_without_the_setting(releases: World) -> None:

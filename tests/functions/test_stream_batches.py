@@ -1,5 +1,7 @@
 """Records of a stream are processed in order, up to the first one that has to be repeated."""
 
+import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -56,6 +58,19 @@ def test_a_record_that_would_fail_each_time_is_discarded_and_the_others_go_on() 
     batch = Batch(second=ValueError())
     assert batch.run() is None
     assert (batch.processed, batch.discarded) == (["first", "third"], ["second"])
+
+
+@pytest.mark.parametrize("discard_error", [None, KeyError(), ConnectionError()])
+def test_a_record_that_would_fail_each_time_is_counted(
+    discard_error: Exception | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = Batch(second=ValueError())
+    batch.discard_error = discard_error
+    with suppress(KeyError):
+        batch.run()
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "MessagesFailed" in line]
+    assert lines[0]["MessagesFailed"] == 1
+    assert len(lines) == (2 if isinstance(discard_error, ConnectionError) else 1)
 
 
 def test_a_record_that_cant_be_discarded_now_is_repeated() -> None:

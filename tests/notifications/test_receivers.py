@@ -56,6 +56,17 @@ def test_after_three_failures_a_receiver_gets_one_probe_at_a_time(scene: Scene) 
     assert "paused_until" not in scene.receivers.table.get(SCOPE, f"{1:032x}")
 
 
+def test_while_one_sender_probes_a_receiver_others_wait(scene: Scene) -> None:
+    subscription = scene.subscribe()
+    for _ in range(attempts.FAILURES_UNTIL_PAUSE):
+        scene.receivers.failed(subscription, at=NOON, error=DOWN, retry_after=None)
+    after_pause = times.later(scene.receivers.health(subscription)["paused_until"], seconds=1)
+    admitted = [
+        scene.receivers.admits(subscription, scene.receivers.health(subscription), now=after_pause) for _ in range(2)
+    ]
+    assert admitted == [True, False]
+
+
 def test_a_test_is_sent_during_a_pause_and_ends_it(scene: Scene) -> None:
     subscription = scene.subscribe()
     for _ in range(3):

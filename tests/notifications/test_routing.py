@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from runledger.model import times
 from runledger.model.errors import UnavailableError
 from runledger.notifications import stream
 from runledger.notifications.filters import EventFilter
 from runledger.notifications.routing import Routed
 from runledger.notifications.subscription_cache import FRESH_SECONDS, SubscriptionCache
+from runledger.tables import schema
 
 from tests.feeds.streams import ALL_TABLES
-from tests.notifications.scenes import NOON, SCOPE, Scene, event, record
+from tests.notifications.scenes import NOON, SCOPE, TABLE, Scene, event, record
 from tests.simulation.engine import Engine
 
 
@@ -78,6 +80,13 @@ def test_a_repeated_event_creates_and_queues_nothing(scene: Scene) -> None:
     before = scene.all()
     assert scene.router.route(scene.stored_event(item["event_id"])) == Routed()
     assert (scene.all(), len(scene.sqs.entries)) == (before, 1)
+
+
+def test_the_number_of_messages_of_an_hour_expires_after_two_days(scene: Scene) -> None:
+    assert scene.counts.count(SCOPE, 1, at=NOON)
+    key = {"PK": {"S": schema.hours_key(SCOPE, schema.ALL)}, "SK": {"S": times.hour_of(NOON)}}
+    stored = scene.client.get_item(TableName=TABLE, Key=key)["Item"]
+    assert int(stored["ttl"]["N"]) == times.expiry(NOON, 2)
 
 
 def test_the_limit_of_an_hour_is_exact_however_often_events_are_repeated(scene: Scene) -> None:
