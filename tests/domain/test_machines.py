@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from runledger.model.inputs import Receipt
 from runledger.model.keys import JobKey
 from runledger.model.runner import RunnerStatus
+from runledger.runners.job_updates import JobUpdates
 from runledger.runners.machine_messages import description, messages
 
 from tests.domain.machines import (
@@ -146,3 +150,18 @@ def test_without_a_plan_a_job_was_scheduled_when_its_machine_was_launched(launch
     found = description(known, JobKey(OWNER, 1))
     assert found is not None
     assert found.facts.scheduled_at == clock(scheduled)
+
+
+def test_all_jobs_are_described_before_the_machine_is_read_again() -> None:
+    known = runner(fact(1, 3), fact(2, 5))
+    steps: list[Any] = []
+
+    def record(receipt: Receipt) -> Any:
+        is_news = receipt.job_id not in steps
+        steps.append(receipt.job_id)
+        return SimpleNamespace(is_news=is_news)
+
+    table: Any = SimpleNamespace(get=lambda _: steps.append("read"))
+    updates = JobUpdates(table=table, record=record, finished=lambda _: None)
+    updates.describe(known, [JobKey(OWNER, 1), JobKey(OWNER, 2)])
+    assert steps == [1, 2, "read", 1, 2]
