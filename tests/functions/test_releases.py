@@ -1,13 +1,12 @@
 """Publications: what intake puts on the queue, and what the functions of releases make of it."""
 
-import hashlib
 import json
 from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
 from runledger.model.packages import LineKey, Package, PublishedBy
-from runledger.releases.queue import PublicationQueue, read_publication
+from runledger.releases.queue import read_publication
 from runledger.tables import schema
 from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
@@ -54,6 +53,11 @@ def registry_package() -> dict[str, Any]:
     return message
 
 
+def new_tag() -> dict[str, Any]:
+    tag = {"ref": "refs/tags/v1.2.3", "created": True, "deleted": False, "after": "a" * 40, "head_commit": None}
+    return payloads("push")[0] | tag
+
+
 def examples(event: str) -> pytest.MarkDecorator:
     found = payloads(event)
     return pytest.mark.parametrize("example", found, ids=[f"{n}-{each.get('action')}" for n, each in enumerate(found)])
@@ -77,9 +81,7 @@ def test_every_new_tag_is_forwarded(releases: World, example: dict[str, Any]) ->
 
 
 def test_a_new_tag_is_forwarded_with_its_commit(releases: World) -> None:
-    example = payloads("push")[0] | {"ref": "refs/tags/v1.2.3", "created": True, "deleted": False, "after": "a" * 40}
-    example["head_commit"] = None
-    assert deliver(releases, "push", example) == "202 recorded"
+    assert deliver(releases, "push", new_tag()) == "202 recorded"
     (found,) = (read_publication(each["body"]) for each in sent(releases))
     assert (found.tag, found.head_sha, found.published_by) == ("v1.2.3", "a" * 40, PublishedBy.TAG)
 
@@ -114,14 +116,13 @@ def test_the_example_of_the_registry_follows_githubs_schema() -> None:
     assert [each for each in problems if not each.startswith(accepted)] == []
 
 
-def test_sqs_recognises_a_redelivery_by_the_digest_of_its_body(
-    releases: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    example = next(each for each in payloads("release") if each["action"] == "published")
-    digests: list[str | None] = []
-    monkeypatch.setattr(PublicationQueue, "send", lambda _self, _publication, digest=None: digests.append(digest))
-    deliver(releases, "release", example)
-    assert digests == [hashlib.sha256(json.dumps(example).encode()).hexdigest()]
+def test_a_redelivered_publication_is_queued_once(releases: World) -> None:
+    """The body has no time, so the second publication is newer than the first."""
+    body = json.dumps(new_tag()).encode()
+    for guid, at in (("first", 1_736_935_200_123), ("second", 1_736_935_260_123)):
+        request = http_event(body, event="push", guid=guid, at_epoch_ms=at)
+        assert releases.invoke("webhook_intake", request)["statusCode"] == 202
+    assert len(sent(releases)) == 1
 
 
 def test_a_job_and_a_run_are_recorded_as_without_the_setting(releases: World) -> None:

@@ -32,6 +32,7 @@ def each(
             _process_or_discard(record, process, discard, may_succeed_later)
         except Exception as error:
             if not may_succeed_later(error):
+                logs.messages_failed(1)
                 raise
             return failed_at(record)
     return processed()
@@ -60,8 +61,8 @@ def _process_or_discard(
         if may_succeed_later(error):
             raise
         logs.logger.exception("stream record failed: it is discarded", extra=_about(record))
-        logs.messages_failed(1)
         discard(record)
+        logs.messages_failed(1)
 
 
 def _repeat_from(record: Record) -> Response:
