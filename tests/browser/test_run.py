@@ -13,6 +13,12 @@ from tests.browser.tab import Tab
 
 RUN = {"installation_id": 1, "run_id": 7, "run_attempt": 1, "status": "completed", "conclusion": "success"}
 
+# Read at once, because the chart may be drawn again in between.
+WIDTHS = """kinds => Object.fromEntries(kinds.map(kind => {
+    const bars = [...document.querySelectorAll(`.gantt-${kind}`)];
+    return [kind, bars.reduce((sum, bar) => sum + Number(bar.getAttribute("width")), 0)];
+}))"""
+
 
 def job(job_id: int, name: str, *, created: int, started: int, completed: int, **more: Any) -> dict[str, Any]:
     times: dict[str, Any] = {"created_at": created, "started_at": started, "completed_at": completed}
@@ -21,7 +27,9 @@ def job(job_id: int, name: str, *, created: int, started: int, completed: int, *
 
 def open_run(tab: Tab, *jobs: dict[str, Any], **run: Any) -> Page:
     tab.fulfill("installations/1/runs/7", {"run": RUN | run, "jobs": jobs, "attempts": [1, 2]})
-    return tab.show(1, "run", part=7).page
+    page = tab.show(1, "run", part=7).page
+    expect(page.locator(".gantt-bars rect").first).to_be_attached()  # drawn once the page knows its width
+    return page
 
 
 def tile(page: Page, label: str) -> list[str]:
@@ -77,13 +85,11 @@ def test_carried_over_jobs_are_labelled_and_in_no_chart_path_or_count(open_tab: 
 def test_an_approval_is_a_bar_of_its_own_and_not_waiting_for_a_runner(open_tab: Open) -> None:
     reviewed = {"approval_requested_at": 100, "approved_at": 700}
     page = open_run(open_tab().sign_in(), job(1, "deploy", created=0, started=900, completed=1000, **reviewed))
-    widths = {
-        kind: sum(float(bar.get_attribute("width") or 0) for bar in page.locator(f".gantt-{kind}").all())
-        for kind in ("wait", "approval", "work")
-    }
+    expect(page.locator(".gantt-legend")).to_contain_text("awaiting approval")
+    expect(page.locator(".gantt-work")).to_have_count(1)
+    widths = page.evaluate(WIDTHS, ["wait", "approval", "work"])
     assert 1.9 < widths["approval"] / widths["wait"] < 2.1
     assert 5.9 < widths["approval"] / widths["work"] < 6.1
-    expect(page.locator(".gantt-legend")).to_contain_text("awaiting approval")
 
 
 def test_the_bar_of_a_running_job_grows_every_second(open_tab: Open) -> None:
