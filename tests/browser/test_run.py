@@ -28,7 +28,7 @@ def job(job_id: int, name: str, *, created: int, started: int, completed: int, *
 def open_run(tab: Tab, *jobs: dict[str, Any], **run: Any) -> Page:
     tab.fulfill("installations/1/runs/7", {"run": RUN | run, "jobs": jobs, "attempts": [1, 2]})
     page = tab.show(1, "run", part=7).page
-    expect(page.locator(".gantt-bars rect").first).to_be_attached()  # drawn once the page knows its width
+    expect(page.locator(".gantt-bars rect").first).to_be_attached()  # drawn after the layout
     return page
 
 
