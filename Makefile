@@ -38,7 +38,7 @@ lock = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --gene
 same_versions = --constraint $(LOCKS)/development.txt
 
 .PHONY: help install install-dev lock check lint-web format test chromium screenshots test-fast migration simulate fuzz soak synth preflight recover up down run \
-	bench bench-docs wheel
+	bench bench-compare bench-docs wheel
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -130,6 +130,10 @@ run: install-dev ## Deploy to a local AWS emulator, run a demo workload, and sta
 
 bench: install-dev ## Measure cost and speed, compared with a baseline
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench
+
+bench-compare: $(VENV_DEV) ## List what differs by over 2 % between BEFORE=... and .local/bench.json; fails if anything is worse
+	@[ -n "$(BEFORE)" ] || { echo "Set BEFORE to the bench.json of an earlier run" >&2; exit 1; }
+	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench compare "$(BEFORE)"
 
 bench-docs: install-dev ## Put the counts of `bench` into docs/cost.md and docs/scaling.md
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m bench docs

@@ -1,4 +1,7 @@
-"""Runs every measurement, writes `.local/bench.json` and prints a table; `docs` updates the counts in the documents."""
+"""Runs every measurement, writes `.local/bench.json` and prints a table.
+
+`docs` updates the counts in the documents instead. `compare` compares `.local/bench.json` with that of an earlier run.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 from bench import (
     capacity,
     cold_start,
+    comparison,
     counts,
     cpu,
     documents,
@@ -55,6 +59,13 @@ def update_documents() -> None:
     print("Updated " + " and ".join(document.name for document in documents.DOCUMENTS))
 
 
+def compare(before: Path) -> None:
+    found = comparison.differences(before, RESULTS)
+    print("\n".join(comparison.lines(found)))
+    if any(each.is_worse for each in found):
+        raise LocalError(f"some figures are more than {comparison.TOLERANCE:.0%} worse than in {before}")
+
+
 def _on_dynamodb_local(folder: Path) -> list[Figure]:
     found: list[Figure] = []
     with dynamodb.running(folder) as url:
@@ -86,6 +97,12 @@ def _timed(what: str) -> Iterator[None]:
 
 if __name__ == "__main__":
     try:
-        update_documents() if sys.argv[1:] == ["docs"] else main()
-    except LocalError as problem:
+        match sys.argv[1:]:
+            case ["docs"]:
+                update_documents()
+            case ["compare", earlier]:
+                compare(Path(earlier))
+            case _:
+                main()
+    except (LocalError, OSError) as problem:
         sys.exit(f"bench: {problem}")

@@ -16,7 +16,7 @@ from stacks.constructs.layer import LOCKS
 ROOT = Path(__file__).parent.parent.parent
 NEEDS_DEVELOPMENT = (
     *("check", "format", "test", "test-fast", "simulate", "screenshots"),
-    *("run", "up", "down", "bench", "bench-docs", "wheel"),
+    *("run", "up", "down", "bench", "bench-compare", "bench-docs", "wheel"),
 )
 # Loads the stacks as `cdk deploy` does, and prints which distributions that has loaded.
 LOADED = """
