@@ -1,4 +1,4 @@
-"""Checks that no other deployment stops the same machines."""
+"""Checks that no other deployment terminates the same machines."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from stacks.settings import Settings, stack_name
 def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
     """Every deployment has a stack with its policy in each of its regions, so it is enough to look in ours."""
     if settings.orphans is not OrphanMode.ENFORCE:
-        return Skipped("`orphans` is `report`: this stage doesn't stop machines by itself")
+        return Skipped("`orphans` is `report`: this stage doesn't terminate machines by itself")
     for region in (main_region, *settings.regions_beside(main_region)):
         session = session_in(region)
         own = find_stack(session, _own_stack(settings, region, main_region))
@@ -23,10 +23,10 @@ def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Se
             # Compares ids, because another deployment's stack may have the same name in another region.
             if (own is None or stack.stack_id != own.stack_id) and _stops_the_same(stack, settings):
                 return Problem(
-                    f"{stack.name} in {region} stops machines too, and one machine can have the `runner_tags` of both",
+                    f"{stack.name} in {region} terminates machines too, and a machine can match both `runner_tags`",
                     "give one of the tags different values in the two deployments",
                 )
-    return Ok("no other deployment stops the same machines")
+    return Ok("no other deployment terminates the same machines")
 
 
 def are_disjoint(one: Mapping[str, str], other: Mapping[str, str]) -> bool:

@@ -53,7 +53,7 @@ def stuck(number: int, *, seconds_stuck: int) -> dict[str, Any]:
             "runner i-1: not cleaned: GitHub reports this runner as busy",
             "Not cleaned: GitHub reports this runner as busy",
         ),
-        ("runner i-1: cleaned: its machine was stopped", "Cleaned: its machine was stopped"),
+        ("runner i-1: cleaned: its machine was terminated", "Cleaned: its machine was terminated"),
         ("runner i-1: deferred to the next pass: too slow", "Deferred to the next pass: too slow"),
     ],
     ids=["busy", "stopped", "deferred"],

@@ -71,11 +71,11 @@ def test_a_reader_is_no_operator(outputs: Outputs) -> None:
 
 
 def test_two_stages_that_stop_machines_need_different_tags(outputs: Outputs) -> None:
-    """The deployment here stops machines with the tag runledger:runner=demo."""
+    """The deployment here terminates machines with the tag runledger:runner=demo."""
     other = ("-c", "stage=other", "-c", "orphans=enforce", "-c")
     state, text = run(outputs, *other, "runner_tags=runledger:runner=*")["runner_tags"]
     assert state == State.PROBLEM
-    assert f"runledger-local-events in {outputs.region} stops machines too" in text
+    assert f"runledger-local-events in {outputs.region} terminates machines too" in text
     assert run(outputs, *other, "runner_tags=runledger:runner=other")["runner_tags"][0] == State.OK
 
 

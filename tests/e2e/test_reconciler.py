@@ -106,7 +106,7 @@ def test_orphans_are_suspected_in_one_pass_and_cleaned_in_the_next(
     reasons = {played.machines.outlived: "job_completed", played.machines.unclaimed: "no_job"}
     for machine, reason in reasons.items():
         assert f"runner {machine}: {reason}; suspected" in first.text
-        assert f"runner {machine}: {reason}; cleaned: the machine was stopped" in second.text
+        assert f"runner {machine}: {reason}; cleaned: the machine was terminated" in second.text
         item = runner(dynamodb, outputs, machine)
         assert (item["status"], item["terminated_reason"]) == ("cleaned", f"orphan: {reason}")
     assert states(outputs, *reasons) == {"terminated"}

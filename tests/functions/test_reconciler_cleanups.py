@@ -34,7 +34,7 @@ def test_a_person_may_clean_an_orphan_in_report_mode_too(scene: Scene, monkeypat
 
 @pytest.mark.parametrize(
     ("busy", "result"),
-    [(False, "Cleaned: the machine was stopped"), (True, "Not cleaned: GitHub reports this runner as busy")],
+    [(False, "Cleaned: the machine was terminated"), (True, "Not cleaned: GitHub reports this runner as busy")],
 )
 def test_the_result_of_a_cleanup_is_stored_as_a_sentence(scene: Scene, busy: bool, result: str) -> None:
     instance = outlived(scene, busy=busy)

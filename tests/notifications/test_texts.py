@@ -72,7 +72,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     ),
     "runner.cleaned": (
         {"runner_id": "i-1", "kind": "ec2", "status": "cleaned", "terminated_reason": "no_job"},
-        "Orphaned runner stopped: i-1",
+        "Orphaned runner cleaned up: i-1",
         ("ec2", "reason no_job"),
     ),
     "deployment.created": (

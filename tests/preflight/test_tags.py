@@ -102,4 +102,4 @@ def test_the_same_stage_of_another_region_that_shares_a_region_with_runners_is_a
     """Either that region is its own, or it forwards events from there too."""
     found = compare({"us-east-1": {}, "eu-west-1": {other: policy("team=ci")}}, runner_regions="eu-west-1")
     assert isinstance(found, Problem)
-    assert found.detail.startswith(f"{other} in eu-west-1 stops machines too")
+    assert found.detail.startswith(f"{other} in eu-west-1 terminates machines too")

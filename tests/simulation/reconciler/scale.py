@@ -154,8 +154,8 @@ def _put(world: World, number: int, here: str, there: str, *, hours: float = 1) 
 def table(results: list[Hour]) -> list[str]:
     """The table in docs/scaling.md."""
     rows = [
-        "| hour | passes | calls to GitHub | runs checked | jobs corrected | jobs left to correct | machines stopped "
-        "| parts that ran |",
+        "| hour | passes | calls to GitHub | runs checked | jobs corrected | jobs left to correct "
+        "| machines terminated | parts that ran |",
         "| --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for number, hour in enumerate(results, start=1):

@@ -4,8 +4,8 @@ const REASONS = {
   job_completed: "Its job has finished, but the machine is still running",
   no_job: "It has no job, but the machine is still running",
   never_registered: "Its machine runs, but has never registered with GitHub; its job is still queued",
-  unknown_job: "GitHub reports it as busy with a job that the ledger doesn't have, so it isn't stopped",
-  contested: "Two installations claim this machine, so it is never stopped",
+  unknown_job: "GitHub reports it as busy with a job that the ledger doesn't have, so it isn't terminated",
+  contested: "Two installations claim this machine, so it is never terminated",
   instance_gone: "The machine no longer exists; only its record remains",
   instance_stopped: "The machine is stopped; only its record remains",
 };

@@ -14,7 +14,7 @@ import { isOperator } from "../session.js";
 
 const UNKNOWN_JOB = "unknown_job";
 const UNKNOWN_JOB_ADVICE =
-  "A runner that works on an unknown job isn't stopped. If it stays here, check that Runledger receives the webhooks of the repository that the job belongs to.";
+  "A runner that works on an unknown job isn't terminated. If it stays here, check that Runledger receives the webhooks of the repository that the job belongs to.";
 
 /** Contested machines are visible only to callers with access to all installations. */
 export async function loadOrphans(context, signal) {

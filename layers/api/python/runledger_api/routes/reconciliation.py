@@ -70,7 +70,7 @@ def orphans(
     "/admin/orphans/<runner_id>/cleanup",
     tags=["admin"],
     operation_id="cleanUpOrphan",
-    summary="Stop an orphaned runner now",
+    summary="Terminate an orphaned runner now",
     description="Requires the role operator. Read the result at `GET /admin/reconciliation/{id}`.",
     status_code=202,
 )

@@ -78,7 +78,7 @@ STYLES: Mapping[str, _Style] = {
     FeedType.APPROVAL_FORGOTTEN: _Style("Approval forgotten", "raised_hand", Urgency.HIGH),
     FeedType.RUNNER_REQUESTED: _Style("Runner requested", "computer", Urgency.NORMAL),
     FeedType.RUNNER_ORPHANED: _Style("Runner suspected as an orphan", "warning", Urgency.NORMAL),
-    FeedType.RUNNER_CLEANED: _Style("Orphaned runner stopped", "broom", Urgency.NORMAL),
+    FeedType.RUNNER_CLEANED: _Style("Orphaned runner cleaned up", "broom", Urgency.NORMAL),
     FeedType.DEPLOYMENT_CREATED: _Style("Deployment created", "rocket", Urgency.LOW),
     FeedType.DEPLOYMENT_APPROVED: _Style("Deployment approved", "white_check_mark", Urgency.LOW),
     FeedType.DEPLOYMENT_REJECTED: _Style("Deployment rejected", "no_entry", Urgency.NORMAL),

@@ -41,9 +41,9 @@ FOUND: Mapping[Registration, Reason | Cleared] = {
 
 
 class CleanupOutcome(StrEnum):
-    """Each value ends a finding: `runner i-0123: no_job; cleaned: the machine was stopped`."""
+    """Each value ends a finding: `runner i-0123: no_job; cleaned: the machine was terminated`."""
 
-    CLEANED = "cleaned: the machine was stopped"
+    CLEANED = "cleaned: the machine was terminated"
     GONE = "cleaned: the machine was already gone"
     BUSY = "not cleaned: GitHub reports this runner as busy"
     REGISTERED = "not cleaned: this runner has registered with GitHub"
