@@ -83,13 +83,17 @@ def test_a_record_that_cannot_be_translated_is_discarded_and_the_others_are_sent
     assert [each.event_type for each in queue.read(body)] == ["job.queued"]
 
 
-def test_a_batch_is_repeated_while_a_record_can_be_neither_translated_nor_discarded() -> None:
+def test_a_batch_is_repeated_while_a_record_can_be_neither_translated_nor_discarded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     def discard(_: object) -> None:
         raise UnavailableError("away")
 
     broken = change("workflow_jobs", {}, {"job_id": 1, "status": "queued", "version": 1})
     response = stream.forward([broken], tables=TABLES, send=lambda _: 0, discard=discard)
     assert response == {"batchItemFailures": [{"itemIdentifier": broken["dynamodb"]["SequenceNumber"]}]}
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "MessagesFailed" in line]
+    assert [line["MessagesFailed"] for line in lines] == [1]
 
 
 @pytest.mark.parametrize(("days", "types"), [(2, ["job.queued"]), (4, [])])

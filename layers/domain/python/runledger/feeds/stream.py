@@ -26,15 +26,15 @@ def forward(
     recognises events that it has written before.
     """
     events: list[FeedEvent] = []
+
+    def process(record: Record) -> None:
+        events.extend(_events(record, streams.table_of(record, tables)))
+
     try:
         for record in records:
             streams.table_of(record, tables)  # an unknown table is a wrong setting: nothing is discarded
-        stream_batches.each(
-            records,
-            lambda record: events.extend(_events(record, streams.table_of(record, tables))),
-            discard=discard,
-            may_succeed_later=lambda _error: False,
-        )
+        for record in records:
+            stream_batches.process_or_discard(record, process, discard=discard)
         send(events)
     except Exception:
         return stream_batches.failed_at(records[0])

@@ -29,13 +29,31 @@ def each(
         if number and not has_time():
             return _repeat_from(record)
         try:
-            _process_or_discard(record, process, discard, may_succeed_later)
+            process_or_discard(record, process, discard=discard, may_succeed_later=may_succeed_later)
         except Exception as error:
             if not may_succeed_later(error):
                 logs.messages_failed(1)
                 raise
             return failed_at(record)
     return processed()
+
+
+def process_or_discard(
+    record: Record,
+    process: Callable[[Record], None],
+    *,
+    discard: Callable[[Record], None],
+    may_succeed_later: Callable[[Exception], bool] = lambda _error: False,
+) -> None:
+    """Counts a record that it discards. It doesn't count one for which it raises: the caller does, in its response."""
+    try:
+        process(record)
+    except Exception as error:
+        if may_succeed_later(error):
+            raise
+        logs.logger.exception("stream record failed: it is discarded", extra=_about(record))
+        discard(record)
+        logs.messages_failed(1)
 
 
 def processed() -> Response:
@@ -47,22 +65,6 @@ def failed_at(record: Record) -> Response:
     logs.logger.exception("stream record failed: the batch is repeated from it", extra=_about(record))
     logs.messages_failed(1)
     return _repeat_from(record)
-
-
-def _process_or_discard(
-    record: Record,
-    process: Callable[[Record], None],
-    discard: Callable[[Record], None],
-    may_succeed_later: Callable[[Exception], bool],
-) -> None:
-    try:
-        process(record)
-    except Exception as error:
-        if may_succeed_later(error):
-            raise
-        logs.logger.exception("stream record failed: it is discarded", extra=_about(record))
-        discard(record)
-        logs.messages_failed(1)
 
 
 def _repeat_from(record: Record) -> Response:
