@@ -60,7 +60,7 @@ class Access:
             source=source,
             pattern=pattern,
             selection=selection,
-            ledger=wiring.ledger_without_effects(variables, aws.client("dynamodb", config=PATIENT)),
+            ledger=wiring.ledger_without_follow_ups(variables, aws.client("dynamodb", config=PATIENT)),
             retention_days=int(variables["JOBS_RETENTION_DAYS"]),
             identity=hashlib.sha256(json.dumps(named).encode()).hexdigest()[:16],
         )

@@ -1,4 +1,4 @@
-"""Imports stored webhooks with the decision and the write protocol of live intake, without its effects elsewhere.
+"""Imports stored webhooks as live intake records them, but sends no lookups and no re-run checks.
 
 A webhook that the ledger already has isn't recorded again. So you can repeat or interrupt an import, run two imports
 at the same time, and import while live webhooks arrive. The webhooks of a job are imported in the order in which they

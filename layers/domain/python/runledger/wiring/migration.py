@@ -61,8 +61,11 @@ def with_fallback(find_machine: FindMachine, *, runner_tags: Mapping[str, str]) 
     )
 
 
-def ledger_without_effects(variables: Mapping[str, str], dynamodb: "DynamoDBClient") -> Ledger:
-    """For imports. `variables` holds the environment of a function that records, which names the tables."""
+def ledger_without_follow_ups(variables: Mapping[str, str], dynamodb: "DynamoDBClient") -> Ledger:
+    """For imports, which send no lookups and no re-run checks.
+
+    `variables` holds the environment of a function that records, which names the tables.
+    """
 
     def table(word: str) -> TableSettings:
         return TableSettings(table=variables[f"{word}_TABLE"], retention_days=int(variables[f"{word}_RETENTION_DAYS"]))
