@@ -7,13 +7,13 @@ from http import HTTPStatus
 from typing import Any
 
 from runledger.model import times
-from runledger.model.errors import BadSignature, Malformed, OutOfScope, Refusal, TooLarge, UnavailableError, WrongHost
+from runledger.model.errors import BadSignature, Malformed, OutOfScope, Rejection, TooLarge, UnavailableError, WrongHost
 from runledger.platform import logs
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.intake import LONGEST_DELIVERY_ID, IntakeResult
 from runledger.wiring import recording
 
-REFUSED = {
+STATUS_OF_REJECTION = {
     BadSignature: HTTPStatus.UNAUTHORIZED,
     OutOfScope: HTTPStatus.FORBIDDEN,
     Malformed: HTTPStatus.BAD_REQUEST,
@@ -31,9 +31,9 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         # The signature isn't verified yet, so anyone may have sent this: limit what it adds to the log.
         logs.set_correlation_id(delivery.delivery_id[:LONGEST_DELIVERY_ID])
         result = intake.receive(delivery, headers.get("x-hub-signature-256"))
-    except Refusal as refusal:
-        logs.refused(refusal)
-        return _problem(REFUSED[type(refusal)], str(refusal))
+    except Rejection as rejection:
+        logs.delivery_rejected(rejection)
+        return _problem(STATUS_OF_REJECTION[type(rejection)], str(rejection))
     except UnavailableError:
         logs.logger.exception("delivery not recorded")
         return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The delivery was not recorded: redeliver it")

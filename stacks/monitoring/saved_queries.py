@@ -57,8 +57,8 @@ OVER_FUNCTIONS = {
         fields @timestamp, repo_full_name, run_id, job_id, status
         | filter event_type = "runner_interrupted" and outcome = "recorded"
         | sort @timestamp desc""",
-    "refused and delayed deliveries": """
-        filter message in ["delivery refused", "recording deferred", "delivery not recorded"]
+    "rejected and delayed deliveries": """
+        filter message in ["delivery rejected", "recording deferred", "delivery not recorded"]
         | stats count(*) as deliveries, latest(@timestamp) as last, latest(correlation_id) as delivery
             by message, reason
         | sort deliveries desc""",
@@ -90,6 +90,8 @@ OVER_ACCESS = {
         stats count(*) as requests, pct(latencyMs, 50) as p50_ms, pct(latencyMs, 99) as p99_ms by route, status
         | sort requests desc""",
 }
+# A renamed query keeps its logical id.
+FIRST_NAMES = {"rejected and delayed deliveries": "refused and delayed deliveries"}
 
 
 def save(scope: Construct, *, settings: Settings, functions: Iterable[str]) -> None:
@@ -99,11 +101,15 @@ def save(scope: Construct, *, settings: Settings, functions: Iterable[str]) -> N
         for name, query in queries.items():
             logs.CfnQueryDefinition(
                 scope,
-                name.title().replace(" ", ""),
+                _id(name),
                 name=f"{settings.prefix}/{name}",
                 query_string=text_of(query),
                 log_group_names=groups,
             )
+
+
+def _id(name: str) -> str:
+    return FIRST_NAMES.get(name, name).title().replace(" ", "")
 
 
 def text_of(query: str) -> str:

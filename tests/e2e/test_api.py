@@ -95,4 +95,4 @@ def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Out
 def test_githubs_reason_why_a_run_cannot_be_re_run_is_shown(outputs: Outputs) -> None:
     response = call(outputs, f"{HERE}/runs/{RUN}/rerun", method="POST")
     assert (response.status, response.headers["Content-Type"]) == (409, "application/problem+json")
-    assert response.body["detail"].startswith("GitHub rejected the request")
+    assert response.body["detail"].startswith("GitHub refused the request")

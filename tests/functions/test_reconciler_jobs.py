@@ -95,7 +95,7 @@ def test_the_same_correction_is_made_again_if_the_job_needs_it_again(scene: Scen
 def test_runs_that_fail_do_not_keep_the_others_from_their_turn(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    """Whether GitHub rejects the request or doesn't respond."""
+    """Whether GitHub refuses the request or doesn't respond."""
     monkeypatch.setenv("GITHUB_PATIENCE_SECONDS", "0")
     for number in range(1, 5):
         scene.github.state.put("runs", RUN + number, repository=REPO)

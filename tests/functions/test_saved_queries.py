@@ -72,8 +72,8 @@ def test_queries_read_what_the_api_logs() -> None:
 
 def test_queries_name_messages_that_are_in_the_log(world: World, log: io.StringIO) -> None:
     world.invoke("webhook_intake", http_event(b"{}", signature="sha256=wrong"))
-    refused = json.loads(log.getvalue().splitlines()[-1])
-    assert f'"{refused["message"]}"' in OVER_FUNCTIONS["refused and delayed deliveries"]
+    rejected = json.loads(log.getvalue().splitlines()[-1])
+    assert f'"{rejected["message"]}"' in OVER_FUNCTIONS["rejected and delayed deliveries"]
 
 
 # As Lambda's documentation has them, with the ids of a request.
@@ -91,7 +91,7 @@ NORMAL = (
     f"START RequestId: {REQUEST} Version: $LATEST",
     f"REPORT RequestId: {REQUEST}\tDuration: 12.01 ms\tBilled Duration: 13 ms\tMax Memory Used: 90 MB",
     "INIT_START Runtime Version: python:3.13.v60\tRuntime Version ARN: arn:aws:lambda:us-east-1::runtime:0a",
-    '{"level":"WARNING","message":"delivery refused","reason":"the signature is wrong"}',
+    '{"level":"WARNING","message":"delivery rejected","reason":"the signature is wrong"}',
 )
 
 

@@ -94,6 +94,6 @@ def test_no_secret_signature_or_body_is_logged(
     ):
         world.invoke("webhook_intake", event)
     output = log.getvalue() + capsys.readouterr().out
-    assert output.count("delivery refused") == 2
+    assert output.count("delivery rejected") == 2
     for secret in (SECRET, sign(sent), "sha256=wrong", "node_id"):
         assert secret not in output

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from runledger.migration import objects
 from runledger.migration.objects import Selection, Skipped, StoredWebhook, receipt_of
-from runledger.model.errors import Refusal
+from runledger.model.errors import Rejection
 from runledger.model.inputs import Receipt
 
 from tests.support.webhooks import COMPLETED, INSTALLATION, JOB, QUEUED, payload, receipt
@@ -53,7 +53,7 @@ def test_a_body_about_another_job_than_its_key_is_refused(name: str, value: str)
     assert read(stored=own, selection=mapped).installation_id == 7
     changed: dict[str, Any] = {name: value}
     for selection in (ANY, mapped, replace(ANY, only=1)):
-        with pytest.raises(Refusal, match="but the key names"):
+        with pytest.raises(Rejection, match="but the key names"):
             receipt_of(replace(own, **changed), json.dumps(payload(COMPLETED)).encode(), selection)
 
 
@@ -79,7 +79,7 @@ def test_gzip_is_unpacked() -> None:
     ids=["empty", "no text", "no object", "no job", "no id", "deep", "damaged", "incomplete", "large gzip", "large"],
 )
 def test_what_is_no_webhook_is_refused_with_a_reason(body: bytes, problem: str) -> None:
-    with pytest.raises(Refusal, match=problem):
+    with pytest.raises(Rejection, match=problem):
         receipt_of(STORED, body, ANY)
 
 

@@ -22,7 +22,7 @@ def test_a_message_for_a_paused_receiver_names_the_next_attempt(open_page: Open,
     table = scene().messages
     stored = table.get(INSTALLATION, message["message_id"])
     assert stored
-    assert table.postpone(stored, NextAttempt(at=IN_A_MINUTE, parked=False, dispatch=2), at=TODAY)
+    assert table.defer(stored, NextAttempt(at=IN_A_MINUTE, parked=False, dispatch=2), at=TODAY)
     summary = open_page().view("message", part=message["message_id"]).page.locator(".summary")
     expect(summary).to_contain_text("The receiver failed before and is paused. The next attempt is at 12:01:00.")
 

@@ -29,7 +29,7 @@ def test_the_pause_that_a_receiver_requests_is_kept(scene: Scene) -> None:
     for number in (1, 2):
         scene.route(number)
     behave(scene, SendResult.try_later("The receiver returned 429", retry_after_seconds=600))
-    assert sorted(scene.drain()) == [Sent.MOVED, Sent.POSTPONED, Sent.RETRIED]
+    assert sorted(scene.drain()) == [Sent.DEFERRED, Sent.MOVED, Sent.RETRIED]
     assert {each["next_attempt_at"] >= times.earlier(NOON, seconds=-600) for each in scene.all()} == {True}
     assert len(scene.channel.received) == 1
 
@@ -74,7 +74,7 @@ def test_a_test_is_sent_during_a_pause_and_ends_it(scene: Scene) -> None:
     data = {"text": "Does it work again?"}
     scene.outbox.post(runledger_message(RunledgerType.TEST, data, subscription, OLGA, identity="1"))
     scene.outbox.post(runledger_message(RunledgerType.MESSAGE, data, subscription, OLGA, identity="1"))
-    assert sorted(scene.drain()) == [Sent.COMPLETED, *[Sent.MOVED] * 2, Sent.POSTPONED]
+    assert sorted(scene.drain()) == [Sent.COMPLETED, Sent.DEFERRED, *[Sent.MOVED] * 2]
     assert "paused_until" not in scene.receivers.health(subscription)
 
 

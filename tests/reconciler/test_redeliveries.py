@@ -109,7 +109,7 @@ def test_requests_that_github_rejects_are_bounded_as_well(bed: Bed, monkeypatch:
 
     def reject(delivery_id: int) -> None:
         calls.append(delivery_id)
-        raise UnavailableError("GitHub rejects it for now")
+        raise UnavailableError("GitHub refuses it for now")
 
     monkeypatch.setattr(bed.log, "redeliver", reject)
     bed.pass_over()

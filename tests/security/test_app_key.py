@@ -203,7 +203,7 @@ def test_an_action_reaches_github_and_its_refusal_reaches_the_operator(
     app.state.put("jobs", 1, run_id=RUN, status="completed", conclusion="failure")
     assert api.post(f"{HERE}/runs/{RUN}/rerun").status == 202
     again = api.post(f"{HERE}/runs/{RUN}/rerun")
-    assert (again.status, again.body["detail"].startswith("GitHub rejected the request: ")) == (409, True)
+    assert (again.status, again.body["detail"].startswith("GitHub refused the request: ")) == (409, True)
     missing = api.post("/admin/webhooks/72d3162e-cc78-11e3-81ab-4c9367dc0958/redeliver")
     assert missing.status == 404
     assert calls(app, "rerun-failed-jobs") == 2

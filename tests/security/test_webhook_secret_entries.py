@@ -98,7 +98,7 @@ def test_a_refusal_names_what_the_secret_is_not_valid_for(world: World, capsys: 
     assert "acme" not in problem["detail"]
     (line,) = written(capsys)
     assert metrics([line]) == {"DeliveriesOutOfScope": 1}
-    assert (line["message"], line["level"], line["reason"]) == ("delivery refused", "WARNING", problem["detail"])
+    assert (line["message"], line["level"], line["reason"]) == ("delivery rejected", "WARNING", problem["detail"])
     assert line["correlation_id"] == "guid of workflow_job"
 
 
@@ -110,7 +110,7 @@ def test_other_refusals_are_not_counted_as_out_of_scope(
     store(world, scoped(app=True))
     assert status(world, job(), "unknown") == 401
     assert metrics(written(capsys)) == {}
-    assert [line["message"] for line in lines(log.getvalue())] == ["delivery refused"]
+    assert [line["message"] for line in lines(log.getvalue())] == ["delivery rejected"]
 
 
 def test_a_scope_that_was_just_widened_works_at_its_first_use(world: World) -> None:

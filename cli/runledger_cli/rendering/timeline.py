@@ -31,7 +31,7 @@ MARKS_OF_EVENTS = {
     "runner_taken": "runner taken by another job",
     "job_reconciled": "reconciled",
     "rerun_requested": "re-run requested",
-    "rerun_refused": "re-run rejected",
+    "rerun_refused": "re-run refused by GitHub",
 }
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from runledger.model import times
-from runledger.model.errors import Refusal
+from runledger.model.errors import Rejection
 from runledger.model.passes import PassKind
 from runledger.recording import follow_up_queue
 from runledger.runners import aws_events, lookups
@@ -275,8 +275,8 @@ class World:
     def launcher_event(self, event: Mapping[str, Any]) -> None:
         try:
             self.receiving.launcher_events.record(event)
-        except Refusal as refusal:
-            self.tell(f"the launcher's event is rejected: {refusal}")
+        except Rejection as rejection:
+            self.tell(f"the launcher's event is rejected: {rejection}")
 
     def ec2_event(self, machine: Machine, state: str) -> None:
         detail = {"instance-id": machine.id, "state": state}

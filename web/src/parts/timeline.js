@@ -22,7 +22,7 @@ const MEANING = {
   deployment_approved: ["Approved", "success"],
   deployment_rejected: ["Rejected", "failure"],
   rerun_requested: ["Re-run requested", "reconciled"],
-  rerun_refused: ["Re-run rejected", "failure"],
+  rerun_refused: ["Re-run refused by GitHub", "failure"],
   job_reconciled: ["Corrected by the reconciler", "reconciled"],
 };
 

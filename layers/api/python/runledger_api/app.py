@@ -104,7 +104,8 @@ class Api:
             caller.require(authorization.required_role(self._resolver, method, path))
             return caller
         except ApiError as error:
-            logs.logger.warning("refused", extra={"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]})
+            about = {"reason": str(error), "path": event["rawPath"][:MAX_LOGGED_PATH]}
+            logs.logger.warning("access denied", extra=about)
             raise
 
     def _require_visible_installation(self, resolver: APIGatewayHttpResolver, next_middleware: Any) -> Response[Any]:

@@ -94,7 +94,7 @@ class GitHub:
             case RequestOutcome.NOT_FOUND:
                 raise NotFound("Not found in the ledger, nor in the newest part of GitHub's delivery log")
             case RequestOutcome.REFUSED:
-                raise Conflict(f"GitHub rejected the request: {result.message}")
+                raise Conflict(f"GitHub refused the request: {result.message}")
             case RequestOutcome.RATE_LIMITED:
                 raise TooManyRequests(result.message)
         raise UnavailableError(f"GitHub request: {result.message or result.outcome}")

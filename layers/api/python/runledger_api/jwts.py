@@ -39,7 +39,7 @@ class Jwts:
         except IssuerUnavailable as error:
             raise UnavailableError(f"JWT issuer {self._issuer}: {error}") from error
         except (jwt.PyJWTError, LookupError, TypeError, ValueError) as error:
-            logs.logger.warning("JWT refused", extra={"reason": str(error)})
+            logs.logger.warning("JWT rejected", extra={"reason": str(error)})
             return None
 
     def _verified(self, jwt: Any, bearer: str) -> Caller:

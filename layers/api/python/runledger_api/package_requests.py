@@ -31,7 +31,7 @@ def version_name(encoded: str) -> str:
 
 
 def count_report(router: APIGatewayHttpRouter, installation_id: int, *, entries: int) -> None:
-    """Call it after all other checks, so that a refused report doesn't count towards the limit.
+    """Call it after all other checks, so that a rejected report doesn't count towards the limit.
 
     `entries` is the number of dependencies or artifacts: each is a write.
     """

@@ -72,7 +72,7 @@ class AppKey:
 
 
 class InstallationToken:
-    """Renewed before it expires, and when GitHub rejects it: an owner can revoke it at any time."""
+    """Renewed before it expires, and when GitHub refuses it: an owner can revoke it at any time."""
 
     def __init__(self, installation_id: int, *, app: Session, clock: Callable[[], float]) -> None:
         self._path = f"/app/installations/{installation_id}/access_tokens"

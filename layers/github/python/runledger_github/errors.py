@@ -6,7 +6,7 @@ UnavailableError        (the domain's) temporary: retry later
 └── OutOfTime           the caller's deadline has passed; GitHub wasn't called
 GitHubRefusal           permanent: a retry won't help
 ├── BadName             not a valid owner or repository name; GitHub wasn't called
-├── BadCredentials      the App's secret is malformed, or GitHub rejects the credentials
+├── BadCredentials      the App's secret is malformed, or GitHub refuses the credentials
 ├── NotFound            doesn't exist, or this installation has no access: GitHub doesn't distinguish them
 └── Refused             any other 4xx, with GitHub's `status` and `message`
 """

@@ -70,7 +70,7 @@ def _request(key: T, ask: Callable[[T], list[S]], may_ask: Callable[[], bool]) -
     except UnavailableError as unavailable:
         return unavailable
     except GitHubRefusal as refusal:
-        return UnavailableError(f"GitHub rejects the request for a list of runners: {refusal}")
+        return UnavailableError(f"GitHub refuses the request for a list of runners: {refusal}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ class Credential(Protocol):
     def bearer(self) -> str: ...
 
     def renew(self) -> bool:
-        """True if the next `bearer` differs from the one that GitHub rejected."""
+        """True if the next `bearer` differs from the one that GitHub refused."""
 
 
 class Session:

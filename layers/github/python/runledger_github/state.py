@@ -76,7 +76,7 @@ class GitHubState:
                 }
             except GitHubRefusal as refusal:
                 raise UnavailableError(
-                    f"GitHub rejects the request for the App's installations: {refusal}"
+                    f"GitHub refuses the request for the App's installations: {refusal}"
                 ) from refusal
             self._accounts_read_at = self.clock()
         return self._accounts

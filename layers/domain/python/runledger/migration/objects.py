@@ -62,7 +62,7 @@ class Selection:
 
 
 def receipt_of(stored: StoredWebhook, body: bytes, selection: Selection) -> Receipt | Skipped:
-    """Raises Refusal if it isn't a webhook."""
+    """Raises Rejection if it isn't a webhook."""
     check_size(len(body))
     body = gunzip(body) if body.startswith(GZIP) else body
     message = payload.parse(body)

@@ -48,7 +48,7 @@ class Source(Protocol):
     def read(self, stored: StoredWebhook) -> tuple[StoredWebhook, bytes] | None:
         """The webhook with its metadata, and its body. None if the object is gone.
 
-        Raises Archived if it must be restored first, and Refusal if it is too large or can't be read.
+        Raises Archived if it must be restored first, and Rejection if it is too large or can't be read.
         """
 
 

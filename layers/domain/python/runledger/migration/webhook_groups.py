@@ -9,7 +9,7 @@ from runledger.migration.objects import Selection, Skipped, StoredWebhook, check
 from runledger.migration.stored import Archived, OtherKey, Source
 from runledger.model import times
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import Refusal
+from runledger.model.errors import Rejection
 from runledger.model.inputs import Receipt
 
 # Further keys of a job start a new group, because a pattern may assign every key to one job.
@@ -82,9 +82,9 @@ def read(group: Group, source: Source, selection: Selection) -> list[JobWebhooks
             check_size(stored.size)
             found = source.read(stored)
             receipt = receipt_of(*found, selection) if found else Handled.GONE
-        except Refusal as refusal:
+        except Rejection as rejection:
             counts[Handled.UNREADABLE] += 1
-            whole.unreadable.append((stored.key, str(refusal)))
+            whole.unreadable.append((stored.key, str(rejection)))
             continue
         except Archived:
             counts[Handled.ARCHIVED] += 1

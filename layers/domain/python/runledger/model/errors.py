@@ -1,6 +1,6 @@
 """Expected errors.
 
-Refusal                 the input is invalid; nothing was changed; a retry won't help
+Rejection                 the input is invalid; nothing was changed; a retry won't help
 ├── BadSignature        not signed with an active secret
 ├── OutOfScope          the secret isn't valid for the installation or repository
 ├── Malformed           a field is missing or invalid
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
     from runledger.model.job import Job
 
 
-class Refusal(Exception):
+class Rejection(Exception):
     """Its message is shown to the sender."""
 
 
-class BadSignature(Refusal):
+class BadSignature(Rejection):
     pass
 
 
-class OutOfScope(Refusal):
+class OutOfScope(Rejection):
     pass
 
 
-class Malformed(Refusal):
+class Malformed(Rejection):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field} {problem}")
         self.field = field
         self.problem = problem
 
 
-class WrongHost(Refusal):
+class WrongHost(Rejection):
     pass
 
 
-class NotYours(Refusal):
+class NotYours(Rejection):
     pass
 
 
-class Contradiction(Refusal):
+class Contradiction(Rejection):
     pass
 
 
-class TooLarge(Refusal):
+class TooLarge(Rejection):
     pass
 
 

@@ -63,7 +63,7 @@ def _read(kind: Any, value: Any, name: str) -> Any:
     if dataclasses.is_dataclass(kind):
         return value if isinstance(value, kind) else _read_fields(kind, value, name)  # type: ignore[arg-type]
     if typing.get_origin(kind) is tuple:
-        members = value if isinstance(value, list | tuple) else _refuse(name, "must be a list")
+        members = value if isinstance(value, list | tuple) else _reject(name, "must be a list")
         return tuple(_read(typing.get_args(kind)[0], member, name) for member in members)
     if isinstance(kind, type) and issubclass(kind, StrEnum | Decimal):
         return _converted(kind, value, name)
@@ -73,21 +73,21 @@ def _read(kind: Any, value: Any, name: str) -> Any:
 
 def _read_fields(kind: Any, value: Any, name: str) -> Any:
     if not isinstance(value, dict):
-        _refuse(name, "must be an object")
+        _reject(name, "must be an object")
     hints = typing.get_type_hints(kind)
     found = {}
     for field in dataclasses.fields(kind):
         if field.name in value:
             found[field.name] = _read(hints[field.name], value[field.name], field.name)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            _refuse(field.name, "is missing")
+            _reject(field.name, "is missing")
     return kind(**found)
 
 
 def _text(value: Any, name: str) -> str:
     found = payload.required_text({name: value}, name, longest=LONGEST_TEXT)
     if (name == "at" or name.endswith("_at")) and payload.instant({name: found}, name) != found:
-        _refuse(name, f"must be a time such as {times.EXAMPLE}")
+        _reject(name, f"must be a time such as {times.EXAMPLE}")
     if name == "repo_full_name":
         return payload.repository_name({name: found}, name)
     return found
@@ -98,7 +98,7 @@ def _whole(value: Any, name: str) -> int:
 
 
 def _flag(value: Any, name: str) -> bool:
-    return value if isinstance(value, bool) else _refuse(name, "must be true or false")
+    return value if isinstance(value, bool) else _reject(name, "must be true or false")
 
 
 def _converted(kind: type[StrEnum] | type[Decimal], value: Any, name: str) -> StrEnum | Decimal:
@@ -107,21 +107,21 @@ def _converted(kind: type[StrEnum] | type[Decimal], value: Any, name: str) -> St
         if isinstance(converted, Decimal) and not converted.is_finite():
             raise InvalidOperation
     except (ValueError, TypeError, InvalidOperation):
-        _refuse(name, "is not a number" if kind is Decimal else f"must be one of {', '.join(kind)}")  # type: ignore[arg-type]
+        _reject(name, "is not a number" if kind is Decimal else f"must be one of {', '.join(kind)}")  # type: ignore[arg-type]
     return converted
 
 
 def _properties(value: Any, name: str) -> Mapping[str, Any]:
     """A repository's custom properties: strings or lists of strings."""
     if not isinstance(value, dict):
-        _refuse(name, "must be an object")
+        _reject(name, "must be an object")
     return {
         _text(key, name): [_text(each, name) for each in found] if isinstance(found, list) else _text(found, name)
         for key, found in value.items()
     }
 
 
-def _refuse(name: str, problem: str) -> typing.NoReturn:
+def _reject(name: str, problem: str) -> typing.NoReturn:
     raise Malformed(name, problem)
 
 

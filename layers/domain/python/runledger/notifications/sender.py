@@ -40,7 +40,7 @@ class Sent(StrEnum):
     COMPLETED = "completed"
     RETRIED = "retried"
     FAILED = "failed"
-    POSTPONED = "postponed"
+    DEFERRED = "deferred"
     MOVED = "moved"  # to the slow lane
     DROPPED = "dropped"  # nothing to do: the message has ended, or another attempt or sender has it
 
@@ -71,7 +71,7 @@ class Sender:
             return Sent.DROPPED
         if (wait := _seconds_until(message.get("next_attempt_at"), now)) > EARLY_SECONDS:
             self.queue.send(queued, delay_seconds=round(wait))
-            return Sent.POSTPONED
+            return Sent.DEFERRED
         subscription = self.subscriptions.enabled(queued.installation_id, message["subscription_id"])
         if subscription is None:
             return self._abandon(message, GONE)
@@ -87,7 +87,7 @@ class Sender:
             return Sent.MOVED
         # A test shows whether the receiver works again, so a pause doesn't hold it back.
         if not _is_test(message) and not self.receivers.admits(subscription, health, now=now):
-            return self._postpone(message, health, now)
+            return self._defer(message, health, now)
         channel = self.open_channel(subscription)
         claimed = self.messages.claim(message, at=now, until=times.later(now, seconds=LEASE_SECONDS))
         if claimed is None:
@@ -152,16 +152,16 @@ class Sender:
         self.events.retrying(claimed, retry_count=count + 1)
         return Sent.RETRIED
 
-    def _postpone(self, message: Mapping[str, Any], health: Mapping[str, Any], now: str) -> Sent:
+    def _defer(self, message: Mapping[str, Any], health: Mapping[str, Any], now: str) -> Sent:
         """Waits until the receiver's pause ends. This isn't an attempt, so it doesn't count as a retry."""
         paused_until = max(health.get("paused_until", now), now)
         wait = _seconds_until(paused_until, now) + 1 + attempts.SPREAD_SECONDS * self.dice()
         following = _next(message, now, wait)
         if following.at > gives_up_at(message["created_at"]):
             return self._abandon(message, health.get("last_error") or "The receiver was unavailable for a day")
-        if self.messages.postpone(message, following, at=now):
+        if self.messages.defer(message, following, at=now):
             self._enqueue(message, following, wait)
-        return Sent.POSTPONED
+        return Sent.DEFERRED
 
     def _abandon(self, message: Mapping[str, Any], error: str) -> Sent:
         if not self.messages.abandon(message, at=self.now(), error=error):

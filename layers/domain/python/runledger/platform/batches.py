@@ -17,7 +17,7 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from runledger.model import payload, times
-from runledger.model.errors import NewerMessage, Refusal
+from runledger.model.errors import NewerMessage, Rejection
 from runledger.model.payload import Json
 from runledger.platform import logs, retries
 
@@ -58,22 +58,22 @@ def _each(
     process: Callable[[SQSRecord], None],
     processor: BatchProcessor | None = None,
 ) -> Any:
-    started = postponed = 0
+    started = deferred = 0
 
     def handle(record: SQSRecord) -> None:
-        nonlocal started, postponed
+        nonlocal started, deferred
         # The first message is always started: otherwise it might never be processed.
         if started and context.get_remaining_time_in_millis() < MESSAGE_SECONDS * times.MS_PER_SECOND:
-            postponed += 1
+            deferred += 1
             raise _OutOfTime
         started += 1
         logs.set_correlation_id(record.message_id)
         try:
             with retries.attempt(record.raw_event):
                 process(record)
-        except Refusal as refusal:
+        except Rejection as rejection:
             # SQS delivers a rejected message a few times more before it becomes a dead letter; it is counted once.
-            logs.rejected(record.message_id, refusal, first=retries.is_first(record.raw_event))
+            logs.message_rejected(record.message_id, rejection, first=retries.is_first(record.raw_event))
             raise
         except NewerMessage as newer:
             logs.newer_message(newer, message_id=record.message_id)
@@ -86,9 +86,9 @@ def _each(
     # last batch again.
     processor = processor or BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     response = process_partial_response(event=event, record_handler=handle, processor=processor, context=context)
-    if postponed:
-        logs.logger.warning("messages postponed", extra={"number": postponed})
-    if failed := len(response["batchItemFailures"]) - postponed:
+    if deferred:
+        logs.logger.warning("messages deferred", extra={"number": deferred})
+    if failed := len(response["batchItemFailures"]) - deferred:
         logs.messages_failed(failed)
     return response
 

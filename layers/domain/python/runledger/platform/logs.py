@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools.logging import Logger
 
 from runledger.model import message_format
-from runledger.model.errors import NewerMessage, OutOfScope, Refusal, UnavailableError, WrongHost
+from runledger.model.errors import NewerMessage, OutOfScope, Rejection, UnavailableError, WrongHost
 from runledger.platform import emf
 
 FUNCTION = os.environ.get("FUNCTION", "")
@@ -40,9 +40,9 @@ def count(message: str, about: Mapping[str, Any], metrics: Mapping[str, float], 
     emf.write(metrics, about={"message": message} | correlated | dict(about), dimensions=dimensions)
 
 
-def rejected(message_id: str, refusal: Refusal, *, first: bool) -> None:
+def message_rejected(message_id: str, rejection: Rejection, *, first: bool) -> None:
     """A message that is invalid, or that its sender may not send. Counted at the first try."""
-    about = {"level": "ERROR", "message_id": message_id, "reason": str(refusal)}
+    about = {"level": "ERROR", "message_id": message_id, "reason": str(rejection)}
     count("message rejected", about, {"RejectedEvents": int(first)})
 
 
@@ -57,14 +57,14 @@ def messages_failed(number: int) -> None:
     count("messages failed", {"level": "ERROR"}, {"MessagesFailed": number}, function=FUNCTION)
 
 
-def refused(refusal: Refusal) -> None:
+def delivery_rejected(rejection: Rejection) -> None:
     """A secret that is used for another tenant may be an attack, and another host is a mistake: both are counted."""
     counted = {OutOfScope: "DeliveriesOutOfScope", WrongHost: "DeliveriesFromOtherHosts"}
-    if metric := counted.get(type(refusal)):
-        about = {"level": "WARNING", "reason": str(refusal)}
-        count("delivery refused", about, {metric: 1})
+    if metric := counted.get(type(rejection)):
+        about = {"level": "WARNING", "reason": str(rejection)}
+        count("delivery rejected", about, {metric: 1})
     else:
-        logger.warning("delivery refused", extra={"reason": str(refusal)})
+        logger.warning("delivery rejected", extra={"reason": str(rejection)})
 
 
 def secret_ignored(entry: str, reason: str) -> None:
@@ -77,7 +77,7 @@ def feed_written(installation_id: int, *, new: int, repeated: int) -> None:
     count("feed written", {"installation_id": installation_id}, metrics)
 
 
-def lookup_postponed(error: UnavailableError) -> None:
+def lookup_deferred(error: UnavailableError) -> None:
     """EC2, ECS or the price list did not respond. The call is repeated; the alarm is for failures that persist."""
     about = {"level": "WARNING", "reason": str(error)}
-    count("lookup postponed", about, {"LookupsPostponed": 1})
+    count("lookup deferred", about, {"LookupsPostponed": 1})

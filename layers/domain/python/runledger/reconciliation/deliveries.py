@@ -143,7 +143,7 @@ class DeliveryCheck:
         every = [each for each in self.lost.all() if each.status_code not in REJECTED_PERMANENTLY]
         tally.add(Count.LOST, len(every))
         due = in_turn_by_installation(each for each in every if self._is_due(each, now=current.now))
-        # Requests that GitHub rejects also count: each takes a call.
+        # Requests that GitHub refuses also count: each takes a call.
         tally.add(Count.POSTPONED, max(0, len(due) - REDELIVERED_AT_MOST))
         for lost in due[:REDELIVERED_AT_MOST]:
             if current.out_of_time():
@@ -166,7 +166,7 @@ class DeliveryCheck:
     def _ask_github(self, lost: LostDelivery) -> None:
         """A request without a response doesn't count as an attempt: the next pass repeats it.
 
-        A request that GitHub rejects counts. Otherwise it would be repeated in every pass, and delay newer deliveries.
+        A request that GitHub refuses counts. Otherwise it would be repeated in every pass, and delay newer deliveries.
         """
         try:
             self.log.redeliver(lost.delivery_id)

@@ -1,4 +1,4 @@
-"""Installations that GitHub confirms as deleted: GitHub rejects calls about their jobs, so the jobs are closed."""
+"""Installations that GitHub confirms as deleted: GitHub refuses calls about their jobs, so the jobs are closed."""
 
 from collections.abc import Callable
 

@@ -148,7 +148,7 @@ class InstallationsRegistry:
         return confirmed is not None
 
     def active(self, *, unconfirmed_too: bool = False) -> list[int]:
-        """Excludes suspended and deleted installations, for which GitHub rejects calls. A webhook may be forged: with
+        """Excludes suspended and deleted installations, for which GitHub refuses calls. A webhook may be forged: with
         `unconfirmed_too`, an installation is excluded only after GitHub has confirmed the report."""
         return [
             item["installation_id"]

@@ -147,8 +147,8 @@ class MessagesTable:
         )
         return updated is not None
 
-    def postpone(self, message: Mapping[str, Any], following: NextAttempt, *, at: str) -> bool:
-        """Postpones a message without an attempt. False if another sender was faster."""
+    def defer(self, message: Mapping[str, Any], following: NextAttempt, *, at: str) -> bool:
+        """Defers a message without an attempt. False if another sender was faster."""
         updated = self._table.update_if(
             _key_of(message),
             put={**following.attributes, "updated_at": at},

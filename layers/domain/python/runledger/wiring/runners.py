@@ -83,7 +83,7 @@ def fleet() -> Fleet:
         clusters=fleet_settings.ecs_clusters,
         tags=settings().runner_tags,
         pool_tags=fleet_settings.pool_tags,
-        postponed=logs.lookup_postponed,
+        postponed=logs.lookup_deferred,
         keep_tags=fleet_settings.keep_tags,
     )
 
@@ -121,5 +121,5 @@ def find_price() -> FindPrice:
         regions=scope().regions,
         clock=time.time,
         warn=logs.logger.warning,
-        postponed=logs.lookup_postponed,
+        postponed=logs.lookup_deferred,
     ).find
