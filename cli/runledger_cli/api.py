@@ -31,6 +31,7 @@ class Api:
     def __init__(self, connection: Connection) -> None:
         self._url = connection.api_url
         self._token = connection.token
+        self.has_responded = False
         # http is only allowed on this machine, and a proxy would send the token elsewhere unencrypted.
         proxies = {scheme: proxy for scheme, proxy in getproxies().items() if scheme != "http"}
         self._opener = build_opener(ProxyHandler(proxies), _NoRedirects)
@@ -68,11 +69,13 @@ class Api:
         request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with self._opener.open(request, timeout=TIMEOUT_SECONDS) as response:
+                self.has_responded = True
                 return self._read(response.read())
         except HTTPError as error:
+            self.has_responded = True
             with error:
                 raise _api_error(error) from error
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last: the host isn't a valid name
             raise Unreachable(f"cannot reach {self._url}: {_reason(error)}") from error
 
     def _request_url(self, path: tuple[object, ...], query: Json) -> str:

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 from runledger_cli import __version__, connection, options
@@ -31,13 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UsageError.exit_code
     given = argparse.Namespace(**options.DEFAULTS | vars(parser().parse_args(arguments)))
     screen = _screen(given)
+    session = _session(given, screen)
     try:
-        code: int = given.run(_session(given, screen))
+        code: int = given.run(session)
         sys.stdout.flush()
     except CommandError as error:
         screen.note(f"runledger: {error}")
         return error.exit_code
     except MALFORMED_RESPONSE as error:
+        if not session.has_response:
+            raise  # a bug, or an error of AWS: it must not be reported as one of the API
         screen.note(f"runledger: the API's response has an unexpected format ({error!r}): use --json to see it")
         return Unreachable.exit_code
     except KeyboardInterrupt:
@@ -64,7 +66,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _session(given: argparse.Namespace, screen: Screen) -> Session:
-    @cache
     def connect() -> Api:
         found = connection.find(
             api_url=given.api_url, token=given.token, environment=os.environ, folder=Path.cwd().resolve()

@@ -33,15 +33,14 @@ class SecretsManager:
     def change(self, secret: str, change: Callable[[str], str]) -> None:
         """Replaces the current value by `change(value)`, unless another value is stored in the meantime."""
         for _ in range(TRIES):
-            try:
+            with self._aws.failures_reported():
                 current = self._client.get_secret_value(SecretId=secret)
+                text = current.get("SecretString", "")  # absent if the secret is binary
                 added = self._client.put_secret_value(
-                    SecretId=secret, SecretString=change(current["SecretString"]), VersionStages=[PENDING]
+                    SecretId=secret, SecretString=change(text), VersionStages=[PENDING]
                 )
                 if self._move(secret, added["VersionId"], instead_of=current["VersionId"]):
                     return
-            except self._aws.failures as failure:
-                self._aws.give_up(failure)
         raise CommandError("other processes kept changing the secret, so nothing was stored: try again")
 
     def _move(self, secret: str, version: str, *, instead_of: str) -> bool:

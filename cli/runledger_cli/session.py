@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runledger_cli.screen import Screen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Session:
     """`connect` is called at the first API call: commands that create tokens need no API."""
 
@@ -24,10 +24,18 @@ class Session:
     connect: Callable[[], Api]
     screen: Screen
     pause: Callable[[float], None] = time.sleep
+    _api: Api | None = field(default=None, init=False)
 
     @property
     def api(self) -> Api:
-        return self.connect()
+        if self._api is None:
+            self._api = self.connect()
+        return self._api
+
+    @property
+    def has_response(self) -> bool:
+        """Whether the API has responded, so that the command may read or render a response."""
+        return self._api is not None and self._api.has_responded
 
     def installation(self) -> int:
         """The installation from the options, or the only one. Never picks one of several."""

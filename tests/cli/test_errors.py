@@ -1,9 +1,11 @@
 """An error is one clear line on stderr and an exit code, and never contains the token."""
 
+import json
 import signal
 import subprocess
 
 import pytest
+from runledger_cli import aws, main
 
 from tests.cli.canned_api import TOKEN, CannedApi, Raw
 from tests.cli.command import COMMAND, environment, runledger
@@ -56,6 +58,40 @@ def test_errors_of_proxies_and_gateways_are_explained(
     refused = cli("jobs", "--status", "queued")
     assert (refused.returncode, refused.stderr.count("\n")) == (code, 1)
     assert expected in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "response",
+    [{}, {"items": 1}, {"items": [{}]}, {"items": [1]}, {"items": [{"job_id": []}], "next_cursor": None}],
+    ids=str,
+)
+def test_a_response_with_an_unexpected_format_is_reported_in_one_line(
+    api: CannedApi, cli: Cli, response: dict[str, object]
+) -> None:
+    api.respond(JOBS, Raw(200, json.dumps(response).encode()))
+    failed = cli("jobs", "--status", "queued")
+    assert (failed.returncode, failed.stderr.count("\n")) == (3, 1)
+    assert failed.stderr.startswith("runledger: the API's response has an unexpected format (")
+
+
+@pytest.mark.parametrize("error", main.MALFORMED_RESPONSE, ids=lambda error: error.__name__)
+@pytest.mark.parametrize("arguments", [["token", "remove", "ana"], ["migrate", "s3://x"], ["verify", "s3://x"]])
+def test_a_bug_in_a_command_without_the_api_is_not_reported_as_a_response(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], error: type[Exception]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error("a bug")
+
+    monkeypatch.setattr(aws.Aws, "__init__", fail)
+    with pytest.raises(error, match="a bug"):
+        main.main(arguments)
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 70])
+def test_an_invalid_host_name_is_an_unreachable_address(host: str) -> None:
+    failed = runledger("stuck", RUNLEDGER_API_URL=f"https://{host}", RUNLEDGER_TOKEN=TOKEN)
+    assert (failed.returncode, failed.stderr.count("\n")) == (3, 1)
+    assert failed.stderr.startswith(f"runledger: cannot reach https://{host}: ")
 
 
 def test_an_unreachable_address_has_an_error_of_its_own() -> None:

@@ -179,18 +179,12 @@ def test_a_stage_without_a_stack_explains_what_to_check(aws_url: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("variables", "shown"),
-    [
-        ({}, "AWS: You must specify a region: set AWS_REGION, or `region` in your AWS profile"),
-        ({"AWS_REGION": "us-east-1"}, "AWS: Unable to locate credentials: sign in to AWS, or set AWS_PROFILE"),
-    ],
-    ids=["region", "credentials"],
-)
-def test_a_missing_setting_of_aws_is_named(variables: dict[str, str], shown: str, tmp_path: Path) -> None:
-    nothing = {"HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "true"}
-    refused = runledger("token", "create", "ana", "--installations", "all", folder=None, **nothing, **variables)
-    assert (refused.returncode, refused.stdout, refused.stderr) == (3, "", f"runledger: {shown}\n")
+def test_a_binary_secret_is_not_overwritten(create: Create, secrets: "SecretsManagerClient", secret: str) -> None:
+    secrets.put_secret_value(SecretId=secret, SecretBinary=b"binary")
+    refused = create("ana", "--installations", "all")
+    assert refused.returncode == 1
+    assert "isn't a JSON object with a list `tokens`" in refused.stderr
+    assert secrets.get_secret_value(SecretId=secret)["SecretBinary"] == b"binary"
 
 
 @pytest.mark.parametrize(

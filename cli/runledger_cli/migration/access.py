@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from runledger.migration import key_pattern
 from runledger.migration.key_pattern import BadPattern, KeyPattern
 from runledger.migration.objects import Selection
@@ -45,6 +44,7 @@ class Access:
     ledger: Ledger
     retention_days: int
     identity: str  # a hash of the values above: an import resumes only if they are the same
+    aws: Aws
 
     @classmethod
     def of(cls, options: Namespace, environment: Mapping[str, str]) -> Access:
@@ -63,25 +63,24 @@ class Access:
             ledger=wiring.ledger_without_follow_ups(variables, aws.client("dynamodb", config=PATIENT)),
             retention_days=int(variables["JOBS_RETENTION_DAYS"]),
             identity=hashlib.sha256(json.dumps(named).encode()).hexdigest()[:16],
+            aws=aws,
         )
 
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Reports an error of AWS on one line, with exit code 3."""
-    try:
-        yield
-    except (UnavailableError, BotoCoreError, ClientError) as failure:
-        raise Unreachable(f"AWS: {failure}") from failure
+    @contextmanager
+    def failures_reported(self) -> Iterator[None]:
+        """Reports an error of AWS on one line, with exit code 3, also if the ledger has translated it."""
+        with self.aws.failures_reported():
+            try:
+                yield
+            except UnavailableError as failure:
+                raise Unreachable(f"AWS: {failure}") from failure
 
 
 def _variables(aws: Aws, stage: str) -> dict[str, str]:
     """The environment of webhook intake names the tables and their retention. It contains no secrets."""
     function = aws.output(stage, "WebhookIntakeFunction")
-    try:
+    with aws.failures_reported():
         found = aws.client("lambda").get_function_configuration(FunctionName=function)
-    except aws.failures as failure:
-        aws.give_up(failure)
     variables: dict[str, str] = found["Environment"]["Variables"]
     return variables
 

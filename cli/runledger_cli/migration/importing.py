@@ -12,7 +12,7 @@ from runledger.migration.objects import Skipped, StoredWebhook
 from runledger.migration.webhook_groups import Group, Handled, JobWebhooks, grouped
 from runledger.model import times
 
-from runledger_cli.migration.access import Access, translated
+from runledger_cli.migration.access import Access
 from runledger_cli.migration.marker import Marker
 from runledger_cli.migration.processing import Processing, Rate
 from runledger_cli.migration.progress import Progress
@@ -105,5 +105,5 @@ class Importing:
 
 def run(session: Session) -> int:
     access = Access.of(session.options, os.environ)
-    with translated():
+    with access.failures_reported():
         return Importing(session, access).run()

@@ -14,7 +14,7 @@ from runledger.migration.objects import Skipped, StoredWebhook
 from runledger.migration.webhook_groups import Group, Handled, grouped
 from runledger.model import times
 
-from runledger_cli.migration.access import Access, translated
+from runledger_cli.migration.access import Access
 from runledger_cli.migration.processing import Processing, Rate
 from runledger_cli.migration.progress import Progress
 from runledger_cli.rendering.formatting import printable
@@ -47,7 +47,7 @@ def run(session: Session) -> int:
     access = Access.of(session.options, os.environ)
     now = times.normalised(datetime.now(UTC).isoformat())
     total = Compared()
-    with translated():
+    with access.failures_reported():
         listed = access.source.listed
         matching = sum(isinstance(each, StoredWebhook) for each in listed(access.pattern))
         progress = Progress(session.screen, matching)
