@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, UnavailableError
 from runledger.tables import schema
 from runledger_api.authentication import Role
 from runledger_api.token_entries import read_entries
 from runledger_github.app import GitHubApp
-from runledger_github.errors import GitHubRefusal
 
 from preflight.results import Ok, Outcome, Problem, Skipped
 from stacks.settings import Settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from runledger.model.errors import LostRace, UnavailableError
+from runledger.model.errors import GitHubRefusal, LostRace, UnavailableError
 from runledger.model.inputs import Receipt, Status
 from runledger.model.job import Job
 from runledger.model.keys import DeploymentKey, JobKey, RunKey
@@ -20,7 +20,6 @@ from runledger.recording.decision import NoteInterrupted, gate_of, interruption_
 from runledger.recording.ledger import Ledger
 from runledger.recording.replay import replay
 from runledger.tables import schema
-from runledger_github.errors import GitHubRefusal
 from runledger_github.state import GitHubState
 
 Item = Mapping[str, Any]

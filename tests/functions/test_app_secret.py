@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from runledger.model.errors import GitHubRefusal
 from runledger_github import wiring
 from runledger_github.app import GitHubApp
-from runledger_github.errors import GitHubRefusal
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID

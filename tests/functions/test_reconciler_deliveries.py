@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runledger.model.errors import NoResponseError
 from runledger.model.reports import WEBHOOK_PATH
 from runledger.reconciliation import deliveries
 from runledger.reconciliation.deliveries import PAUSE_GROWTH, PAUSE_SECONDS, REDELIVERED_AT_MOST
 from runledger_github.app import DeliveryPage, GitHubApp
-from runledger_github.errors import NoResponseError
 
 from tests.local.webhook_receiver import WebhookReceiver
 from tests.support.beds import items

@@ -1,9 +1,9 @@
 """GitHub's limits: waited out if that is soon, otherwise the caller learns until when."""
 
 import pytest
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import RateLimited, UnavailableError
 from runledger_github.app import GitHubApp
-from runledger_github.errors import BadCredentials, RateLimited
+from runledger_github.errors import BadCredentials
 from runledger_github.installation import Installation
 from runledger_github.limits import Budget
 from runledger_github.retries import RetryLimits

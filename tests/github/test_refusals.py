@@ -1,8 +1,8 @@
 """Permanent errors aren't retried."""
 
 import pytest
-from runledger.model.errors import UnavailableError
-from runledger_github.errors import GitHubRefusal, NotFound, Refused
+from runledger.model.errors import GitHubRefusal, UnavailableError
+from runledger_github.errors import NotFound, Refused
 from runledger_github.installation import Installation
 
 from tests.github.canned_server import CannedServer, http

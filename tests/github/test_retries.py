@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import urllib3
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import NoResponseError, RateLimited, UnavailableError
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NoResponseError, OutOfTime, RateLimited
+from runledger_github.errors import OutOfTime
 from runledger_github.installation import Installation
 from runledger_github.retries import RetryLimits
 

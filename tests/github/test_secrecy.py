@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from runledger.model.errors import NoResponseError, RateLimited
 from runledger_github.app import GitHubApp
-from runledger_github.errors import BadCredentials, NoResponseError, RateLimited, Refused
+from runledger_github.errors import BadCredentials, Refused
 
 from tests.github.conftest import Connect
 from tests.github.recorded_github import RecordedGitHub

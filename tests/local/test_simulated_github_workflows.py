@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from runledger.model.errors import NoResponseError, RateLimited
 from runledger_github.app import GitHubApp
-from runledger_github.errors import NoResponseError, NotFound, RateLimited, Refused
+from runledger_github.errors import NotFound, Refused
 from runledger_github.installation import Installation
 from runledger_github.retries import RetryLimits
 

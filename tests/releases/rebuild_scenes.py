@@ -6,6 +6,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from runledger.model import times
+from runledger.model.errors import NoResponseError
 from runledger.model.packages import LineKey, Package, Publication, PublishedBy
 from runledger.model.releases import RebuildMode
 from runledger.platform.clock import SystemClock
@@ -16,7 +17,7 @@ from runledger.releases.rebuilds import Rebuilds
 from runledger.tables import schema
 from runledger.tables.packages import PackagesTable
 from runledger.tables.release_lines import LinesTable
-from runledger_github.errors import GitHubRefusal, NoResponseError, Refused
+from runledger_github.errors import Refused
 
 from tests.simulation.clock import Clock
 from tests.simulation.engine import Engine
@@ -107,7 +108,6 @@ class Scene:
             table=self.table,
             lines=self.lines,
             github=lambda _: github,
-            refusals=(GitHubRefusal,),
             send=self.queue.send,
             time=SystemClock(now=self.clock.now),
         )

@@ -1,10 +1,11 @@
 """Rebuilds of dependents: in order, at most once, whatever fails or is repeated."""
 
 import pytest
+from runledger.model.errors import NoResponseError, RateLimited, UnavailableError
 from runledger.model.packages import LineKey
 from runledger.model.releases import RebuildMode
 from runledger.releases.lines import MOST_OPEN
-from runledger_github.errors import NoResponseError, RateLimited
+from runledger_github.errors import OutOfTime
 
 from tests.releases.rebuild_scenes import BASE, REBUILDS, ReleaseWorld, advance_all, refused, released, run_item
 from tests.simulation.explore import play
@@ -105,7 +106,7 @@ def test_a_refusal_is_final_and_has_the_reason(world: ReleaseWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [RateLimited("installation 7", until=4e9), NoResponseError("never sent", repeatable=True)]
+    "error", [RateLimited("installation 7", until=4e9), NoResponseError("never sent", repeatable=True), OutOfTime()]
 )
 def test_a_call_that_github_did_not_execute_is_made_later(world: ReleaseWorld, error: Exception) -> None:
     scene = world.scene(refuses={"acme/api": error})
@@ -118,8 +119,13 @@ def test_a_call_that_github_did_not_execute_is_made_later(world: ReleaseWorld, e
     assert world.dispatches() == ["api", "ui"]
 
 
-def test_a_lost_response_is_unknown_and_never_repeated(world: ReleaseWorld) -> None:
-    scene = world.scene(refuses={"acme/ui": NoResponseError("timeout", repeatable=False)})
+class UnknownError(UnavailableError):
+    """An error that doesn't state whether the call was executed."""
+
+
+@pytest.mark.parametrize("error", [NoResponseError("timeout", repeatable=False), UnknownError(), UnavailableError()])
+def test_a_lost_response_is_unknown_and_never_repeated(world: ReleaseWorld, error: Exception) -> None:
+    scene = world.scene(refuses={"acme/ui": error})
     scene.publish()
     scene.rebuilds.advance(BASE)
     assert scene.statuses()["ui"] == "unknown"
@@ -128,6 +134,17 @@ def test_a_lost_response_is_unknown_and_never_repeated(world: ReleaseWorld) -> N
     play(world, {"rebuilds": advance_all})
     assert world.dispatches() == ["api"]
     assert scene.line()["status"] == "rebuilding"
+
+
+def test_a_dispatch_that_ends_in_an_unexpected_error_is_unknown_and_never_repeated(world: ReleaseWorld) -> None:
+    scene = world.scene(refuses={"acme/ui": RuntimeError("not an error of the client")})
+    scene.publish()
+    with pytest.raises(RuntimeError):
+        scene.rebuilds.advance(BASE)
+    world.clock.advance(LATER_SECONDS)
+    play(world, {"rebuilds": advance_all})
+    assert scene.statuses()["ui"] == "unknown"
+    assert world.dispatches() == ["api"]
 
 
 def test_the_run_of_an_unknown_dispatch_is_found(world: ReleaseWorld) -> None:

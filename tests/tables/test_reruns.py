@@ -17,7 +17,6 @@ from runledger.recording.ledger import Ledger
 from runledger.runners.reruns import Reruns
 from runledger.tables.rerun_claims import RerunClaims
 from runledger_github.app import GitHubApp
-from runledger_github.errors import GitHubRefusal
 
 from local.github import SimulatedGitHub
 from local.github.credentials import APP_ID
@@ -50,7 +49,6 @@ def reruns_of(ledger: Ledger, github: SimulatedGitHub, **options: Any) -> Reruns
     common: dict[str, Any] = {
         "claims": RerunClaims(ledger.runs._table.client, RUNS),
         "record": ledger.record,
-        "refusals": (GitHubRefusal,),
         "has_gates": ledger.gates.exist,
     }
     return Reruns(**common, **wiring)

@@ -3,15 +3,13 @@
 from typing import Any
 
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, UnavailableError
 from runledger.model.job import Job
 from runledger.model.keys import DeploymentKey
 from runledger.model.reports import Approval
 from runledger.queries import forgotten_approvals
 from runledger.queries.caches import Cache
 from runledger.tables.deployments import DeploymentsTable
-
-from runledger_github.errors import GitHubRefusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

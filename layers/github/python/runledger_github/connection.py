@@ -7,10 +7,11 @@ from urllib.parse import urlsplit
 
 import urllib3
 from runledger.model.addresses import is_encrypted_or_local
+from runledger.model.errors import NoResponseError
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
 from runledger_github.calls import Call, Response
-from runledger_github.errors import NoResponseError, OutOfTime
+from runledger_github.errors import OutOfTime
 from runledger_github.retries import Deadline
 
 HEADERS = {

@@ -3,7 +3,6 @@
 from runledger.releases.rebuilds import Rebuilds
 from runledger.wiring import release_lines
 
-from runledger_github.errors import GitHubRefusal
 from runledger_github.wiring import CachedPerApp, github_state
 
 
@@ -14,6 +13,5 @@ def rebuilds() -> Rebuilds:
         table=release_lines.lines_table(),
         lines=release_lines.lines(),
         github=github.app.installation if github else None,
-        refusals=(GitHubRefusal,),
         send=release_lines.queue().send,
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, RateLimited, UnavailableError
 from runledger.model.keys import NEWEST_ATTEMPT
 from runledger.queries.caches import CachingTable, Found, Key, Refresh
 from runledger.queries.github_requests import (
@@ -20,7 +20,6 @@ from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.runs import RunsTable
 
 from runledger_github.app import GitHubApp
-from runledger_github.errors import GitHubRefusal, RateLimited
 from runledger_github.lookups import Fetch, Lookups, TooManyLookups
 from runledger_github.state import GitHubState
 

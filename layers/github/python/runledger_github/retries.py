@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from runledger.model.dataclass import dataclass
-
-from runledger_github.errors import NoResponseError, RateLimited
+from runledger.model.errors import NoResponseError, RateLimited
 
 T = TypeVar("T")
 
@@ -54,8 +53,7 @@ class Retries:
                 return attempt()
             except (NoResponseError, RateLimited) as error:
                 retry_at = self._earliest_retry(error) + _backoff(tries)
-                permanent = isinstance(error, NoResponseError) and not error.repeatable
-                if permanent or tries >= self._limits.tries or retry_at > deadline:
+                if not error.repeatable or tries >= self._limits.tries or retry_at > deadline:
                     raise
             self._sleep(retry_at - self._clock())
 

@@ -12,12 +12,11 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, UnavailableError
 from runledger.model.passes import RESERVED
 
 from runledger_github.app import GitHubApp
 from runledger_github.calls import Json
-from runledger_github.errors import GitHubRefusal
 
 PAGE_SIZE = 100
 LISTINGS_AT_MOST = 4

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
+from runledger.model.errors import NoResponseError, RateLimited
+
 from runledger_github.calls import Call, Response
 from runledger_github.connection import Connection
-from runledger_github.errors import NoResponseError, RateLimited
 from runledger_github.etags import CachedResponse, ETags
 from runledger_github.limits import Budget
 from runledger_github.retries import Retries

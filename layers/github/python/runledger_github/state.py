@@ -7,7 +7,7 @@ from dataclasses import field
 
 from runledger.model import payload, times
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, UnavailableError
 from runledger.model.inputs import Status
 from runledger.model.keys import NEWEST_ATTEMPT, DeploymentKey, RunKey
 from runledger.model.reports import NO_INSTALLATION, DeploymentReport, InstallationReport, RunReport
@@ -19,7 +19,7 @@ from runledger.webhooks.readers.runs import run_report
 
 from runledger_github.app import GitHubApp
 from runledger_github.calls import Json
-from runledger_github.errors import GitHubRefusal, NotFound
+from runledger_github.errors import NotFound
 
 ACCOUNTS_FRESH_SECONDS = 60
 

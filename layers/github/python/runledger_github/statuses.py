@@ -1,7 +1,9 @@
 """Maps the status of a response to an error."""
 
+from runledger.model.errors import NoResponseError, RateLimited
+
 from runledger_github.calls import Call, Response
-from runledger_github.errors import BadCredentials, NoResponseError, NotFound, RateLimited, Refused
+from runledger_github.errors import BadCredentials, NotFound, Refused
 from runledger_github.limits import limited_until
 
 SUCCESS = range(200, 300)
@@ -21,8 +23,9 @@ def raise_for_status(response: Response, call: Call, *, caller: str, now: float)
     if response.status >= SERVER_ERROR:
         # A gateway may time out on a call that GitHub then completes.
         raise NoResponseError(f"{call}: {response.status} {response.message}", repeatable=call.repeatable)
+    problem = f"{call} as {caller}: {response.status} {response.message}"
     if response.status == UNAUTHORIZED:
-        raise BadCredentials(f"{call} as {caller}: {response.status} {response.message}")
+        raise BadCredentials(problem, status=response.status)
     if response.status == NOT_FOUND:
-        raise NotFound(f"{call} as {caller}: {response.status} {response.message}")
+        raise NotFound(problem, status=response.status)
     raise Refused(str(call), status=response.status, message=response.message)

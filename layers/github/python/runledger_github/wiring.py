@@ -22,7 +22,6 @@ from runledger.wiring.tables import deployments, installations, runs
 
 from runledger_github.app import GitHubApp
 from runledger_github.approvals import PendingApprovals
-from runledger_github.errors import GitHubRefusal
 from runledger_github.lookups import Lookups
 from runledger_github.requests import Requests
 from runledger_github.retries import RetryLimits
@@ -137,7 +136,6 @@ def reruns() -> Reruns | None:
         claims=claims,
         record=recorder.record,
         github=github.app.installation,
-        refusals=(GitHubRefusal,),
         at_most=limits.reruns_at_most,
         has_gates=recorder.gates.exist,
         policy=limits.rerun,

@@ -11,10 +11,14 @@ Rejection                 the input is invalid; nothing was changed; a retry won
 LostRace                another process wrote first: decide again, based on the current item
 UnavailableError        a temporary failure of AWS or GitHub: retry later
 ├── ContendedError      the race was lost several times in a row
-└── RegisteredElsewhere the runner of a machine is registered with an installation other than its owner's
+├── RegisteredElsewhere the runner of a machine is registered with an installation other than its owner's
+├── NoResponseError     GitHub: no connection, a timeout, a 5xx, or a response that isn't JSON
+└── RateLimited         GitHub accepts no calls until `until`
+GitHubRefusal           GitHub refuses a call: a retry won't help
 NewerMessage            written by a newer version of Runledger: leave it for that version
 """
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,7 +69,11 @@ class LostRace(Exception):
 
 
 class UnavailableError(Exception):
-    pass
+    """`repeatable` if the failed call wasn't executed, or is idempotent. Without that certainty, it isn't repeatable:
+    a call that was executed must not be made twice.
+    """
+
+    repeatable = False
 
 
 class ContendedError(UnavailableError):
@@ -76,6 +84,30 @@ class RegisteredElsewhere(UnavailableError):
     def __init__(self, runner_id: str, *, installation_id: int) -> None:
         super().__init__(f"runner {runner_id} is registered with installation {installation_id}, not its owner's")
         self.installation_id = installation_id
+
+
+class NoResponseError(UnavailableError):
+    def __init__(self, problem: str, *, repeatable: bool) -> None:
+        super().__init__(problem)
+        self.repeatable = repeatable
+
+
+class RateLimited(UnavailableError):
+    """`until` is in seconds since 1970, as in GitHub's headers."""
+
+    repeatable = True
+
+    def __init__(self, caller: str, *, until: float) -> None:
+        super().__init__(f"GitHub accepts no more calls from {caller} until {datetime.fromtimestamp(until, UTC)}")
+        self.until = until
+
+
+class GitHubRefusal(Exception):
+    """`status` is that of GitHub's response; None if GitHub wasn't called."""
+
+    def __init__(self, problem: str, *, status: int | None = None) -> None:
+        super().__init__(problem)
+        self.status = status
 
 
 class NewerMessage(Exception):

@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, RateLimited, UnavailableError
 from runledger.model.packages import LineKey, RebuildStatus
 from runledger.platform.clock import SystemClock
 from runledger.releases.lines import LOST_RESPONSE, STALE_SECONDS, Lines, is_ready
@@ -52,12 +52,11 @@ class SendLine(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilds:
-    """`github` is None without a GitHub App. `refusals` are GitHub errors that a retry wouldn't change."""
+    """`github` is None without a GitHub App."""
 
     table: LinesTable
     lines: Lines
     github: Callable[[int], WorkflowClient] | None
-    refusals: tuple[type[Exception], ...]
     send: SendLine
     time: SystemClock = field(default_factory=SystemClock)
     new_owner: Callable[[], str] = lambda: uuid.uuid4().hex
@@ -89,7 +88,7 @@ class Rebuilds:
         github = self.github(line.installation_id)
         try:
             workflow, ref = self._target(github, dependent)
-        except self.refusals as refusal:
+        except GitHubRefusal as refusal:
             self._fail(line, name, _reason(dependent, refusal), sources=[RebuildStatus.WAITING])
             return
         except UnavailableError as error:
@@ -103,15 +102,15 @@ class Rebuilds:
             return
         try:
             run = github.dispatch_workflow(repo, dependent["workflow"], ref=ref)
-        except self.refusals as refusal:
+        except GitHubRefusal as refusal:
             self._fail(line, name, _reason(dependent, refusal), sources=[RebuildStatus.DISPATCHING], owner=owner)
             return
         except UnavailableError as error:
-            if getattr(error, "repeatable", True):
-                self.table.release(line, name, owner=owner, message=_shortened(str(error)))
-                raise self._not_dispatched(error) from error
-            self._unknown(line, name, owner)
-            return
+            if not error.repeatable:
+                self._unknown(line, name, owner)
+                return
+            self.table.release(line, name, owner=owner, message=_shortened(str(error)))
+            raise self._not_dispatched(error) from error
         self.table.confirm_run(line, name, owner=owner, run=_run(run))
 
     def _target(self, github: WorkflowClient, dependent: Mapping[str, Any]) -> tuple[int | None, str]:
@@ -122,8 +121,7 @@ class Rebuilds:
         return workflow_id if isinstance(workflow_id, int) else None, str(ref)
 
     def _not_dispatched(self, error: UnavailableError) -> NotDispatched:
-        until = getattr(error, "until", None)
-        seconds = until - self.time.now() if isinstance(until, int | float) else RETRY_SECONDS
+        seconds = error.until - self.time.now() if isinstance(error, RateLimited) else RETRY_SECONDS
         return NotDispatched(str(error), seconds=max(seconds, 1))
 
     def _fail(
@@ -146,7 +144,7 @@ def _run(details: Mapping[str, Any]) -> dict[str, Any]:
     return {"run_id": run_id, "run_html_url": url if isinstance(url, str) else None}
 
 
-def _reason(dependent: Mapping[str, Any], refusal: Exception) -> str:
+def _reason(dependent: Mapping[str, Any], refusal: GitHubRefusal) -> str:
     return f"Workflow {dependent['workflow']} of {dependent['repo_full_name']} can't be dispatched: {refusal}"
 
 

@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import UnavailableError
+from runledger.model.errors import GitHubRefusal, UnavailableError
 from runledger.model.follow_ups import RerunCheck
 from runledger.model.inputs import Conclusion, EventType, Facts, Receipt, Source
 from runledger.model.job import RERUN_CONCLUSIONS
@@ -46,7 +46,6 @@ class Reruns:
     claims: RerunClaims
     record: Callable[[Receipt], Decision]
     github: Callable[[int], GitHubRuns]
-    refusals: tuple[type[Exception], ...]
     at_most: int
     has_gates: Callable[[RunKey], bool]
     """Whether a job of this attempt is behind an environment."""
@@ -72,7 +71,7 @@ class Reruns:
                 if more is None:
                     return RerunResult(RerunOutcome.OWN_FAILURE)
                 rerun = more
-        except self.refusals as refusal:
+        except GitHubRefusal as refusal:
             # GitHub doesn't return the run: it was deleted, the App was uninstalled, or access was withdrawn for a
             # while.
             result = self._refused(check, rerun, refusal)
@@ -101,14 +100,14 @@ class Reruns:
     def _call(self, check: RerunCheck, rerun: Rerun, github: GitHubRuns) -> RerunResult:
         try:
             github.rerun_failed_jobs(check.repo_full_name, check.run_id)
-        except self.refusals as refusal:
-            if getattr(refusal, "status", None) == FORBIDDEN:
+        except GitHubRefusal as refusal:
+            if refusal.status == FORBIDDEN:
                 # GitHub also responds with 403 while it finishes the run.
                 return self._refused(check, rerun, refusal)
             return RerunResult(RerunOutcome.REFUSED, str(refusal))
         return RerunResult(RerunOutcome.REQUESTED)
 
-    def _refused(self, check: RerunCheck, rerun: Rerun, refusal: Exception) -> RerunResult:
+    def _refused(self, check: RerunCheck, rerun: Rerun, refusal: GitHubRefusal) -> RerunResult:
         """Retried later.
 
         The last try stores the refusal, because a message that never succeeds becomes a dead letter.
