@@ -30,7 +30,7 @@ def run(arguments: list[str], home: Path, **variables: str) -> CompletedProcess[
             "check AWS_REGION, or `region` in your AWS profile",
         ),
         (REGION, "Unable to locate credentials: sign in to AWS, or set AWS_PROFILE"),
-        (REGION | {"AWS_PROFILE": "nobodys"}, "The config profile (nobodys) could not be found: check AWS_PROFILE"),
+        (REGION | {"AWS_PROFILE": "missing"}, "The config profile (missing) could not be found: check AWS_PROFILE"),
         (REGION | KEYS | {"AWS_ENDPOINT_URL": "foo"}, "Invalid endpoint: foo: check AWS_ENDPOINT_URL"),
         (
             REGION | KEYS | {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"},

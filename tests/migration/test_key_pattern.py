@@ -67,12 +67,13 @@ def test_a_pattern_can_be_matched_in_one_way_only(text: str) -> None:
         KeyPattern.parse(text)
 
 
-def test_a_hostile_key_is_matched_in_no_time() -> None:
+@pytest.mark.parametrize("letter", "a1-.")
+def test_a_hostile_key_is_matched_without_backtracking(letter: str) -> None:
+    """A match takes microseconds of processor time, which doesn't depend on how busy the machine is."""
     pattern = KeyPattern.parse("*/{repo}/{installation_id}-{run_id}-{job_id}-*/{delivery_id}-{run_attempt}")
-    for letter in "a1-.":
-        began = time.perf_counter()
-        assert pattern.match("/".join([letter * 200] * 5)) is None
-        assert time.perf_counter() - began < 0.1
+    began = time.process_time()
+    assert pattern.match("/".join([letter * 200] * 5)) is None
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,10 @@ class Deployment:
         with closing(self.client("lambda")) as lambdas:
             found = lambdas.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
             lambdas.update_function_configuration(FunctionName=name, Environment={"Variables": found | OUT_OF_REACH})
-            yield
-            lambdas.update_function_configuration(FunctionName=name, Environment={"Variables": found})
+            try:
+                yield
+            finally:
+                lambdas.update_function_configuration(FunctionName=name, Environment={"Variables": found})
 
     def post(self, event: str, message: dict[str, Any], *, guid: str) -> str:
         """What intake made of it."""
