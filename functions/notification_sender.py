@@ -14,6 +14,6 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def _send(message: str) -> None:
-    entry = queue.read(message)
-    logs.set_correlation_id(entry.message_id)
-    sender.process(entry)
+    queued = queue.read(message)
+    logs.set_correlation_id(queued.message_id)
+    sender.process(queued)

@@ -18,6 +18,6 @@ def _record(message: str) -> None:
         logs.continue_message(message)
         put_copy(message)
         return
-    entry = retry_queue.from_message(message)
-    logs.continue_message(message, otherwise=retry_queue.source_of(entry))
-    ledger.dispatch(entry)
+    received = retry_queue.from_message(message)
+    logs.continue_message(message, otherwise=retry_queue.source_of(received))
+    ledger.dispatch(received)

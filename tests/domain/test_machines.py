@@ -131,7 +131,7 @@ def test_a_jobs_own_plan_describes_its_machine_completely() -> None:
 
 
 def test_messages_with_other_facts_have_other_ids() -> None:
-    """A function that lost a race would otherwise replace the history line of the one that won it."""
+    """A function that lost a race would otherwise replace the history event of the one that won it."""
 
     def id_of(instance_type: str, price: str) -> str:
         known = runner(fact(1, 3, instance_type=instance_type, price_per_hour=Decimal(price)))

@@ -127,7 +127,7 @@ def test_two_imports_and_live_webhooks_at_the_same_time_leave_one_ledger(account
 
 
 def unordered(tables: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """What doesn't depend on the order of arrival: jobs without their tokens, and which lines of history there are."""
+    """What doesn't depend on the order of arrival: jobs without their tokens, and which history events there are."""
     jobs = [{k: v for k, v in item.items() if k != "inputs"} for item in tables["workflow_jobs"]]
     runs = [{k: v for k, v in item.items() if k != "ttl"} for item in tables["workflow_runs"]]
     return {"jobs": jobs, "runs": runs, "lines": [(item["PK"], item["SK"]) for item in tables["workflow_job_events"]]}

@@ -17,7 +17,7 @@ STEPS = tuple(RECEIVED)
 ORDER_OF_ARRIVAL = {
     # Tokens of the recorded deliveries, in order of arrival. Registration keeps the first delivery that arrived.
     JOBS: frozenset({"inputs", "first_seen_at"}),
-    # A line of history has what was new when it arrived, and which status and version the job had then.
+    # A history event has what was new when it arrived, and which status and version the job had then.
     EVENTS: frozenset({"changes", "status", "version"}),
     # A run that is known from its jobs alone has the status that its first job to arrive implied.
     RUNS: frozenset({"status"}),

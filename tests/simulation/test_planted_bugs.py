@@ -53,7 +53,7 @@ class UnguardedCounters(Unconditional):
 
 
 class StateBeforeHistory(Tampered):
-    """A line of history is written after the job that it belongs to."""
+    """A history event is written after the job that it belongs to."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)

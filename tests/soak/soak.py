@@ -220,7 +220,7 @@ def violations(workload: Workload, stored: Stored, errors: Counter[str]) -> Iter
     recorded = Counter((line["PK"], line["delivery_id"]) for line in stored.history)
     for delivery, times in sent.items():
         if not times <= recorded[delivery] <= times + errors[delivery[1]]:
-            yield f"delivery {delivery}: {recorded[delivery]} lines of history instead of {times}"
+            yield f"delivery {delivery}: {recorded[delivery]} history events instead of {times}"
     for run_id, lives in workload.runs.items():
         run = stored.runs.get(f"{INSTALLATION}#{run_id}#1", {})
         failed = sum(life.conclusion == "failure" for life in lives)

@@ -27,7 +27,7 @@ class Deployment:
             }
 
     def recorded(self) -> set[tuple[str, str]]:
-        """Job and delivery of every line of history."""
+        """Job and delivery of every history event."""
         return {(line["PK"], line["delivery_id"]) for line in self.tables()["workflow_job_events"].values()}
 
     def secrets(self) -> dict[str, str]:

@@ -79,7 +79,7 @@ class SystemChecks(Checks):
                 self._named_at.setdefault(job.id, self.world.now())
             self._wrong(f"job {job.id}", model.wrong_job(job, old, item, self.machines([job])))
             if len(_tokens(item)) > len(_tokens(old)) and item["version"] not in self._lines[key[0]]:
-                self._wrong(f"job {job.id}", [f"version {item['version']} is saved before its line of history"])
+                self._wrong(f"job {job.id}", [f"version {item['version']} is saved before its history event"])
         elif table == RUNS and "total_jobs" in after:
             self._wrong(f"run {key[0]}", model.wrong_run(from_attributes(after)))
         elif table == RUNNERS and "contested_at" in after:

@@ -66,7 +66,7 @@ def pauses_are_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 BUGS: dict[str, tuple[Plant, str]] = {
-    "state before history": (tampered(StateBeforeHistory), "before its line of history"),
+    "state before history": (tampered(StateBeforeHistory), "before its history event"),
     "unconditional update": (tampered(UnconditionalJobs), ""),
     "counter without guard": (tampered(UnguardedCounters), "_jobs is"),
     "late event moves the state": (late_events_move_the_state, " and is "),

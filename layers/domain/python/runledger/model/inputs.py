@@ -2,7 +2,7 @@
 
 Facts      what an input reports about the job
 Receipt    one input, as it was received, with its facts
-Event      the line of history that it leaves
+Event      the history event that it produces
 """
 
 import hashlib
@@ -151,7 +151,7 @@ class Receipt:
     action: str | None = None
     received_by: str | None = None
     body_digest: str | None = None
-    # The retry queue has messages with these names.
+    # Field names in queued messages: they can't be renamed.
     releases: str | None = None  # the id of the runner that the job has lost
     returns: str | None = None  # the id of the runner that the job had lost and gets back
     is_guess: bool = False  # likely but not reported: it does not change a completed job
@@ -224,7 +224,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One line of a job's history. `version` is the job's version after it, so lines in that order replay the job."""
+    """One event of a job's history. `version` is the job's version after it: in that order, events replay the job."""
 
     installation_id: int
     job_id: int

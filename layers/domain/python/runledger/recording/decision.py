@@ -1,4 +1,4 @@
-"""`decide`: the pure function that turns a job and an input into the new job, its history line and its effects."""
+"""`decide`: the pure function that turns a job and an input into the new job, its history event and its effects."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from runledger.model.reports import LONGEST_JOB_NAME, RUN_NAMES, GateJob, Waitin
 
 class Outcome(StrEnum):
     RECORDED = "recorded"
-    DUPLICATE = "duplicate"  # received before: adds a history line, and at most updates the time of the current status
+    DUPLICATE = "duplicate"  # received before: adds a history event, and at most updates the time of the current status
     REPEATED = "repeated"  # our own retry of a recorded input: changes nothing
     IGNORED = "ignored"  # about a machine that isn't the job's, or nothing new about it: changes nothing
 
@@ -83,7 +83,7 @@ class Decision:
     event: Event
     effects: tuple[Effect, ...] = ()
     may_be_saved_by_another: bool = False  # with the same input: see `JobsTable.save`
-    may_be_repeated: bool = False  # its history line may exist already: the job may have dropped its token
+    may_be_repeated: bool = False  # its history event may exist already: the job may have dropped its token
 
     @property
     def is_news(self) -> bool:
@@ -207,7 +207,7 @@ def _event(
     duplicate: bool | None = None,
     nth: int = 0,
 ) -> Event:
-    """A job can lose a machine and get it back several times. `nth` gives each time a line of its own."""
+    """A job can lose a machine and get it back several times. `nth` gives each time an event of its own."""
     return Event(
         installation_id=receipt.installation_id,
         job_id=receipt.job_id,

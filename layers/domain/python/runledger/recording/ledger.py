@@ -82,21 +82,21 @@ class Ledger:
     recorded: Callable[[Input, Decision | None], None] = lambda _input, _decision: None
     """Called once for each input, after it was recorded, whatever its source."""
 
-    def dispatch(self, entry: Input) -> Decision | None:
+    def dispatch(self, received: Input) -> Decision | None:
         """A receipt is recorded on its job; a report is one conditional write."""
-        if isinstance(entry, Receipt):
-            return self.record(entry)
-        match entry:
+        if isinstance(received, Receipt):
+            return self.record(received)
+        match received:
             case RunReport():
-                if self.runs.absorb(entry).may_be_rerun(self.rerun):
-                    self.follow_ups.consider_rerun(entry)
+                if self.runs.absorb(received).may_be_rerun(self.rerun):
+                    self.follow_ups.consider_rerun(received)
             case DeploymentReport():
-                self.deployments.absorb(entry)
+                self.deployments.absorb(received)
             case Review():
-                self._review(entry)
+                self._review(received)
             case InstallationReport():
-                self.installations.absorb(entry)
-        self.recorded(entry, None)
+                self.installations.absorb(received)
+        self.recorded(received, None)
         return None
 
     def _review(self, review: Review) -> None:
@@ -138,7 +138,7 @@ class Ledger:
         return self._commit(None, decision, joined)
 
     def _record_on(self, job: Job | None, receipt: Receipt, joined: set[Waiting]) -> Decision:
-        line_is_ours = False
+        event_is_ours = False
         lost: Decision | None = None
         for tries in range(TRIES):
             decision = decide(job, receipt)
@@ -146,8 +146,8 @@ class Ledger:
                 self._take_back(lost, decision, receipt)
             if decision.outcome in (Outcome.REPEATED, Outcome.IGNORED):
                 return decision
-            if decision.may_be_repeated and not line_is_ours:
-                line_is_ours = self.events.put_if_new(decision.event)
+            if decision.may_be_repeated and not event_is_ours:
+                event_is_ours = self.events.put_if_new(decision.event)
             else:
                 self.events.put(decision.event)
             if decision.job is job:

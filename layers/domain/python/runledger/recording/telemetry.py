@@ -41,12 +41,12 @@ DETAILS = (
 DOLLAR_METRICS = {"usage_in_dollars": "Spend", "saved_in_dollars": "SpotSavings"}
 
 
-def recorded(entry: Input, decision: Decision | None) -> None:
+def recorded(received: Input, decision: Decision | None) -> None:
     """Reports are only logged: the metrics are about jobs."""
     if decision:
         _job_event(decision)
     else:
-        logger.info("report", extra=_about(entry))
+        logger.info("report", extra=_about(received))
 
 
 def _job_event(decision: Decision) -> None:
@@ -81,9 +81,9 @@ def _details(job: Job) -> dict[str, Any]:
     return {**present, **amounts, "was_interrupted": bool(job.was_interrupted)}
 
 
-def deferred(entry: Input, error: Exception) -> None:
+def deferred(received: Input, error: Exception) -> None:
     about = {"level": "WARNING", "reason": str(error)}
-    count("recording deferred", _about(entry) | about, {"DeferredDeliveries": 1})
+    count("recording deferred", _about(received) | about, {"DeferredDeliveries": 1})
 
 
 def copy_deferred(key: str, reason: str) -> None:
@@ -119,10 +119,10 @@ def considered(check: RerunCheck, result: RerunResult) -> None:
     logger.info("re-run considered", extra=asdict(check) | {"result": str(result)})
 
 
-def _about(entry: Input) -> dict[str, Any]:
+def _about(received: Input) -> dict[str, Any]:
     """The ids and the status that the input contains."""
     names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
-    found = {name: getattr(entry, name, None) for name in names} | {"kind": type(entry).__name__}
+    found = {name: getattr(received, name, None) for name in names} | {"kind": type(received).__name__}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -108,7 +108,7 @@ def _digest(facts: Facts) -> str:
     """Part of a message's id. Two functions may describe a machine at the same time, one of them without the newest
     plan.
 
-    If both messages had the same id, the unsaved one could replace the history line of the other.
+    If both messages had the same id, the unsaved one could replace the history event of the other.
     """
     known = {name: value for name, value in vars(facts).items() if value is not None}
     # DynamoDB removes trailing zeros of a number.

@@ -1,4 +1,4 @@
-"""Webhook intake: verify, read, check the scope, record. If recording fails, the entry goes to the retry queue."""
+"""Webhook intake: verify, read, check the scope, record. If recording fails, the input goes to the retry queue."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -52,14 +52,14 @@ class Intake:
         if self.publications and delivery.event in self.publications.events:
             return self._forward(self.publications, delivery, signature, signers)
         inputs = dispatcher.read(delivery)
-        origins = [_origin(entry) for entry in inputs]
+        origins = [_origin(received) for received in inputs]
         if not signers.cover(origins):
             self._check_scope_again(delivery, signature, origins)
-        results = [self._record(entry) for entry in inputs]
+        results = [self._record(received) for received in inputs]
         if self.copy:
-            for entry, result in zip(inputs, results, strict=True):
-                if isinstance(entry, Receipt):
-                    self.copy(delivery, entry, result)
+            for received, result in zip(inputs, results, strict=True):
+                if isinstance(received, Receipt):
+                    self.copy(delivery, received, result)
         return results[0] if results else IntakeResult.IGNORED
 
     def _forward(
@@ -80,25 +80,25 @@ class Intake:
         if not self.secrets.verify(delivery.body, signature, max_age=REREAD_SECONDS).cover(origins):
             raise OutOfScope(_explain(delivery.event, origins[0]))
 
-    def _record(self, entry: Input) -> IntakeResult:
+    def _record(self, received: Input) -> IntakeResult:
         try:
-            decision = self.ledger.dispatch(entry)
+            decision = self.ledger.dispatch(received)
         except UnavailableError as error:
-            telemetry.deferred(entry, error)
-            self.retries.put(entry)
+            telemetry.deferred(received, error)
+            self.retries.put(received)
             return IntakeResult.DEFERRED
         return IntakeResult(decision.outcome) if decision else IntakeResult.RECORDED
 
 
-def _origin(entry: Input) -> Origin:
-    """Taken from the entry, not from the body: the check must cover the keys that are written."""
-    match entry:
+def _origin(received: Input) -> Origin:
+    """Taken from the input, not from the body: the check must cover the keys that are written."""
+    match received:
         case Receipt():
-            return Origin(entry.installation_id, entry.facts.repo_full_name)
+            return Origin(received.installation_id, received.facts.repo_full_name)
         case InstallationReport():
-            return Origin(entry.installation_id, None)
+            return Origin(received.installation_id, None)
         case _:
-            return Origin(entry.installation_id, entry.repo_full_name)
+            return Origin(received.installation_id, received.repo_full_name)
 
 
 def _explain(event: str, origin: Origin) -> str:

@@ -32,19 +32,19 @@ class RetryQueue:
         self._client = client
         self._url = url
 
-    def put(self, entry: Input) -> None:
-        self.send(to_message(entry, correlation_id=logs.correlation_id()))
+    def put(self, received: Input) -> None:
+        self.send(to_message(received, correlation_id=logs.correlation_id()))
 
     @translate_errors("retry queue")
     def send(self, message: str) -> None:
         self._client.send_message(QueueUrl=self._url, MessageBody=message)
 
 
-def to_message(entry: Input, *, correlation_id: str | None = None) -> str:
-    values = dataclasses.asdict(entry)
-    if isinstance(entry, Review) and entry.jobs is not None:
-        values["jobs"] = approvals.to_texts(entry.jobs)
-    content = {"kind": type(entry).__name__, LEGACY_ENTRY_FIELD: values}
+def to_message(received: Input, *, correlation_id: str | None = None) -> str:
+    values = dataclasses.asdict(received)
+    if isinstance(received, Review) and received.jobs is not None:
+        values["jobs"] = approvals.to_texts(received.jobs)
+    content = {"kind": type(received).__name__, LEGACY_ENTRY_FIELD: values}
     return json.dumps(message_format.stamp(content, correlation_id=correlation_id), default=str)
 
 
@@ -57,11 +57,11 @@ def from_message(message: str) -> Input:
     content = {**payload.section(values, ENTRY if ENTRY in values else LEGACY_ENTRY_FIELD)}
     if kind is Review and content.get("jobs") is not None:
         content["jobs"] = _jobs(content["jobs"])
-    entry = message_format.read(kind, content)
-    digest = getattr(entry, "body_digest", None)
+    received = message_format.read(kind, content)
+    digest = getattr(received, "body_digest", None)
     if digest is not None and not _is_digest(digest):
         raise Malformed("body_digest", "must be a SHA-256 in hexadecimal digits")
-    return entry
+    return received
 
 
 def _jobs(texts: object) -> tuple[GateJob, ...]:
@@ -76,6 +76,6 @@ def is_copy(message: str) -> bool:
     return bool(payload.parse_object(message, message_format.MESSAGE).get("kind") == COPY)
 
 
-def source_of(entry: Input) -> str:
-    """Identifies an entry in the log where its message carries no correlation id."""
-    return str(getattr(entry, "delivery_id", f"{type(entry).__name__} of {entry.installation_id}"))
+def source_of(received: Input) -> str:
+    """Identifies an input in the log where its message carries no correlation id."""
+    return str(getattr(received, "delivery_id", f"{type(received).__name__} of {received.installation_id}"))

@@ -89,7 +89,7 @@ def _copies(settings: CopySettings) -> WebhookCopies:
     return WebhookCopies(client("s3"), settings.webhook_bucket)
 
 
-def _recorded(entry: Input, decision: Decision | None) -> None:
-    telemetry.recorded(entry, decision)
+def _recorded(received: Input, decision: Decision | None) -> None:
+    telemetry.recorded(received, decision)
     if decision and decision.is_news:
         telemetry.scheduling_found(decision)
