@@ -1,4 +1,4 @@
-"""Which machines are ours, and how one of them is stopped, whatever it is."""
+"""Which machines may be stopped, and how one of them is stopped, whatever it is."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -52,7 +52,7 @@ def aws() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("tags", "ours"),
+    ("tags", "allowed"),
     [
         ({"team": "ci", "runner": "yes"}, True),
         ({"team": "ci", "runner": "anything"}, True),
@@ -63,34 +63,34 @@ def aws() -> Iterator[None]:
         ({}, False),
     ],
 )
-def test_a_machine_is_ours_if_it_has_every_tag(tags: dict[str, str], ours: bool) -> None:
-    assert fleet(team="ci", runner="*").is_ours(machine(INSTANCE, HERE, **tags)) is ours
+def test_a_machine_may_be_stopped_if_it_has_every_tag(tags: dict[str, str], allowed: bool) -> None:
+    assert fleet(team="ci", runner="*").may_stop(machine(INSTANCE, HERE, **tags)) is allowed
 
 
-def test_without_tags_nothing_is_ours() -> None:
-    assert not fleet().is_ours(machine(team="ci"))
-    assert fleet().ours() == {}
+def test_without_tags_nothing_may_be_stopped() -> None:
+    assert not fleet().may_stop(machine(team="ci"))
+    assert fleet().stoppable() == {}
 
 
 @pytest.mark.usefixtures("aws")
 def test_instances_and_tasks_of_ours_are_found_and_no_others() -> None:
     ec2, ecs = boto3.client("ec2"), boto3.client("ecs")
     started = {value: start(ec2, team=value) for value in ("ci", "web")}
-    found = fleet(ec2, ecs, team="ci").ours()
+    found = fleet(ec2, ecs, team="ci").stoppable()
     assert found.keys() == {started["ci"]}
     ec2.terminate_instances(InstanceIds=[started["ci"]])
-    assert fleet(ec2, ecs, team="ci").ours() == {}
+    assert fleet(ec2, ecs, team="ci").stoppable() == {}
 
 
 @pytest.mark.usefixtures("aws")
 def test_an_instance_is_terminated_and_what_is_gone_is_stopped_already() -> None:
     ec2 = boto3.client("ec2")
-    ours = fleet(ec2, team="ci")
+    machines = fleet(ec2, team="ci")
     instance_id = start(ec2, team="ci")
     for _ in range(2):
-        ours.stop(machine(instance_id), reason="orphan")
-    assert ours.describe([instance_id])[instance_id].state == "terminated"
-    ours.stop(machine("i-00000000000000000"), reason="orphan")
+        machines.stop(machine(instance_id), reason="orphan")
+    assert machines.describe([instance_id])[instance_id].state == "terminated"
+    machines.stop(machine("i-00000000000000000"), reason="orphan")
 
 
 def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> None:
@@ -101,8 +101,8 @@ def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> No
 
 def test_a_task_in_a_cluster_that_is_not_listed_is_never_stopped() -> None:
     tagged = machine(TASK, HERE, team="ci")
-    assert fleet(team="ci").is_ours(tagged)
-    assert not fleet_of("us-east-1", team="ci").is_ours(tagged)
+    assert fleet(team="ci").may_stop(tagged)
+    assert not fleet_of("us-east-1", team="ci").may_stop(tagged)
 
 
 def test_a_task_without_a_cluster_in_its_id_is_looked_up_in_every_cluster(stubs: Stubs) -> None:
@@ -136,20 +136,20 @@ def test_tasks_of_every_listed_cluster_are_found() -> None:
             called.append(cluster)
             return [{"taskArns": []}]
 
-    assert fleet(boto3.client("ec2"), Ecs(), team="ci").ours() == {}
+    assert fleet(boto3.client("ec2"), Ecs(), team="ci").stoppable() == {}
     assert called == ["runners", "gpu"]
 
 
 def test_a_task_that_is_gone_counts_as_stopped_and_any_other_error_is_raised(stubs: Stubs) -> None:
-    ours = fleet(ecs=stubs.client("ecs"))
+    machines = fleet(ecs=stubs.client("ecs"))
     stubs.refuse("ecs", "stop_task", "InvalidParameterException", "The referenced task was not found.")
-    ours.stop(machine(TASK), reason="orphan")
+    machines.stop(machine(TASK), reason="orphan")
     stubs.refuse("ecs", "stop_task", "InvalidParameterException", "reason is too long")
     with pytest.raises(ClientError):
-        ours.stop(machine(TASK), reason="orphan")
+        machines.stop(machine(TASK), reason="orphan")
     stubs.refuse("ecs", "stop_task", "ThrottlingException")
     with pytest.raises(UnavailableError):
-        ours.stop(machine(TASK), reason="orphan")
+        machines.stop(machine(TASK), reason="orphan")
 
 
 def test_a_short_arn_is_of_the_default_cluster() -> None:
@@ -168,15 +168,15 @@ def start(ec2: Any, **tags: str) -> str:
 def test_machines_are_found_and_stopped_in_every_region_of_the_scope() -> None:
     near, far, outside = (boto3.client("ec2", region) for region in ("us-east-1", "eu-west-1", "ap-southeast-2"))
     here, there, elsewhere = start(near, team="ci"), start(far, team="ci"), start(outside, team="ci")
-    ours = fleet_of("us-east-1", "eu-west-1", team="ci")
-    found = ours.describe([here, there, elsewhere])
+    machines = fleet_of("us-east-1", "eu-west-1", team="ci")
+    found = machines.describe([here, there, elsewhere])
     assert {each.runner_id: each.place for each in found.values()} == {
         here: HERE,
         there: Place(account_id=ACCOUNT, region="eu-west-1"),
     }
-    assert ours.ours().keys() == {here, there}
-    ours.stop(found[there], reason="orphan")
-    states = ours.describe([here, there])
+    assert machines.stoppable().keys() == {here, there}
+    machines.stop(found[there], reason="orphan")
+    states = machines.describe([here, there])
     assert (states[here].state, states[there].state) == ("running", "terminated")
 
 
@@ -199,17 +199,17 @@ def test_a_task_is_looked_for_in_the_region_that_its_arn_names_and_not_in_other_
         def describe_tasks(self, **_: Any) -> dict[str, Any]:
             return {"tasks": []}
 
-    ours = fleet_of("us-east-1", "eu-west-1", client=client)
+    machines = fleet_of("us-east-1", "eu-west-1", client=client)
     far = TASK.replace("us-east-1", "eu-west-1")
     foreign = TASK.replace(ACCOUNT, "999999999999")
-    assert ours.describe([far, foreign, TASK.replace("us-east-1", "ap-southeast-2")]) == {}
+    assert machines.describe([far, foreign, TASK.replace("us-east-1", "ap-southeast-2")]) == {}
     assert called == [("ecs", "eu-west-1")]
 
 
 def test_a_lookup_that_must_wait_is_counted(stubs: Stubs) -> None:
     stubs.refuse("ec2", "describe_instances", "RequestLimitExceeded")
     troubles: list[UnavailableError] = []
-    ours = replace(fleet(stubs.client("ec2")), postponed=troubles.append)
+    machines = replace(fleet(stubs.client("ec2")), postponed=troubles.append)
     with pytest.raises(UnavailableError):
-        ours.find(INSTANCE, RunnerKind.EC2)
+        machines.find(INSTANCE, RunnerKind.EC2)
     assert len(troubles) == 1

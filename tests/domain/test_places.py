@@ -65,6 +65,6 @@ def test_the_arn_of_a_task_beats_the_report_of_its_launcher() -> None:
 
 def test_events_alone_make_no_machine_a_runner() -> None:
     seen = RUNNER.confirmed(AT, HERE).after(Occurrence(AT, OccurrenceKind.STARTED))
-    assert not seen.is_runner
-    assert seen.with_values(installation_id=1).is_runner
-    assert seen.with_values(suspected_at=AT).is_runner
+    assert not seen.is_known_runner
+    assert seen.with_values(installation_id=1).is_known_runner
+    assert seen.with_values(suspected_at=AT).is_known_runner

@@ -62,7 +62,7 @@ def has_tags(tags: Tags, wanted: Tags) -> bool:
 
 
 def is_runner(tags: Tags, runner_tags: Tags) -> bool:
-    """If `runner_tags` is empty, the tags of any well-known launcher count."""
+    """If `runner_tags` is empty, the tags of any well-known launcher count. Then no machine is stopped: see `Fleet`."""
     if runner_tags:
         return has_tags(tags, runner_tags)
     return any(

@@ -152,7 +152,7 @@ class Runner:
         return Place(account_id=self.account_id, region=self.region)
 
     @property
-    def is_runner(self) -> bool:
+    def is_known_runner(self) -> bool:
         """It has an owner, or a pass has found it by its tags. EC2 and ECS also report machines that aren't runners."""
         return self.installation_id is not None or self.suspected_at is not None or self.kind is not None
 

@@ -179,8 +179,8 @@ class Cleanup:
     ) -> Reason | None:
         if instance is None and (runner is None or not self.tracker.is_in_scope(runner)):
             return None  # out of scope: neither alive nor gone
-        ours = instance is not None and self.fleet.is_ours(instance)
-        return suspicion(runner, job, instance, ours=ours, now=now, waits=self.waits)
+        may_stop = instance is not None and self.fleet.may_stop(instance)
+        return suspicion(runner, job, instance, may_stop=may_stop, now=now, waits=self.waits)
 
     def check(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, current: Pass, *, now: str

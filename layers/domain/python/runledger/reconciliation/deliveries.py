@@ -53,14 +53,14 @@ class DeliveryCheck:
 
     def check(self, current: Pass) -> bool:
         """False if time ran out."""
-        is_ours = False
+        leads_here = False
         with current.tally.isolated("the delivery log"):
-            is_ours = self._is_ours(current.tally)
-            if is_ours and not self._read_log(current):
+            leads_here = self._leads_here(current.tally)
+            if leads_here and not self._read_log(current):
                 return False
-        return self._redeliver(current) if is_ours else True
+        return self._redeliver(current) if leads_here else True
 
-    def _is_ours(self, tally: Tally) -> bool:
+    def _leads_here(self, tally: Tally) -> bool:
         """Whether the log is about this deployment's webhook. Another application would get its redeliveries."""
         url = self.log.hook_url()
         if urlsplit(url).path.rstrip("/").endswith(WEBHOOK_PATH):

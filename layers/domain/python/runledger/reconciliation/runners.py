@@ -56,7 +56,7 @@ class RunnerCheck:
         runners = {each.runner_id: each for each in table.in_status(RunnerStatus.ACTIVE)}
         instances = self.cleanup.fleet.describe(runners)
         if current.is_full:
-            instances |= self.cleanup.fleet.ours()  # also machines that the ledger doesn't have
+            instances |= self.cleanup.fleet.stoppable()  # also machines that the ledger doesn't have
         jobs = self._jobs(runners)
         # Being cleaned up, or cleaned: EC2 lists an instance for an hour after its end.
         inactive = table.among(instances.keys() - runners.keys())
@@ -78,10 +78,10 @@ class RunnerCheck:
         return True
 
     def _count(self, runners: Mapping[str, Runner], instances: Mapping[str, Instance], tally: Tally) -> None:
-        ours = {each.runner_id for each in runners.values() if self._is_ours(each, instances)}
+        counted = {each.runner_id for each in runners.values() if self._is_counted(each, instances)}
         alive = {runner_id for runner_id, each in instances.items() if lives(each)}
-        tally.add(Count.RUNNERS, len(ours))
-        tally.add(Count.INSTANCES, len({each for each in alive if each in ours or each not in runners}))
+        tally.add(Count.RUNNERS, len(counted))
+        tally.add(Count.INSTANCES, len({each for each in alive if each in counted or each not in runners}))
 
     def _examine(self, candidate: Candidate, current: Pass) -> None:
         runner_id, runner, now = candidate.runner_id, candidate.runner, current.now
@@ -167,7 +167,7 @@ class RunnerCheck:
         cleaning = self.cleanup.tracker.table.in_status(RunnerStatus.CLEANING)
         return {each.runner_id: each for each in cleaning if (each.cleaning_since or "") <= expired}
 
-    def _is_ours(self, runner: Runner, instances: Mapping[str, Instance]) -> bool:
+    def _is_counted(self, runner: Runner, instances: Mapping[str, Instance]) -> bool:
         """EC2 reports every instance of the account.
 
         An instance without a job and without runner tags belongs to another application.
@@ -175,7 +175,7 @@ class RunnerCheck:
         if runner.job_id is not None or runner.intended_job_id is not None:
             return True
         instance = instances.get(runner.runner_id)
-        return instance is not None and self.cleanup.fleet.is_runner(instance)
+        return instance is not None and self.cleanup.fleet.has_runner_tags(instance)
 
     def _jobs(self, runners: Mapping[str, Runner]) -> dict[tuple[int, int], Job]:
         wanted = [

@@ -63,7 +63,8 @@ class Fleet:
             for cluster in self.clusters
         ]
 
-    def ours(self) -> dict[str, Instance]:
+    def stoppable(self) -> dict[str, Instance]:
+        """The machines that this deployment may stop, by id."""
         if not self.tags:
             return {}
         found: dict[str, Instance] = {}
@@ -72,17 +73,17 @@ class Fleet:
                 found |= tagged(self.client("ec2", region), self.tags, pool_tags=self.pool_tags)
                 for cluster in self.clusters:
                     found |= running_tasks(self.client("ecs", region), cluster, pool_tags=self.pool_tags)
-        return {runner_id: each for runner_id, each in found.items() if self.is_ours(each)}
+        return {runner_id: each for runner_id, each in found.items() if self.may_stop(each)}
 
-    def is_runner(self, instance: Instance) -> bool:
+    def has_runner_tags(self, instance: Instance) -> bool:
+        """Stricter than `ownership.is_runner`: without configured tags, no machine has them."""
         return bool(self.tags) and has_tags(instance.tags, self.tags)
 
-    def is_ours(self, instance: Instance) -> bool:
-        """Whether this deployment may stop the machine."""
+    def may_stop(self, instance: Instance) -> bool:
         is_task = instance.kind is RunnerKind.ECS
         if is_task and cluster_of(instance.runner_id) not in self.clusters:
             return False  # the function's role doesn't allow it
-        return self.is_runner(instance) and not must_stay(instance.tags, self.keep_tags)
+        return self.has_runner_tags(instance) and not must_stay(instance.tags, self.keep_tags)
 
     def stop(self, instance: Instance, *, reason: str) -> None:
         """Succeeds if the machine is already gone. Raises ValueError if it is out of scope: a bug in the caller."""

@@ -135,7 +135,7 @@ class RunnersTable:
         """Omits the version, which each write increments. A machine that has only claims or events has no status."""
         item = {name: getattr(runner, name) for name in FIELDS if name != "version"}
         return item | {
-            "status": runner.status if runner.is_runner else None,
+            "status": runner.status if runner.is_known_runner else None,
             "occurrences": [_text(each) for each in runner.occurrences] or None,
             "assignments": [_plain(each) for each in runner.assignments] or None,
             "claims": [_plain(each) for each in runner.claims] or None,
@@ -143,7 +143,7 @@ class RunnersTable:
         }
 
     def _retention(self, runner: Runner) -> int:
-        if not runner.is_runner and not runner.claims:
+        if not runner.is_known_runner and not runner.claims:
             return min(UNCLAIMED_RETENTION_DAYS, self._retention_days)
         stays = runner.terminated_at is None and runner.confirmed_at and runner.installation_id is not None
         return max(ACTIVE_RETENTION_DAYS, self._retention_days) if stays else self._retention_days
