@@ -84,10 +84,10 @@ def measure(assembly: Path, scratch: Path) -> list[Figure]:
 def _compiled(package: Package, scratch: Path) -> Package:
     """The same with bytecode in the packages."""
     copies = []
-    for number, folder in enumerate((package.function, *package.layers)):
+    for number, folder in enumerate(package.layers):
         copies.append(shutil.copytree(folder, scratch / f"compiled{number}"))
         compileall.compile_dir(copies[-1], quiet=2)
-    return replace(package, function=copies[0], layers=tuple(copies[1:]))
+    return replace(package, layers=tuple(copies))
 
 
 def _importing(name: str, package: Package) -> str:
@@ -106,7 +106,7 @@ def _run(code: str, package: Package, *options: str) -> str:
         AWS_REGION=REGION,
         AWS_DEFAULT_REGION=REGION,
         PYTHONDONTWRITEBYTECODE="1",
-        PYTHONPATH=":".join(map(str, (package.function, *package.layers))),
+        PYTHONPATH=":".join(map(str, package.layers)),
     )
     done = subprocess.run(
         [sys.executable, *options, "-c", code], env=environment, capture_output=True, check=True, text=True

@@ -17,9 +17,9 @@ KILOBYTE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """Replaces values that are only known at deployment."""
+    """`handler` is a file in the first layer. Values that are only known at deployment are replaced."""
 
-    function: Path
+    handler: Path
     layers: tuple[Path, ...]
     environment: dict[str, str]
 
@@ -35,7 +35,7 @@ def deployed(assembly: Path) -> dict[str, Package]:
                 layers = [_asset(assembly, resources[layer["Ref"]]) / "python" for layer in about["Layers"]]
                 name = about["Handler"].partition(".")[0]
                 found[name] = Package(
-                    function=_asset(assembly, resource),
+                    handler=layers[0] / f"{name}.py",
                     layers=tuple(layers),
                     environment=environment(about),
                 )
@@ -60,9 +60,9 @@ def _text(value: Any) -> str:
 def measure(assembly: Path, scratch: Path) -> list[Figure]:
     packages = deployed(assembly)
     layers = {layer for package in packages.values() for layer in package.layers}
-    folders = {f"layer.{_holds(layer)}": layer for layer in layers}
-    folders["function.webhook_intake"] = packages["webhook_intake"].function
-    return [entry for name, folder in sorted(folders.items()) for entry in _sizes(name, folder, scratch)]
+    deployed_files = {f"layer.{_holds(layer)}": sorted(layer.rglob("*")) for layer in layers}
+    deployed_files["function.webhook_intake"] = [packages["webhook_intake"].handler]
+    return [entry for name, files in sorted(deployed_files.items()) for entry in _sizes(name, files, scratch)]
 
 
 def _asset(assembly: Path, resource: dict[str, Any]) -> Path:
@@ -73,12 +73,12 @@ def _holds(layer: Path) -> str:
     return min((folder.name for folder in layer.glob("runledger*")), key=len)
 
 
-def _sizes(name: str, folder: Path, scratch: Path) -> list[Figure]:
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
+def _sizes(name: str, paths: list[Path], scratch: Path) -> list[Figure]:
+    files = [path for path in paths if path.is_file()]
     archive = scratch / f"{name}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in files:
-            packed.write(file, file.relative_to(folder))
+            packed.write(file, str(file).rpartition("/python/")[2])
     sizes = {"kb": sum(file.stat().st_size for file in files), "zipped_kb": archive.stat().st_size}
     how = "as `cdk deploy` made it for this machine"
     return [

@@ -1,6 +1,7 @@
 """A Lambda function with its own role, which allows only the actions that it needs, and its own log group."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -12,16 +13,17 @@ from constructs import Construct
 
 from stacks.constructs import compliance
 from stacks.constructs.environment import check_size
-from stacks.constructs.layer import ROOT, RUNTIME, architecture
+from stacks.constructs.layer import RUNTIME, architecture
 from stacks.constructs.parts import camel_case
 from stacks.constructs.tree import resource_of
 from stacks.settings import Settings
 
 DEFAULT_BATCH = 10
+CODE = Path(__file__).parent / "function_code"  # the same in every version
 
 
 class LedgerFunction(Construct):
-    """`name` is the file in functions/ that has the handler. No other file in that folder is deployed with it."""
+    """`name` is the file in functions/ that has the handler. It is deployed in the domain layer: see `layer.py`."""
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class LedgerFunction(Construct):
             "Function",
             runtime=RUNTIME,
             architecture=architecture(settings),
-            code=lambda_.Code.from_asset(str(ROOT / "functions"), exclude=["*", f"!{name}.py"]),
+            code=lambda_.Code.from_asset(str(CODE)),
             handler=f"{name}.handler",
             layers=list(layers),
             environment=variables,

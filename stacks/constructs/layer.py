@@ -18,6 +18,7 @@ from stacks.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 LAYERS = ROOT / "layers"
+HANDLERS = ROOT / "functions"
 LOCKS = ROOT / "requirements" / "locks"
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ON_LAMBDA_AT = "/opt/python"
@@ -31,8 +32,12 @@ LOCKED = ("--require-hashes", "--only-binary", ":all:")
 
 
 def domain_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
-    """runledger, which every function runs."""
-    return _layer(scope, "domain", settings=settings)
+    """runledger, which every function runs, and the handlers of all functions.
+
+    AWS updates the code of a function and its layers by two calls. In between, the function runs a mixture of two
+    versions. With the handlers in this layer, the code never changes, and one call updates the function.
+    """
+    return _layer(scope, "domain", settings=settings, also=(HANDLERS,))
 
 
 def github_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
@@ -45,11 +50,13 @@ def api_layer(scope: Construct, *, settings: Settings) -> lambda_.LayerVersion:
     return _layer(scope, "api", settings=settings, dashboard=DASHBOARD)
 
 
-def _layer(scope: Construct, name: str, *, settings: Settings, dashboard: str | None = None) -> lambda_.LayerVersion:
+def _layer(
+    scope: Construct, name: str, *, settings: Settings, also: tuple[Path, ...] = (), dashboard: str | None = None
+) -> lambda_.LayerVersion:
     """One per stack: a layer that another stack imports can't be updated."""
     source = LAYERS / name
     wheels = () if settings.architecture == "host" else ON_LAMBDA
-    bundling = _PipBundling(source / "python", LOCKS / f"{name}.txt", wheels, dashboard)
+    bundling = _PipBundling((source / "python", *also), LOCKS / f"{name}.txt", wheels, dashboard)
     layer = lambda_.LayerVersion(
         scope,
         f"{name.capitalize()}Layer",
@@ -80,15 +87,16 @@ def architecture(settings: Settings) -> lambda_.Architecture:
 
 @jsii.implements(cdk.ILocalBundling)
 class _PipBundling:
-    def __init__(self, source: Path, lock: Path, wheels: tuple[str, ...], dashboard: str | None) -> None:
-        self._source = source
+    def __init__(self, sources: tuple[Path, ...], lock: Path, wheels: tuple[str, ...], dashboard: str | None) -> None:
+        self._sources = sources
         self._lock = lock
         self._wheels = wheels
         self._dashboard = dashboard
 
     def try_bundle(self, output_dir: str, *_: object, **__: object) -> bool:
         target = Path(output_dir) / "python"
-        shutil.copytree(self._source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        for source in self._sources:
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
         pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
         files = ("--requirement", str(self._lock), "--target", str(target))
         subprocess.run((*pip, *LOCKED, *self._wheels, *files), check=True)  # noqa: S603
@@ -116,10 +124,10 @@ class _PipBundling:
         """Changes only if the result would change. Then pip runs again."""
         compiled = (sys.version_info[:2] if not self._wheels else RUNTIME.name) if self.compiler() else None
         digest = hashlib.sha256(repr((self._wheels, compiled)).encode())
-        for file in sorted(self._source.rglob("*.py")):
-            digest.update(str(file.relative_to(self._source)).encode() + b"\0" + file.read_bytes())
-        for file in (self._lock, Path(__file__), *(web.sources() if self._dashboard else ())):
-            digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+        copied = [(source, file) for source in self._sources for file in sorted(source.rglob("*.py"))]
+        others = [(ROOT, file) for file in (self._lock, Path(__file__), *(web.sources() if self._dashboard else ()))]
+        for folder, file in (*copied, *others):
+            digest.update(str(file.relative_to(folder)).encode() + b"\0" + file.read_bytes())
         return digest.hexdigest()
 
 

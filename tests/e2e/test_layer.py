@@ -13,7 +13,6 @@ import pytest
 from local.aws.outputs import Outputs
 from tests.support.settings import SETTINGS
 
-ROOT = Path(__file__).parent.parent.parent
 PYC_HEADER_BYTES = 16
 PACKAGES = {"runledger", "runledger_github", "runledger_api"}
 BROUGHT_BY_LAMBDA = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py")
@@ -57,7 +56,7 @@ def test_a_function_starts_with_nothing_but_its_layers_and_lambdas_own_boto3(
 ) -> None:
     for name in BROUGHT_BY_LAMBDA:
         (tmp_path / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
-    paths = [str(ROOT / "functions"), *(str(layers[package]) for package in FUNCTIONS[function]), str(tmp_path)]
+    paths = [*(str(layers[package]) for package in FUNCTIONS[function]), str(tmp_path)]
     start = LOAD_ALL.get(function, f"import {function}; {function}.handler")
     started = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {paths!r}; {start}"],

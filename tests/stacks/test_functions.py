@@ -13,6 +13,7 @@ from tests.support.synthesis import Templates, of_type, synthesise
 from tests.support.template_functions import as_list, functions, statements
 
 ROOT = Path(__file__).parent.parent.parent
+CODE = "069ad0262368c598072ea6bb1b33e2e6f89b501235aa897f7da709ed78355af8.zip"  # of stacks/constructs/function_code
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 # Every function that records has these, and may send to the same queues.
 RECORDS = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "sqs:SendMessage", *LOGS}
@@ -220,3 +221,9 @@ def test_a_function_that_waits_for_other_services_takes_one_message_at_a_time(te
     sizes = {name: trigger["BatchSize"] for name, _, trigger, _ in fed(templates)}
     waiting = {"runner_lookup", "scheduling_events", "run_retry"}
     assert {name for name, size in sizes.items() if size == 1} == waiting
+
+
+def test_the_code_of_every_function_is_a_file_that_no_version_changes(templates: Templates) -> None:
+    """Another file would be a second call in an upgrade, and requests between the two calls would fail."""
+    codes = {function["Code"]["S3Key"] for _, function in functions(templates).values()}
+    assert codes == {CODE}

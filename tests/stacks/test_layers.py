@@ -24,7 +24,7 @@ def _fresh() -> Any:
 
 
 def bundling(wheels: tuple[str, ...] = layer.ON_LAMBDA) -> Any:
-    return layer._PipBundling(layer.LAYERS / "domain" / "python", layer.LOCKS / "domain.txt", wheels, None)
+    return layer._PipBundling((layer.LAYERS / "domain" / "python",), layer.LOCKS / "domain.txt", wheels, None)
 
 
 @pytest.fixture
@@ -69,3 +69,12 @@ def test_a_deployment_without_compiled_files_warns(monkeypatch: pytest.MonkeyPat
     layer.domain_layer(stack, settings=SETTINGS)
     warnings = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("no compiled files"))
     assert bool(warnings) is (python is None)
+
+
+def test_a_changed_handler_changes_the_fingerprint_of_its_layer(tmp_path: Path) -> None:
+    handler = tmp_path / "webhook_intake.py"
+    handler.write_text("before = 1\n")
+    layers = layer._PipBundling((tmp_path,), layer.LOCKS / "domain.txt", (), None)
+    before = layers.fingerprint()
+    handler.write_text("after = 1\n")
+    assert layers.fingerprint() != before
