@@ -109,7 +109,7 @@ def build_layer(folder: Path, requirement: str) -> Path:
     source, lock = folder / "source", folder / "lock.txt"
     source.mkdir()
     lock.write_text(requirement)
-    _PipBundling(source, lock, (), None).try_bundle(str(folder / "layer"))
+    _PipBundling((source,), lock, (), None).try_bundle(str(folder / "layer"))
     return folder / "layer" / "python"
 
 
