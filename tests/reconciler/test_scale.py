@@ -21,7 +21,6 @@ from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.reconciler import Reconciler
 from runledger.reconciliation.requests import RunnerRequests
-from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Count
 from runledger.tables.absences import Absences
@@ -34,7 +33,7 @@ from local.aws import emulator
 from local.github import SimulatedGitHub
 from tests.reconciler.orphans import ran_on
 from tests.reconciler.watching import Unwatched
-from tests.reconciler.wiring import ORG, TAGS, Clock, app_of, cleanup_on, runners_on
+from tests.reconciler.wiring import ORG, TAGS, Clock, app_of, cleanup_on, runner_check, runners_on
 from tests.support.beds import create_tables, empty
 from tests.support.ledgers import RUNNERS, ledger_on
 from tests.support.runner_items import launched
@@ -139,7 +138,8 @@ class Fleet:
         reconciler = Reconciler(
             installations=self._ledger.installations,
             jobs=jobs,
-            runners=RunnerCheck(cleanup=cleanup, enforce=True),
+            runners=runner_check(cleanup),
+            cleanup=cleanup,
             approvals=ApprovalCheck(
                 jobs=self._ledger.jobs,
                 pending=PendingApprovals(deployments=self._ledger.deployments, cache=None),

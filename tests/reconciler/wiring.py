@@ -111,8 +111,20 @@ def app_of(github: SimulatedGitHub, watch: Watch) -> GitHubApp:
 def check_runners(cleanup: Cleanup, *, pass_id: str) -> Tally:
     """The part of a full pass that checks runners. Errors fail the test."""
     current = pass_at(cleanup.now(), pass_id=pass_id)
-    assert RunnerCheck(cleanup=cleanup, enforce=True).check(current)
+    assert runner_check(cleanup).check(current)
     return current.tally
+
+
+def runner_check(cleanup: Cleanup) -> RunnerCheck:
+    return RunnerCheck(
+        cleanup=cleanup,
+        tracker=cleanup.tracker,
+        jobs=cleanup.jobs,
+        fleet=cleanup.fleet,
+        owners=cleanup.owners,
+        waits=cleanup.waits,
+        enforce=True,
+    )
 
 
 def clean(cleanup: Cleanup, runner_id: str, *, pass_id: str) -> CleanupOutcome:

@@ -60,28 +60,50 @@ def settings() -> ReconcilerSettings:
     return ReconcilerSettings.from_environment()
 
 
+@cache
+def waits() -> Waits:
+    return Waits(
+        grace_seconds=settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE,
+        registration_seconds=settings().runner_registration_minutes * times.SECONDS_PER_MINUTE,
+    )
+
+
 @CachedPerApp
-def cleanup() -> Cleanup:
+def owners() -> Owners:
     github = github_state()
-    registrations = _registrations(github) if github else None
-    owners = Owners(
+    return Owners(
         accounts=github.accounts if github else dict,
         former_accounts=installations().named,
         repositories_without_app=lambda: installations().repositories(NO_INSTALLATION),
     )
+
+
+@CachedPerApp
+def cleanup() -> Cleanup:
+    github = github_state()
+    registrations = _registrations(github) if github else None
     return Cleanup(
         tracker=tracker(),
         locks=CleanupLocks(client("dynamodb"), TableSettings.of("RUNNERS").table),
         jobs=jobs(),
         fleet=fleet(),
-        owners=owners,
+        owners=owners(),
         registrations=registrations,
-        awaited=AwaitedRunners(owners=owners, registrations=registrations, github=github),
-        waits=Waits(
-            grace_seconds=settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE,
-            registration_seconds=settings().runner_registration_minutes * times.SECONDS_PER_MINUTE,
-        ),
+        awaited=AwaitedRunners(owners=owners(), registrations=registrations, github=github),
+        waits=waits(),
         now=clock.text,
+    )
+
+
+def _runner_check() -> RunnerCheck:
+    return RunnerCheck(
+        cleanup=cleanup(),
+        tracker=tracker(),
+        jobs=jobs(),
+        fleet=fleet(),
+        owners=owners(),
+        waits=waits(),
+        enforce=settings().orphans is OrphanMode.ENFORCE,
     )
 
 
@@ -104,7 +126,8 @@ def reconciler() -> Reconciler:
             patience=patience(),
             notify=_send_stuck,
         ),
-        runners=RunnerCheck(cleanup=cleanup(), enforce=settings().orphans is OrphanMode.ENFORCE),
+        runners=_runner_check(),
+        cleanup=cleanup(),
         approvals=ApprovalCheck(
             jobs=jobs(),
             pending=pending_approvals(),

@@ -7,6 +7,7 @@ from runledger.model.passes import PassKind, PassStatus
 from runledger.platform.clock import SystemClock
 from runledger.reconciliation.approvals import ApprovalCheck
 from runledger.reconciliation.bounds import Bounds
+from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
@@ -31,6 +32,7 @@ class Reconciler:
     installations: InstallationsRegistry
     jobs: JobCheck
     runners: RunnerCheck
+    cleanup: Cleanup
     approvals: ApprovalCheck
     deliveries: DeliveryCheck | None
     confirmation: InstallationCheck | None
@@ -67,15 +69,13 @@ class Reconciler:
         """
         bounds = Bounds(seconds_left=seconds_left, share_left=self.share_left, share_for_others=0)
         current = self._start(PassKind.CLEANUP, pass_id, bounds, requested_by)
-        cleanup = self.runners.cleanup
-        cleanup.begin()
+        self.cleanup.begin()
         result = None
-        with current.tally.isolated(f"runner {runner_id}"):
-            outcome = cleanup.clean(runner_id, current, installations=installations)
-            report_outcome(f"{runner_id}:", outcome, current.tally)
+        with current.tally.isolated(f"runner {runner_id}") as attempt:
+            outcome = self.cleanup.clean(runner_id, current, installations=installations)
+            report_outcome(runner_id, outcome, current.tally)
             result = outcome.result
-        problem = current.tally.findings[-1].removeprefix(f"runner {runner_id}: ")
-        return self._finish(current, (), result=result or f"Not cleaned: {problem}")
+        return self._finish(current, (), result=result or f"Not cleaned: {attempt.problem}")
 
     def _start(self, kind: PassKind, pass_id: str | None, bounds: Bounds, requested_by: str | None) -> Pass:
         """A scheduled pass has no id yet. A requested one is already stored under its id."""

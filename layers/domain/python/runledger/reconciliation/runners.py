@@ -12,20 +12,23 @@ from runledger.model.ownership import named_owner
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.model.suspicion import Cleared, Reason
 from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
-from runledger.reconciliation.orphans import is_cleared, lives
+from runledger.reconciliation.orphans import Waits, is_cleared, lives
+from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.tally import Count, Tally
-from runledger.runners.fleet import kind_of
+from runledger.runners.fleet import Fleet, kind_of
+from runledger.runners.tracker import RunnerTracker
 from runledger.tables.cleanups import lease_expired_before
+from runledger.tables.jobs import JobsTable
 
 # Counted from the end of the grace period.
 OVERDUE_SECONDS = 600
 STOPPED_FOR = [reason for reason in Reason if reason.machine_is_running]
 
 
-def report_outcome(about: str, outcome: CleanupOutcome, tally: Tally) -> None:
+def report_outcome(runner_id: str, outcome: CleanupOutcome, tally: Tally, *, reason: str | None = None) -> None:
     """Counts only stopped machines, whether a person or a scheduled pass cleans up."""
-    finding = f"runner {about} {outcome}"
+    finding = f"runner {runner_id}: {reason}; {outcome}" if reason else f"runner {runner_id}: {outcome}"
     if outcome is CleanupOutcome.CLEANED:
         tally.report(Count.CLEANED, finding)
     else:
@@ -47,16 +50,21 @@ class RunnerCheck:
     """Machines are stopped only if `enforce` is set. Otherwise orphans are only suspected and reported."""
 
     cleanup: Cleanup
+    tracker: RunnerTracker
+    jobs: JobsTable
+    fleet: Fleet
+    owners: Owners
+    waits: Waits
     enforce: bool
 
     def check(self, current: Pass) -> bool:
         """False if time ran out."""
-        table = self.cleanup.tracker.table
+        table = self.tracker.table
         self.cleanup.begin()
         runners = {each.runner_id: each for each in table.in_status(RunnerStatus.ACTIVE)}
-        instances = self.cleanup.fleet.describe(runners)
+        instances = self.fleet.describe(runners)
         if current.is_full:
-            instances |= self.cleanup.fleet.stoppable()  # also machines that the ledger doesn't have
+            instances |= self.fleet.stoppable()  # also machines that the ledger doesn't have
         jobs = self._jobs(runners)
         # Being cleaned up, or cleaned: EC2 lists an instance for an hour after its end.
         inactive = table.among(instances.keys() - runners.keys())
@@ -71,7 +79,7 @@ class RunnerCheck:
             with current.tally.isolated(f"runner {runner_id}"):
                 if runner_id in crashed:
                     self._count_overdue(crashed[runner_id], current)
-                    self._clean(runner_id, crashed[runner_id].suspected_reason or "", current)
+                    self._clean(runner_id, crashed[runner_id].suspected_reason, current)
                     continue
                 instance = instances.get(runner_id)
                 self._examine(Candidate(runner_id=runner_id, runner=runner, job=job, instance=instance), current)
@@ -89,19 +97,19 @@ class RunnerCheck:
             claimants = f"installations {runner.installation_id} and {runner.contested_by}"
             current.tally.report(Count.CONTESTED, f"runner {runner_id}: contested by {claimants}; not changed")
         if runner is not None and candidate.instance is not None and runner.confirmed_at is None:
-            self.cleanup.tracker.record_confirmed(candidate.instance, at=now)
+            self.tracker.record_confirmed(candidate.instance, at=now)
         reason = self._check(candidate, current)
         suspected_at = runner.suspected_at if runner else None
         if isinstance(reason, Cleared):
             if suspected_at:
-                self.cleanup.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=now, found=reason)
+                self.tracker.table.clear_suspicion(runner_id, suspected_at=suspected_at, at=now, found=reason)
             self._list_unknown_work(candidate, reason, current)
             return
         self._count_orphan(runner, reason, current)
         if runner is None or suspected_at is None or runner.suspected_reason != reason:
             self._suspect(candidate, reason, current)
             return
-        due = suspected_at <= times.earlier(now, seconds=self.cleanup.waits.grace_seconds)
+        due = suspected_at <= times.earlier(now, seconds=self.waits.grace_seconds)
         if due and (self.enforce or not reason.machine_is_running):
             self._clean(runner_id, reason, current)
 
@@ -122,7 +130,7 @@ class RunnerCheck:
 
     def _count_overdue(self, runner: Runner, current: Pass) -> None:
         """Also for a crashed cleanup that is tried again: GitHub may not respond for hours."""
-        overdue = times.earlier(current.now, seconds=self.cleanup.waits.grace_seconds + OVERDUE_SECONDS)
+        overdue = times.earlier(current.now, seconds=self.waits.grace_seconds + OVERDUE_SECONDS)
         if runner.suspected_reason in STOPPED_FOR and (runner.suspected_at or current.now) <= overdue:
             current.tally.add(Count.OVERDUE)
 
@@ -135,20 +143,20 @@ class RunnerCheck:
             runner is not None
             and runner.suspicion_cleared_reason == Cleared.BUSY
             and lives(candidate.instance)
-            and is_cleared(runner, now=current.now, waits=self.cleanup.waits)
+            and is_cleared(runner, now=current.now, waits=self.waits)
         ):
             current.tally.findings.append(f"{works}: busy on GitHub at {runner.suspicion_cleared_at}")
 
     def _suspect(self, candidate: Candidate, reason: Reason, current: Pass) -> None:
         runner_id, runner, instance, now = candidate.runner_id, candidate.runner, candidate.instance, current.now
         about: dict[str, Any] = {}
-        table = self.cleanup.tracker.table
+        table = self.tracker.table
         if instance:
             about = {"pool_name": instance.pool_name, "created_at": instance.launched_at or now, "confirmed_at": now}
             about |= {"account_id": instance.account_id, "region": instance.region}
-            if (owner := self.cleanup.owners.named_by(instance.tags)) is not None:
+            if (owner := self.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
-                self.cleanup.tracker.prove(runner_id, installation_id=owner, owner_name=name, at=now)
+                self.tracker.prove(runner_id, installation_id=owner, owner_name=name, at=now)
         if reason.machine_is_running and runner and runner.suspected_reason in STOPPED_FOR:
             # It is still the same orphan: only the reason has changed, for example because its job was cancelled.
             about["since"] = runner.suspected_at
@@ -157,14 +165,14 @@ class RunnerCheck:
             current.tally.suspected.append(suspected)
             current.tally.report(Count.DETECTED, f"runner {runner_id}: {reason}; suspected")
 
-    def _clean(self, runner_id: str, reason: str, current: Pass) -> None:
+    def _clean(self, runner_id: str, reason: str | None, current: Pass) -> None:
         outcome = self.cleanup.clean(runner_id, current)
-        report_outcome(f"{runner_id}: {reason};", outcome, current.tally)
+        report_outcome(runner_id, outcome, current.tally, reason=reason)
 
     def _crashed_cleanups(self, current: Pass) -> dict[str, Runner]:
         """Their leases have expired, so this pass finishes them."""
         expired = lease_expired_before(current.now)
-        cleaning = self.cleanup.tracker.table.in_status(RunnerStatus.CLEANING)
+        cleaning = self.tracker.table.in_status(RunnerStatus.CLEANING)
         return {each.runner_id: each for each in cleaning if (each.cleaning_since or "") <= expired}
 
     def _is_counted(self, runner: Runner, instances: Mapping[str, Instance]) -> bool:
@@ -175,7 +183,7 @@ class RunnerCheck:
         if runner.job_id is not None or runner.intended_job_id is not None:
             return True
         instance = instances.get(runner.runner_id)
-        return instance is not None and self.cleanup.fleet.has_runner_tags(instance)
+        return instance is not None and self.fleet.has_runner_tags(instance)
 
     def _jobs(self, runners: Mapping[str, Runner]) -> dict[tuple[int, int], Job]:
         wanted = [
@@ -183,4 +191,4 @@ class RunnerCheck:
             for each in runners.values()
             if each.installation_id is not None and each.job_id is not None
         ]
-        return self.cleanup.jobs.among(wanted)
+        return self.jobs.among(wanted)

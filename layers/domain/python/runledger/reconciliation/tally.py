@@ -47,6 +47,13 @@ STUCK = {status: Count(f"stuck_{status}") for status in OPEN}
 
 
 @dataclass(slots=True, kw_only=True)
+class Attempt:
+    """What happened to one item. `problem` is None if it succeeded."""
+
+    problem: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
 class Tally:
     """`warn` is called once for each error, with the item that failed.
 
@@ -68,14 +75,17 @@ class Tally:
         self.findings.append(finding)
 
     @contextmanager
-    def isolated(self, item: str) -> Iterator[None]:
+    def isolated(self, item: str) -> Iterator[Attempt]:
         """Transient failures are deferred to the next pass. Any other exception is an error, which has an alarm."""
+        attempt = Attempt()
         try:
-            yield
+            yield attempt
         except UnavailableError as unavailable:
-            self.report(Count.POSTPONED, f"{item}: deferred to the next pass: {unavailable}")
+            attempt.problem = f"deferred to the next pass: {unavailable}"
+            self.report(Count.POSTPONED, f"{item}: {attempt.problem}")
         except Exception as error:
-            self.report(Count.ERRORS, f"{item}: {error}")
+            attempt.problem = str(error)
+            self.report(Count.ERRORS, f"{item}: {attempt.problem}")
             self.warn(item, error)
 
     @property
