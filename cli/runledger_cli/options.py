@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
+STDIN = "-"  # as the name of a file, or instead of a text
 DEFAULTS = {
     **dict.fromkeys(("api_url", "token", "installation")),
     **dict.fromkeys(("json", "no_color", "utc"), False),

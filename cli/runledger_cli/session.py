@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
@@ -66,6 +67,14 @@ class Session:
             zone = self.screen.style.zone
             moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
         return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+    def confirm(self, action: str, question: str) -> None:
+        """Raises unless the user confirms. Without a terminal the user can't, and needs --yes."""
+        if not sys.stdin.isatty():
+            raise UsageError(f"{action} requires confirmation: add --yes if there is no terminal")
+        self.screen.note(f"{question} [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise CommandError("cancelled: nothing was changed")
 
     def find(self, url: str) -> dict[str, Any]:
         """The job or run that a GitHub URL identifies."""

@@ -85,7 +85,7 @@ def test_an_approval_stands_at_its_own_time_and_is_no_queue_time() -> None:
     late = [event("deployment_approved", "2025-01-15T11:00:00.000Z")]
     steps = [line.split("● ")[1] for line in timeline(STYLE, approved, late) if "●" in line]
     assert steps[2:5] == ["approval requested", "scheduled", "approved"]
-    assert "  approval     given 2025-01-15 10:01:40Z, after 1m 30s" in job_details(STYLE, approved)
+    assert "  approval     approved 2025-01-15 10:01:40Z, after 1m 30s" in job_details(STYLE, approved)
     running = {**approved, "status": "in_progress"}
     assert queued_seconds(STYLE, running) == 30
     assert queued_seconds(STYLE, {**running, "approved_at": None}) is None

@@ -14,6 +14,7 @@ from runledger.migration.objects import LARGEST_BODY
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.intake import Intake
 from runledger.wiring import recording
+from runledger_cli.migration.result import LISTED_AT_MOST
 
 from tests.cli.command import environment
 from tests.migration.conftest import BUCKET, Account
@@ -151,6 +152,16 @@ def test_no_value_or_key_controls_the_terminal(account: Account, tmp_path: Path)
         assert (done.returncode, "2.json: body is not JSON" in done.stderr) == (1, True)
         assert command == "migrate" or "job_name is a" in done.stdout
         assert not {"\x1b", "\u202e", "\ufdd4"} & set(done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("command", ["migrate", "verify"])
+def test_unreadable_objects_that_are_not_listed_are_counted(account: Account, tmp_path: Path, command: str) -> None:
+    for number in range(LISTED_AT_MOST + 2):
+        (tmp_path / f"{number}.json").write_text("no JSON")
+    done = account.runledger(command, str(tmp_path), "--pattern", "{job_id}.json", *FAST)
+    notes = [line for line in done.stderr.splitlines() if "%" not in line]
+    assert (done.returncode, len(notes)) == (1, LISTED_AT_MOST + 1)
+    assert notes[-1] == "runledger: and 2 more: use --json to list them"
 
 
 def test_verify_prints_a_line_for_each_difference(account: Account) -> None:

@@ -49,7 +49,7 @@ def test_a_message_that_was_sent_again_links_to_the_new_one(open_page: Open, cli
     listed.get_by_role("link", name="Sent again").click()
     tab.page.wait_for_url(f"**/message/{again}")
     tab.view("message", part=failed["message_id"])
-    assert tab.facts()["Resent as"] == again
+    assert tab.facts()["Sent again as"] == again
 
 
 def test_a_message_of_a_deleted_subscription_cant_be_sent_again(open_page: Open, client: Client) -> None:

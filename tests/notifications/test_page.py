@@ -146,7 +146,7 @@ def test_a_failed_message_is_found_and_sent_again(open_page: Open, client: Clien
     row(tab, "Messages", "Down").get_by_role("button", name="Send again").click()
     tab.page.wait_for_url("**/message/*")
     expect(tab.settled().page.locator(".summary")).to_contain_text("Queued")
-    assert tab.facts()["Resend of"] == failed["message_id"]
+    assert tab.facts()["Sent again from"] == failed["message_id"]
     tab.page.get_by_role("link", name=failed["message_id"]).click()
     expect(tab.settled().page.locator(".summary")).to_contain_text(ERROR)
 

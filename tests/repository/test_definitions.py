@@ -46,7 +46,7 @@ WORDS |= {"Latest deployment", "Deployed", "Workflow", "Last run", "Last green r
 WORDS |= {"Previous version", "New version", "Reported", "Updated", "Package", "Published", "Published by", "Range"}
 WORDS |= {"Depends on", "Description", "Release", "Event", "Time", "About", "Details", "Message", "Error", "Type", "Id"}
 WORDS |= {"Correlation id", "Created by", "First attempt", "Next attempt", "Ended", "Id of the receiver"}
-WORDS |= {"Sent again as", "Sent again from", "Resent as", "Resend of", "Send again:", "Sends", "Last success"}
+WORDS |= {"Sent again as", "Sent again from", "Send again:", "Sends", "Last success"}
 WORDS |= {
     "Last failure",
     "Changed",
@@ -62,7 +62,7 @@ WORDS |= {
 WORDS |= {"Previous secret", "Delete this subscription?", "Replace the secret?", "Created on GitHub"}
 CLI_WORDS = {"JOB", "STATUS", "REPOSITORY", "NAME", "RUNNER", "FROM", "POOL", "INSTANCES", "INSTALLATION", "ACCOUNT"}
 CLI_WORDS |= {"KIND", "RUN", "JOB STATUS", "MACHINE", "REASON", "STUCK IN", "ADVICE", "INSTALLATIONS", "STATE"}
-CLI_WORDS |= {"status", "job", "run", "workflow", "repository", "labels", "environment", "runner", "instance", "page"}
+CLI_WORDS |= {"status", "job", "run", "workflow", "repository", "labels", "environment", "runner", "instance", "GitHub"}
 CLI_WORDS |= {"branch", "re-run"}
 CLI_WORDS |= {"DEPENDENT", "VERSION", "RANGE", "AFTER", "MESSAGE", "CHANGED", "message", "rebuilds", "previous"}
 CLI_WORDS |= {"published", "completed"}
@@ -70,7 +70,7 @@ CLI_WORDS |= {"BRANCH", "WORKFLOW", "SINCE", "LAST RUN", "COMMIT", "ACTOR", "ENV
 CLI_WORDS |= {"PACKAGE", "PUBLISHED", "ROLLBACK TARGETS"}
 CLI_WORDS |= {"TYPE", "SUBSCRIPTION", "ABOUT", "ERROR", "CHANNEL", "LAST SUCCESS", "SENDS", "about", "error"}
 CLI_WORDS |= {"subscription", "first attempt", "next attempt", "ended", "correlation id"}
-CLI_WORDS |= {"sent again from", "sent again as", "resend of", "resent as"}
+CLI_WORDS |= {"sent again from", "sent again as", "DEPLOYED"}
 MODELS = [jobs, runs, statistics, admin, heads, environments, builds, packages, feed, notifications]
 LABELS = re.compile(
     r"""tile\("([^"]+)"|\btitle: "([^"]+)"|\blabel: ["`]([^"`$]+)|^ +\["([A-Z][\w ]+)",""", re.MULTILINE

@@ -29,7 +29,7 @@ def add_to(commands: Commands) -> None:
         commands,
         "messages",
         show,
-        summary="list notification messages, or resend failed ones",
+        summary="list notification messages, or send failed ones again",
         examples=EXAMPLES,
     )
     parser.add_argument("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from runledger_cli import subscriptions
 from runledger_cli.errors import UsageError
-from runledger_cli.options import add_command
+from runledger_cli.options import STDIN, add_command
 
 if TYPE_CHECKING:
     from runledger_cli.options import Commands
     from runledger_cli.session import Session
 
-STDIN = "-"
 EXAMPLES = """\
 runledger notify "Runners are down for maintenance until 18:00" --title Maintenance
 runledger notify "Deployed 1.2.3" --to Releases --id deploy-1.2.3 --wait

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from runledger_cli import passes
-from runledger_cli.errors import CommandError, UsageError
 from runledger_cli.options import add_command
 from runledger_cli.rendering.runners import orphans_table
 
@@ -68,15 +66,11 @@ def show(session: Session) -> int:
 def clean(session: Session) -> int:
     given = session.options
     if not given.yes:
-        _confirm(session, given.runner)
+        session.confirm("cleanup", _consequence(given.runner))
     requested = session.api.post("admin", "orphans", given.runner, "cleanup")
     return passes.report(session, requested, wait=given.wait)
 
 
-def _confirm(session: Session, runner: str) -> None:
+def _consequence(runner: str) -> str:
     target = f"the orphaned runner of job or run {runner}" if runner.isdecimal() else runner
-    if not sys.stdin.isatty():
-        raise UsageError("cleanup requires confirmation: add --yes if there is no terminal")
-    session.screen.note(f"{target} and everything running on it will be terminated. Clean it up? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise CommandError("cancelled: nothing was changed")
+    return f"{target} and everything running on it will be terminated. Clean it up?"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runledger_cli import subscriptions
-from runledger_cli.errors import CommandError, UsageError
-from runledger_cli.options import add_command
+from runledger_cli.errors import UsageError
+from runledger_cli.options import STDIN, add_command
 from runledger_cli.rendering.messages import subscriptions_table
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ CLEARED: dict[str, tuple[str, Any]] = {
     "at-most": ("at_most_per_hour", None),
     "schedule": ("schedule", None),
 }
-STDIN = "-"
 EXAMPLES = """\
 runledger subscriptions
 runledger subscriptions create Failures --kind slack --type job.failed --type job.stuck --branch main
@@ -205,7 +204,8 @@ def rotate(session: Session) -> int:
 def delete(session: Session) -> int:
     found = subscriptions.find(session, session.options.subscription)
     if not session.options.yes:
-        _confirm(session, found["name"])
+        consequence = f"{found['name']} and its secret will be deleted, and waiting messages will fail. Delete it?"
+        session.confirm("deleting", consequence)
     where = session.path("subscriptions", found["subscription_id"])
     return _report(session, session.api.delete(*where), "deleted")
 
@@ -265,11 +265,3 @@ def _secret(given: argparse.Namespace, kind: str) -> str | None:
 
 def _present(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _confirm(session: Session, name: str) -> None:
-    if not sys.stdin.isatty():
-        raise UsageError("deleting requires confirmation: add --yes if there is no terminal")
-    session.screen.note(f"{name} and its secret will be deleted, and waiting messages will fail. Delete it? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise CommandError("cancelled: nothing was changed")

@@ -16,6 +16,7 @@ from runledger_cli.migration.access import Access
 from runledger_cli.migration.marker import Marker
 from runledger_cli.migration.processing import Processing, Rate
 from runledger_cli.migration.progress import Progress
+from runledger_cli.migration.result import note_unreadable, show_counts, unreadable_as_json
 
 if TYPE_CHECKING:
     from runledger_cli.session import Session
@@ -25,7 +26,6 @@ COUNTS = (
     *Skipped,
     *(Handled.GONE, Handled.UNREADABLE),
 )
-LISTED_AT_MOST = 20
 GROUPS_BETWEEN_MARKERS = 25
 CONTINUE = ". Run the same command again to continue where it stopped"
 
@@ -89,18 +89,13 @@ class Importing:
         screen = self._session.screen
         counts = {str(name): self._counts[name] for name in COUNTS}
         if screen.as_json:
-            unreadable = [{"key": key, "reason": reason} for key, reason in self._unreadable]
             more: dict[str, Any] = {"dry_run": self._is_dry_run, "resumed_after": self._resumed_after}
-            screen.document({**counts, **more, "unreadable_objects": unreadable})
+            screen.document({**counts, **more, "unreadable_objects": unreadable_as_json(self._unreadable)})
             return
-        width = max(map(len, counts))
-        screen.show(f"{name.ljust(width)}  {number:,}" for name, number in counts.items())
+        show_counts(screen, counts)
         if self._is_dry_run:
             screen.note("runledger: dry run, nothing was written")
-        for key, reason in self._unreadable[:LISTED_AT_MOST]:
-            screen.note(f"runledger: {key}: {reason}")
-        if len(self._unreadable) > LISTED_AT_MOST:
-            screen.note(f"runledger: and {len(self._unreadable) - LISTED_AT_MOST} more: use --json to list them")
+        note_unreadable(screen, self._unreadable)
 
 
 def run(session: Session) -> int:

@@ -17,6 +17,7 @@ from runledger.model import times
 from runledger_cli.migration.access import Access
 from runledger_cli.migration.processing import Processing, Rate
 from runledger_cli.migration.progress import Progress
+from runledger_cli.migration.result import LISTED_AT_MOST, note_unreadable, show_counts, unreadable_as_json
 from runledger_cli.rendering.formatting import printable
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ COUNTS = (
     *Skipped,
     *(Handled.GONE, Handled.UNREADABLE),
 )
-LISTED_AT_MOST = 100
 
 
 @dataclass
@@ -84,15 +84,12 @@ def _report(session: Session, total: Compared) -> None:
     screen = session.screen
     counts = {str(name): total.counts[name] for name in COUNTS}
     if screen.as_json:
-        unreadable = [{"key": key, "reason": reason} for key, reason in total.unreadable]
         found = [difference.as_json() for difference in total.found]
-        screen.document({**counts, "differences": found, "unreadable_objects": unreadable})
+        screen.document({**counts, "differences": found, "unreadable_objects": unreadable_as_json(total.unreadable)})
         return
     # The values come from stored objects, so the API client hasn't removed colour placeholders from them.
     screen.show(printable(difference) for difference in total.found[:LISTED_AT_MOST])
     if len(total.found) > LISTED_AT_MOST:
         screen.show([f"and {len(total.found) - LISTED_AT_MOST} more differences: use --json to list them"])
-    width = max(map(len, counts))
-    screen.show(f"{name.ljust(width)}  {number:,}" for name, number in counts.items())
-    for key, reason in total.unreadable[:LISTED_AT_MOST]:
-        screen.note(f"runledger: {key}: {reason}")
+    show_counts(screen, counts)
+    note_unreadable(screen, total.unreadable)

@@ -11,6 +11,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86_400
 UNITS = ((DAY, "d", HOUR, "h"), (HOUR, "h", MINUTE, "m"), (MINUTE, "m", 1, "s"))
 SHORT = 10  # seconds; shorter durations are shown with tenths
 CENT, DOLLAR = 0.01, 1
+SHORT_COMMIT = 7
 
 
 def duration(seconds: float | None) -> str:
@@ -77,3 +78,8 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def commit(sha: str | None) -> str | None:
+    """Shortened as git does it."""
+    return None if sha is None else str(sha)[:SHORT_COMMIT]

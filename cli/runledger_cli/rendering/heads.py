@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runledger_cli.rendering.formatting import NOTHING, duration, percent, printable
+from runledger_cli.rendering.formatting import NOTHING, commit, duration, percent, printable
 from runledger_cli.rendering.style import Style, Tone, tone_of
 from runledger_cli.rendering.tables import Cell, Column, table
 
@@ -30,17 +30,16 @@ ENVIRONMENTS = (
 DORA = (
     Column(title="REPOSITORY", shrinks=True),
     Column(title="ENVIRONMENT", shrinks=True),
-    Column(title="DEPLOYED", right=True),
+    Column(title="DEPLOYMENTS", right=True),
     Column(title="PER DAY", right=True),
     Column(title="LEAD P50", right=True),
     Column(title="LEAD P90", right=True, optional=2),
     Column(title="FAILED", right=True, optional=3),
     Column(title="ROLLED BACK", right=True, optional=4),
-    Column(title="FAILURES", right=True),
-    Column(title="RESTORED P50", right=True, optional=1),
+    Column(title="FAILURE RATE", right=True),
+    Column(title="RESTORE P50", right=True, optional=1),
 )
 STATE_TONES = {"green": Tone.GOOD, "red": Tone.BAD}
-SHORT_COMMIT = 7
 MS_PER_SECOND = 1000
 
 
@@ -95,10 +94,6 @@ def dora_table(style: Style, response: dict[str, Any]) -> list[str]:
     ]
     title = f"{style.time(response['since'])} to {style.time(response['until'])}"
     return [style.paint(title, Tone.STRONG), "", *table(style, DORA, rows)]
-
-
-def commit(sha: str | None) -> str | None:
-    return None if sha is None else str(sha)[:SHORT_COMMIT]
 
 
 def _result(run: dict[str, Any] | None) -> Cell:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from runledger_cli.rendering.formatting import dollars, duration, printable
+from runledger_cli.rendering.formatting import commit, dollars, duration, printable
 from runledger_cli.rendering.jobs import between, name, ran_seconds, status
 from runledger_cli.rendering.style import Style, Tone
 from runledger_cli.rendering.tables import Cell, pairs
 
-SHORT_SHA = 7
 CARRIED_OVER = "by a re-run: its times and its runner are those of the original job"
 
 
@@ -29,7 +28,7 @@ def job_details(style: Style, job: dict[str, Any]) -> list[str]:
         ("instance", _instance(job)),
         ("interrupted", "yes" if job.get("was_interrupted") else "no"),
         ("cost", _cost(style, job)),
-        ("page", job.get("job_html_url")),
+        ("GitHub", job.get("job_html_url")),
     ]
     return [style.paint(title, Tone.STRONG), *pairs(style, facts)]
 
@@ -40,7 +39,7 @@ def _run(job: dict[str, Any]) -> str | None:
 
 def _source(job: dict[str, Any]) -> str | None:
     branch, sha = job.get("head_branch"), job.get("head_sha")
-    parts = [job.get("repo_full_name"), branch and f"on {branch}", sha and f"at {sha[:SHORT_SHA]}"]
+    parts = [job.get("repo_full_name"), branch and f"on {branch}", sha and f"at {commit(sha)}"]
     return " ".join(each for each in parts if each) or None
 
 
@@ -57,7 +56,7 @@ def _approval(style: Style, job: dict[str, Any]) -> str | None:
     if job.get("rejected_at"):
         return f"rejected {style.time(job['rejected_at'])}"
     if approved:
-        return f"given {style.time(approved)}" + (
+        return f"approved {style.time(approved)}" + (
             f", after {duration(between(requested, approved))}" if requested else ""
         )
     return f"requested {style.time(requested)}" if requested else None

@@ -25,7 +25,7 @@ def run_details(style: Style, run: dict[str, Any], jobs: list[Job], attempts: li
         ("created", style.time(run.get("created_at"))),
         ("jobs", _counts(run, [job for job in jobs if job.get("carried_over")])),
         ("re-run", run.get("rerun_result")),
-        ("page", run.get("run_html_url")),
+        ("GitHub", run.get("run_html_url")),
     ]
     return [style.paint(printable(run.get("workflow_name") or "run"), Tone.STRONG), *pairs(style, facts)]
 

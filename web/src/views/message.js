@@ -87,8 +87,8 @@ function details(found, subscription, context) {
     ["Id", found.message_id],
     ["Receiver's message id", found.notification_id],
     ["Correlation id", found.correlation_id],
-    ["Resend of", found.resent_from && to("message", found.resent_from, found.resent_from)],
-    ["Resent as", found.resent_as && to("message", found.resent_as, found.resent_as)],
+    ["Sent again from", found.resent_from && to("message", found.resent_from, found.resent_from)],
+    ["Sent again as", found.resent_as && to("message", found.resent_as, found.resent_as)],
   ]);
 }
 

@@ -1,4 +1,4 @@
-"""Notification messages: list, read and post them, and resend failed ones."""
+"""Notification messages: list, read and post them, and send failed ones again."""
 
 from typing import Annotated, Any
 
