@@ -1,4 +1,4 @@
-# Every target works in a fresh clone, and running it again does nothing that is already done.
+# Every target works in a fresh clone, and running it again skips what is already done.
 # Everything is installed into this folder. PYTHON selects the interpreter, and RUNLEDGER_PORT the port of `run` and `up`.
 
 PYTHON ?= python3
@@ -91,12 +91,12 @@ screenshots: install-dev chromium ## Take the screenshots in docs/images from th
 test-fast: install-dev ## Run the tests that need no server, without those that try every order or crash
 	@.venv/bin/pytest --numprocesses 2 -m "not server and not walk" $(foreach each,e2e browser complete upgrade local,--ignore tests/$(each))
 
-SECONDS ?= 60
-SEED ?= 1
 migration: install-dev ## Import 5,000 webhooks, and go through all storage phases under traffic
 	@MIGRATION_OBJECTS=5000 MIGRATION_PHASES=all .venv/bin/pytest --numprocesses 0 tests/migration/test_import.py \
 		tests/migration/test_phases.py
 
+SECONDS ?= 60
+SEED ?= 1
 simulate: $(VENV_DEV) ## Simulate random orders, crashes and races for SECONDS=60; see tests/simulation/README.md for the options
 	@PYTHONPATH=$(PACKAGES) PYTHONHASHSEED=0 .venv/bin/python -u -m tests.simulation --seed $(SEED) \
 		$(if $(KIND),--kind $(KIND)) $(if $(WORLDS),--worlds $(WORLDS)) \
@@ -119,13 +119,13 @@ recover: $(VENV) ## Replay a job, rebuild lost items or copy them from a restore
 soak: install-dev ## Send the events of LIVES (2000) jobs from SEED (1) to a deployment whose DynamoDB fails in bursts
 	@PYTHONPATH=$(PACKAGES) .venv/bin/python -u -m tests.soak --lives $(or $(LIVES),2000) --seed $(SEED)
 
-up: install-dev ## Deploy to a local AWS emulator and leave it running
+up: install-dev ## Deploy to an emulated AWS and leave it running
 	@.venv/bin/python -u -m local up
 
 down: $(VENV_DEV) ## Stop what `up` started
 	@.venv/bin/python -u -m local down
 
-run: install-dev ## Deploy to a local AWS emulator, run a demo workload, and stay until Ctrl-C
+run: install-dev ## Deploy to an emulated AWS, run a demo workload, and stay until Ctrl-C
 	@.venv/bin/python -u -m local run
 
 bench: install-dev ## Measure cost and speed, compared with a baseline

@@ -98,10 +98,11 @@ def _describe(deployed: Outputs) -> None:
     print(f"  AWS         {deployed.endpoint_url} ({deployed.region}, any access key)")
     print(f"  webhook     {deployed.webhook_url}")
     print(f"  dashboard   {deployed.api_url}/")
-    print(f"  API         {deployed.api_url}")
-    print(f"  token       {deployed.admin_token}")
     print(f"  GitHub      {deployed.github_api_url}")
     print(f"  all outputs {OUTPUTS.relative_to(ROOT)}")
+    print("For `curl`, and to sign in on the dashboard with the token:")
+    print(f"  export RUNLEDGER_API_URL={deployed.api_url}")
+    print(f"  export RUNLEDGER_TOKEN={deployed.admin_token}")
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ def credentials(session: Any) -> Outcome:
 
 
 def bootstrap(session: Any, command: str = "cdk bootstrap") -> Outcome:
-    command = f"run `node_modules/.bin/{command}`"
+    command = f"run `{command}`"
     try:
         found = session.client("ssm").get_parameter(Name=BOOTSTRAP_VERSION)["Parameter"]["Value"]
     except ClientError as error:

@@ -91,9 +91,7 @@ class Deployed:
     def operator(self) -> Outcome:
         if "ApiTokensSecretArn" not in self.outputs:
             return NOT_DEPLOYED
-        create = (
-            f"`.venv/bin/runledger token create NAME --role operator --installations all --stage {self.settings.stage}`"
-        )
+        create = f"`runledger token create NAME --role operator --installations all --stage {self.settings.stage}`"
         try:
             listed = json.loads(self._secret("ApiTokensSecretArn"))["tokens"]
         except (ValueError, KeyError, TypeError, RecursionError):

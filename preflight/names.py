@@ -7,7 +7,7 @@ from preflight import cloudformation
 from preflight.results import Ok, Outcome, Problem
 from stacks.settings import prefix_of, stack_name
 
-REMOVAL = "docs/operating.md#remove-it"
+REMOVAL = "docs/runbook.md#remove-a-deployment"
 
 
 def fixed_names(session: Any, stage: str) -> Outcome:

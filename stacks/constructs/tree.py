@@ -25,11 +25,11 @@ def resource_of(construct: Construct, kind: type[Found]) -> Found:
 
 
 def work_queues(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
-    """The queues that functions consume, by their names in docs/operating.md."""
+    """The queues that functions consume, by their names in docs/runbook.md."""
     return {each.node.id.removesuffix("Queue"): each for each in find(sqs.Queue, *stacks) if each.dead_letter_queue}
 
 
 def dead_letter_queues(*stacks: cdk.Stack) -> dict[str, sqs.Queue]:
-    """The dead-letter queues, by their names in docs/operating.md."""
+    """The dead-letter queues, by their names in docs/runbook.md."""
     queues = find(sqs.Queue, *stacks)
     return {each.node.id.removesuffix("DeadLetters"): each for each in queues if not each.dead_letter_queue}

@@ -25,7 +25,7 @@ OPTIONAL = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """Functions by their file name, queues by their name in docs/operating.md."""
+    """Functions by their file name, queues by their name in docs/runbook.md."""
 
     apis: tuple[apigateway.HttpApi, ...]
     functions: Mapping[str, lambda_.Function]

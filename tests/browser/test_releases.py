@@ -75,7 +75,7 @@ def test_environments_show_the_rollback_and_what_can_be_rolled_back_to(tab: Tab)
 
 def test_the_delivery_figures_are_those_of_the_demo(tab: Tab) -> None:
     page = tab.show(INSTALLATION, "environment", **VIEWS["environment"], range="7d").page
-    figures = page.get_by_role("table", name="Delivery figures").locator("tbody tr")
+    figures = page.get_by_role("table", name="DORA figures").locator("tbody tr")
     expect(figures).to_have_count(1)
     expect(figures).to_contain_text("4 h 5 m")
     expect(figures).to_contain_text("40 %")

@@ -56,7 +56,7 @@ def test_every_command_is_documented() -> None:
 
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_every_example_of_the_documents_is_understood(line: str) -> None:
-    assert main.parser().parse_args(shlex.split(line)).run
+    assert main.parser().parse_args(shlex.split(line, comments=True)).run
 
 
 def test_the_version_is_defined_in_one_place() -> None:

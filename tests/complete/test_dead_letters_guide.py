@@ -1,4 +1,4 @@
-"""The commands of docs/operating.md that move events which EventBridge could not deliver, as they stand there.
+"""The commands of docs/runbook.md that move events which EventBridge could not deliver, as they stand there.
 
 `StartMessageMoveTask` accepts only dead letters of another SQS queue, and the emulator has no such rule.
 """
@@ -16,7 +16,7 @@ from local.aws import emulator
 from tests.complete.test_first_deployment import commands
 from tests.support.documents import section
 
-SECTION = section("operating.md", "A dead-letter queue is not empty")
+SECTION = section("runbook.md", "A dead-letter queue is not empty")
 EVENT = '{"source": "aws.ec2", "detail": {"instance-id": "i-0abc1234def567890", "state": "terminated"}}'
 
 pytestmark = [

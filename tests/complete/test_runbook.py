@@ -79,7 +79,8 @@ def restored_secret(outputs: Outputs, arn: str) -> Iterator[Any]:
 def test_dead_letters_are_listed_redriven_and_recorded(
     outputs: Outputs, dynamodb: "DynamoDBClient", shell: Shell
 ) -> None:
-    listing, redrive = steps("Redrive a dead-letter queue")
+    text = section(DOCUMENT, "A dead-letter queue is not empty")
+    listing, redrive = commands(text.partition("\n### Queues that can't be redriven")[0])
     deployed = Deployment(outputs=outputs)
     deployed.read_queues("webhook_retry", enabled=False)
     try:
@@ -177,7 +178,7 @@ def test_a_lost_item_comes_back_from_a_point_in_time(
 
 def test_a_lost_job_is_rebuilt_without_a_backup(outputs: Outputs, dynamodb: "DynamoDBClient", shell: Shell) -> None:
     _, text = section(DOCUMENT, "Restore a lost table").split("### Without a backup\n")
-    create, rebuild = commands(text)
+    create, rebuild = commands(text.partition("\n### ")[0])
     play_life(outputs, REBUILT)
     lost = delete_job(outputs, dynamodb, REBUILT)
     assert shell.run(create).strip() == "All tables exist"

@@ -27,14 +27,19 @@ def test_every_command_of_the_first_look_works(outputs: Outputs, played: Played,
     (tmp_path / ".local").mkdir()
     outputs.save(tmp_path / ".local" / "outputs.json")
     commands = shown()
-    assert len(commands) == 6
-    for command in commands:
+    assert commands[0] == "export PATH=$PWD/.venv/bin:$PATH"
+    assert len(commands) == 7
+    for command in commands[1:]:
         page = f"https://github.com/acme/storefront/actions/runs/{job.run.id}/job/{job.id}"
-        line = command.replace(ELLIPSIS, page).replace(".venv/bin/", f"{ROOT}/.venv/bin/").replace("curl", "curl -sSf")
+        line = command.replace(ELLIPSIS, page).replace("curl", "curl -sSf")
         result = subprocess.run(
             ["bash", "-c", line],
             cwd=tmp_path,
-            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOKEN": outputs.admin_token, "API_URL": outputs.api_url},
+            env={
+                "PATH": f"{ROOT}/.venv/bin:/usr/local/bin:/usr/bin:/bin",
+                "RUNLEDGER_TOKEN": outputs.admin_token,
+                "RUNLEDGER_API_URL": outputs.api_url,
+            },
             check=False,
             capture_output=True,
             text=True,

@@ -66,7 +66,7 @@ def test_an_empty_account_lacks_only_the_bootstrap(variables: dict[str, str]) ->
     code, checks = run_preflight("-c", "stage=empty", **variables)
     assert code == 1
     assert {name for name, (state, _) in checks.items() if state == State.PROBLEM} == {"bootstrap"}
-    assert checks["bootstrap"][1].endswith("run `node_modules/.bin/cdk bootstrap`")
+    assert checks["bootstrap"][1].endswith("run `cdk bootstrap`")
     assert checks["stacks"][1] == "the stage empty has no stacks yet: this is its first deployment"
     assert checks["credentials"][1].startswith("account 000000000000 as arn:aws")
     after = ("webhook", "app key", "alarms", "operator")
@@ -162,8 +162,7 @@ def test_each_other_region_with_runners_is_checked(variables: dict[str, str], cl
     _, checks = run_preflight(*regions, **variables)
     assert checks["eu-west-1"] == (
         State.PROBLEM,
-        "CDK isn't bootstrapped in this account and region: "
-        "run `node_modules/.bin/cdk bootstrap aws://000000000000/eu-west-1`",
+        "CDK isn't bootstrapped in this account and region: run `cdk bootstrap aws://000000000000/eu-west-1`",
     )
     client("ssm", "eu-west-1").put_parameter(Name=account.BOOTSTRAP_VERSION, Value="30", Type="String")
     forwarder = "runledger-spread-eu-west-1-to-us-east-1"

@@ -196,9 +196,9 @@ KINDS = {
 @pytest.mark.server
 def test_the_commands_that_uninstall_leave_nothing(aws_url: str) -> None:
     """The commands run on small stacks of the same names, each with one retained resource."""
-    text = section("operating.md", "Remove it")
+    text = section("runbook.md", "Remove a deployment")
     listing, unprotect, destroy, by_tags = commands(text.partition("### Use retained")[0])
-    assert destroy == "node_modules/.bin/cdk destroy --all"
+    assert destroy == "cdk destroy --all -c stage=$STAGE"
     assert "resourcegroupstaggingapi" in by_tags
     cloudformation: Any = boto3.client("cloudformation", endpoint_url=aws_url)
     for stack, (kind, properties) in KINDS.items():
@@ -209,9 +209,9 @@ def test_the_commands_that_uninstall_leave_nothing(aws_url: str) -> None:
             EnableTerminationProtection=True,
         )
     shell = Shell(url=aws_url)
-    retained = dict(line.split() for line in shell.run(listing).splitlines())
+    retained = dict(line.split() for line in shell.run(listing, STAGE="prod").splitlines())
     assert retained.keys() == {kind for stack, (kind, _) in KINDS.items() if stack != "observability"}
-    shell.run(unprotect)
+    shell.run(unprotect, STAGE="prod")
     for stack in KINDS:
         cloudformation.delete_stack(StackName=f"runledger-prod-{stack}")
     cloudformation.close()

@@ -124,7 +124,7 @@ def test_every_alarm_of_an_optional_part_is_documented_with_its_setting(template
 
 def test_every_queue_that_has_an_alarm_is_explained(complete: Templates) -> None:
     queues = {name.partition("-")[2] for name in alarms(complete) if name.startswith(("QueueAge", "DeadLetters"))}
-    explained = section("operating.md", "A dead-letter queue is not empty")
+    explained = section("runbook.md", "A dead-letter queue is not empty")
     explaining = re.compile("|".join(f"`{re.escape(queue)}(?:DeadLetters)?`" for queue in queues))
     found = {name.strip("`").removesuffix("DeadLetters") for name in explaining.findall(explained)}
     assert found == queues
@@ -150,7 +150,7 @@ def test_everything_that_is_retained_is_listed_with_the_command_that_deletes_it(
     resources = [each for template in complete.values() for each in template["Resources"].values()]
     retained = [each["Type"] for each in resources if "Retain" in each.get("DeletionPolicy", "")]
     assert set(retained) == commands.keys()
-    listed = rows(section("operating.md", "Remove it"))
+    listed = rows(section("runbook.md", "Remove a deployment"))
     assert all(any(command in how for *_, how in listed) for command in commands.values())
     buckets = [name for template in complete.values() for name in template.get("Outputs", {}) if "BucketName" in name]
     assert len(buckets) == retained.count("AWS::S3::Bucket")
@@ -216,7 +216,7 @@ def test_every_saved_query_is_explained() -> None:
 
 @pytest.mark.parametrize("launcher", ["terraform-aws-github-runner", "cdk-github-runners", "RunsOn"])
 def test_the_documented_tag_of_a_launcher_makes_its_machines_runners(launcher: str) -> None:
-    documented = {cells[0]: cells[1] for cells in rows(section("reconciler.md", "Orphans"))}
+    documented = {cells[0]: cells[1] for cells in rows(section("runners.md", "Which machines are runners"))}
     setting = re.findall(r"`([^`]+)`", documented[launcher])[0]
     tag, _, value = setting.partition("=")
     machine = {tag: value.replace("*", "any")}
@@ -225,7 +225,7 @@ def test_the_documented_tag_of_a_launcher_makes_its_machines_runners(launcher: s
 
 
 def test_the_machines_that_a_pass_must_not_stop_are_documented() -> None:
-    text = section("reconciler.md", "Orphans")
+    text = section("runners.md", "Machines to keep")
     for about in (
         SETTINGS["keep_tags"],
         "ghr:bypass-removal",

@@ -26,7 +26,7 @@ export function dora(context, { repo, environment }) {
     href: link(installation, view, id, { ...query, range: value }),
   }));
   return panel(
-    environment ? "Delivery figures" : "Delivery figures of production",
+    environment ? "DORA figures" : "DORA figures of production",
     choices("Range", options, since),
     live(el("div"), { context, every: REFRESH_MS, load, draw: (found) => figures(found, placeIn(installation, !environment), environment) }),
   );
@@ -47,7 +47,7 @@ function figures({ items, truncated }, place, environment) {
   ];
   return [
     truncated && el("p", { class: "notice" }, "There are too many deployments to read at once: some environments are missing."),
-    items.length > 0 && table("Delivery figures", columns, items),
+    items.length > 0 && table("DORA figures", columns, items),
   ];
 }
 

@@ -12,7 +12,7 @@ COUNT: Literal["ApproximateNumberOfMessages"] = "ApproximateNumberOfMessages"
 
 
 class DeadLetterQueues:
-    """docs/operating.md lists the names of the queues."""
+    """docs/runbook.md lists the names of the queues."""
 
     def __init__(self, client: "SQSClient", urls: Mapping[str, str]) -> None:
         self._client = client
