@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from runledger.feeds import queue
-from runledger.platform import batches, logs
+from runledger.feeds import queue, telemetry
+from runledger.platform import batches
 from runledger.wiring import feeds
 
 writer = feeds.writer()
@@ -16,4 +16,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _write(message: str) -> None:
     if events := queue.read(message):
         written = writer.write(events)
-        logs.feed_written(events[0].installation_id, new=written.new, repeated=written.repeated)
+        telemetry.feed_written(events[0].installation_id, new=written.new, repeated=written.repeated)

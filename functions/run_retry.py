@@ -4,7 +4,8 @@ from typing import Any
 
 from runledger.model.reruns import RerunOutcome, RerunResult
 from runledger.platform import batches, logs
-from runledger.recording import follow_up_queue, telemetry
+from runledger.recording import follow_up_queue
+from runledger.runners import telemetry
 from runledger_github import wiring
 
 wiring.reruns()  # created before the first message

@@ -9,6 +9,7 @@ from typing import Any
 from runledger.model import times
 from runledger.model.errors import BadSignature, Malformed, OutOfScope, Rejection, TooLarge, UnavailableError, WrongHost
 from runledger.platform import logs
+from runledger.recording import telemetry
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.intake import LONGEST_DELIVERY_ID, IntakeResult
 from runledger.wiring import recording
@@ -16,8 +17,7 @@ from runledger.wiring import recording
 STATUS_OF_REJECTION = {
     BadSignature: HTTPStatus.UNAUTHORIZED,
     OutOfScope: HTTPStatus.FORBIDDEN,
-    Malformed: HTTPStatus.BAD_REQUEST,
-    WrongHost: HTTPStatus.BAD_REQUEST,
+    **dict.fromkeys((Malformed, WrongHost), HTTPStatus.BAD_REQUEST),
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
 }
 NOTHING_STORED = {IntakeResult.PONG, IntakeResult.IGNORED}
@@ -32,7 +32,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         logs.set_correlation_id(delivery.delivery_id[:LONGEST_DELIVERY_ID])
         result = intake.receive(delivery, headers.get("x-hub-signature-256"))
     except Rejection as rejection:
-        logs.delivery_rejected(rejection)
+        telemetry.delivery_rejected(rejection)
         return _problem(STATUS_OF_REJECTION[type(rejection)], str(rejection))
     except UnavailableError:
         logs.logger.exception("delivery not recorded")

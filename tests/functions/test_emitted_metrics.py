@@ -9,6 +9,7 @@ from runledger.platform import emf, logs
 from runledger.reconciliation import metrics
 from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Tally
+from runledger.recording import telemetry
 
 from tests.functions.conftest import World
 from tests.support.log_lines import lines, written
@@ -65,7 +66,7 @@ def test_alarms_and_graphs_match_what_is_emitted(
     world.invoke("webhook_intake", http_event(json.dumps(payload(QUEUED)).encode(), guid="one"))
     world.invoke("webhook_intake", http_event(json.dumps(payload(COMPLETED)).encode(), guid="two"))
     world.invoke("scheduling_events", batch("not JSON"))
-    logs.secret_ignored("current", "it is empty")
+    telemetry.secret_ignored("current", "it is empty")
     at = "2025-01-15T10:00:00.000Z"
     metrics.finished(
         PassReport(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=Tally(warn=metrics.failed))

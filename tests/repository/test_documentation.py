@@ -23,8 +23,8 @@ from tests.support.synthesis import Templates, of_type, synthesise
 
 ROOT = Path(__file__).parent.parent.parent
 WRITE_METRICS = (
-    *("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py"),
-    "notifications/telemetry.py",
+    *("recording/telemetry.py", "platform/logs.py", "reconciliation/metrics.py", "notifications/telemetry.py"),
+    *("migration/telemetry.py", "feeds/telemetry.py", "runners/telemetry.py"),
 )
 # Every optional part, in one configuration, because each one takes seconds.
 COMPLETE = {

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from runledger.migration import telemetry
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.objects import gunzip
 from runledger.model import message_format, payload
@@ -25,7 +26,6 @@ from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed, UnavailableError
 from runledger.model.inputs import Receipt
 from runledger.platform import logs
-from runledger.recording import telemetry
 from runledger.webhooks.delivery import Delivery
 from runledger.webhooks.intake import IntakeResult
 from runledger.webhooks.retry_queue import COPY, RetryQueue

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools.logging import Logger
 
 from runledger.model import message_format
-from runledger.model.errors import NewerMessage, OutOfScope, Rejection, UnavailableError, WrongHost
+from runledger.model.errors import NewerMessage, Rejection
 from runledger.platform import emf
 
 FUNCTION = os.environ.get("FUNCTION", "")
@@ -55,29 +55,3 @@ def newer_message(newer: NewerMessage, **about: Any) -> None:
 def messages_failed(number: int) -> None:
     """Counted for each function, because Lambda counts no error when only messages of a batch fail."""
     count("messages failed", {"level": "ERROR"}, {"MessagesFailed": number}, function=FUNCTION)
-
-
-def delivery_rejected(rejection: Rejection) -> None:
-    """A secret that is used for another tenant may be an attack, and another host is a mistake: both are counted."""
-    counted = {OutOfScope: "DeliveriesOutOfScope", WrongHost: "DeliveriesFromOtherHosts"}
-    if metric := counted.get(type(rejection)):
-        about = {"level": "WARNING", "reason": str(rejection)}
-        count("delivery rejected", about, {metric: 1})
-    else:
-        logger.warning("delivery rejected", extra={"reason": str(rejection)})
-
-
-def secret_ignored(entry: str, reason: str) -> None:
-    about = {"level": "ERROR", "entry": entry, "reason": reason}
-    count("webhook secret ignored", about, {"InvalidWebhookSecrets": 1})
-
-
-def feed_written(installation_id: int, *, new: int, repeated: int) -> None:
-    metrics = {"FeedEventsWritten": new, "FeedEventsRepeated": repeated}
-    count("feed written", {"installation_id": installation_id}, metrics)
-
-
-def lookup_deferred(error: UnavailableError) -> None:
-    """EC2, ECS or the price list did not respond. The call is repeated; the alarm is for failures that persist."""
-    about = {"level": "WARNING", "reason": str(error)}
-    count("lookup deferred", about, {"LookupsPostponed": 1})

@@ -1,15 +1,16 @@
-"""Logs and metrics of recorded inputs. The ledger calls `recorded` once for each input."""
+"""Logs and metrics of intake and of recorded inputs. The ledger calls `recorded` once for each input.
+
+Both are in one module, because each module adds to every cold start of intake.
+"""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from runledger.model import times
-from runledger.model.follow_ups import RerunCheck
+from runledger.model.errors import OutOfScope, Rejection, WrongHost
 from runledger.model.inputs import EventType, Status
 from runledger.model.job import Job
 from runledger.model.reports import Input
-from runledger.model.reruns import RerunResult
 from runledger.platform.logs import count, logger
 from runledger.recording.decision import Decision, Outcome
 
@@ -81,42 +82,24 @@ def _details(job: Job) -> dict[str, Any]:
     return {**present, **amounts, "was_interrupted": bool(job.was_interrupted)}
 
 
+def delivery_rejected(rejection: Rejection) -> None:
+    """A secret that is used for another tenant may be an attack, and another host is a mistake: both are counted."""
+    counted = {OutOfScope: "DeliveriesOutOfScope", WrongHost: "DeliveriesFromOtherHosts"}
+    if metric := counted.get(type(rejection)):
+        about = {"level": "WARNING", "reason": str(rejection)}
+        count("delivery rejected", about, {metric: 1})
+    else:
+        logger.warning("delivery rejected", extra={"reason": str(rejection)})
+
+
+def secret_ignored(entry: str, reason: str) -> None:
+    about = {"level": "ERROR", "entry": entry, "reason": reason}
+    count("webhook secret ignored", about, {"InvalidWebhookSecrets": 1})
+
+
 def deferred(received: Input, error: Exception) -> None:
     about = {"level": "WARNING", "reason": str(error)}
     count("recording deferred", _about(received) | about, {"DeferredDeliveries": 1})
-
-
-def copy_deferred(key: str, reason: str) -> None:
-    about = {"level": "WARNING", "key": key, "reason": reason}
-    count("webhook copy deferred", about, {"WebhookCopiesDeferred": 1})
-
-
-def copy_lost(key: str, reason: str) -> None:
-    """The ledger has the webhook, and S3 won't get it."""
-    about = {"level": "ERROR", "key": key, "reason": reason}
-    count("webhook copy lost", about, {"WebhookCopiesLost": 1})
-
-
-def scheduling_found(decision: Decision) -> None:
-    """A job has started, and the ledger has its scheduling attributes."""
-    if decision.event.event_type is EventType.WEBHOOK_IN_PROGRESS and decision.job.scheduled_at is not None:
-        count("scheduling attributes found", _ids(decision.job), {"SchedulingHits": 1})
-
-
-def scheduling_looked_up(runner_id: str, *, in_s3: bool) -> None:
-    """The ledger had no scheduling attributes of a job on this machine."""
-    metric = "SchedulingFallbacks" if in_s3 else "SchedulingMisses"
-    count("scheduling attributes looked up", {"runner_id": runner_id}, {metric: 1})
-
-
-def runner_config_rejected(runner_id: str, error: Exception) -> None:
-    """S3 has refused to return the runner config: a wrong bucket, policy or key."""
-    about = {"level": "WARNING", "runner_id": runner_id, "reason": str(error)}
-    count("runner config not read", about, {"RunnerConfigsRejected": 1})
-
-
-def considered(check: RerunCheck, result: RerunResult) -> None:
-    logger.info("re-run considered", extra=asdict(check) | {"result": str(result)})
 
 
 def _about(received: Input) -> dict[str, Any]:
@@ -124,10 +107,6 @@ def _about(received: Input) -> dict[str, Any]:
     names = ("installation_id", "job_id", "run_id", "deployment_id", "environment", "status")
     found = {name: getattr(received, name, None) for name in names} | {"kind": type(received).__name__}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _ids(job: Job) -> dict[str, Any]:
-    return {"installation_id": job.installation_id, "job_id": job.job_id}
 
 
 def _measured(decision: Decision) -> dict[str, float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from runledger.migration import copies
+from runledger.migration import copies, telemetry
 from runledger.migration.copies import CopyingIntake, Pause, WebhookCopies
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.phases import StoragePhase
@@ -14,7 +14,7 @@ from runledger.migration.runner_configs import FindMachine, FindMachineWithFallb
 from runledger.model.reports import Input
 from runledger.model.reruns import RerunPolicy
 from runledger.platform.clients import client
-from runledger.recording import telemetry
+from runledger.recording import telemetry as recording_telemetry
 from runledger.recording.decision import Decision
 from runledger.recording.follow_up_queue import NoFollowUps
 from runledger.recording.ledger import Ledger
@@ -90,6 +90,6 @@ def _copies(settings: CopySettings) -> WebhookCopies:
 
 
 def _recorded(received: Input, decision: Decision | None) -> None:
-    telemetry.recorded(received, decision)
+    recording_telemetry.recorded(received, decision)
     if decision and decision.is_news:
         telemetry.scheduling_found(decision)

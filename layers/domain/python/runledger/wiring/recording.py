@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 
 from runledger.model.runner_names import TASK_ID
-from runledger.platform import logs
 from runledger.platform.clients import client, lazy_client
 from runledger.recording import telemetry
 from runledger.recording.follow_up_queue import FollowUpQueue
@@ -59,7 +58,7 @@ def intake() -> Intake:
             client("secretsmanager"),
             settings.webhook_secrets,
             clock=time.monotonic,
-            ignored=logs.secret_ignored,
+            ignored=telemetry.secret_ignored,
         ),
         ledger=replace(ledger(), defer=retries.put),
         retries=retries,

@@ -10,6 +10,7 @@ from runledger.model.places import Scope
 from runledger.model.prices import FindPrice
 from runledger.platform import logs, retries
 from runledger.platform.clients import lazy_client
+from runledger.runners import telemetry
 from runledger.runners.fleet import Fleet
 from runledger.runners.launcher_events import LauncherEvents
 from runledger.runners.lookups import FindMachine
@@ -83,7 +84,7 @@ def fleet() -> Fleet:
         clusters=fleet_settings.ecs_clusters,
         tags=settings().runner_tags,
         pool_tags=fleet_settings.pool_tags,
-        postponed=logs.lookup_deferred,
+        postponed=telemetry.lookup_deferred,
         keep_tags=fleet_settings.keep_tags,
     )
 
@@ -121,5 +122,5 @@ def find_price() -> FindPrice:
         regions=scope().regions,
         clock=time.time,
         warn=logs.logger.warning,
-        postponed=logs.lookup_deferred,
+        postponed=telemetry.lookup_deferred,
     ).find
