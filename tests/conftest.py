@@ -18,7 +18,9 @@ import io
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import boto3
 import hypothesis
 import pytest
 from runledger.platform import logs
@@ -26,8 +28,12 @@ from runledger.platform import logs
 from local.aws import dynamodb
 from local.github import SimulatedGitHub
 from tests.support import remembered, synthesis
+from tests.support.beds import create_tables, delete_tables
 from tests.support.synthesis import Templates, synthesise
 from tests.support.webhooks import INSTALLATION, REPO
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 pytest_plugins = ["tests.support.deployed"]
 
@@ -87,6 +93,15 @@ def finished_run(github: SimulatedGitHub) -> None:
 def dynamodb_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with dynamodb.running(tmp_path_factory.mktemp("dynamodb")) as url:
         yield url
+
+
+@pytest.fixture
+def dynamodb_local(dynamodb_local_url: str, templates: Templates) -> Iterator["DynamoDBClient"]:
+    client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url)
+    create_tables(client, templates["data"])
+    yield client
+    delete_tables(client)
+    client.close()
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ from runledger.model.errors import UnavailableError
 from runledger_api.authentication import Caller, Role
 from runledger_api.jwts import Jwts
 
-from tests.api import issuer as issuers
 from tests.api.issuer import AUDIENCE, Issuer, new_key
 
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[Issuer]:
-    with issuers.running() as running:
+    with Issuer() as running:
         yield running
 
 

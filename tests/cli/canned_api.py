@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.cli.responses import problem
+from tests.support.loopback import LoopbackServer, Quiet
 
 TOKEN = "rl_the-token-of-the-tests"
 
@@ -29,34 +29,20 @@ class Raw:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class CannedApi(ThreadingHTTPServer):
+class CannedApi(LoopbackServer):
     """Returns the responses of each route in turn, and then repeats the last one."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.responses: dict[str, list[Any]] = {}
         self.requests: list[Request] = []
         self.authorizations: list[str | None] = []
-        self._thread = Thread(target=self.serve_forever, args=(0.02,))
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
     def respond(self, route: str, *responses: Any) -> None:
         self.responses[route] = list(responses)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.shutdown()
-        self._thread.join()
-        self.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Quiet, BaseHTTPRequestHandler):
     server: CannedApi
 
     def do_GET(self) -> None:
@@ -101,6 +87,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(response.body)
-
-    def log_message(self, *_: object) -> None:
-        """Suppresses the log: `requests` has the requests."""

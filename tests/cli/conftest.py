@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.canned_api import TOKEN, CannedApi
 from tests.cli.command import runledger
-from tests.cli.responses import INSTALLATION, installations
+from tests.cli.responses import INSTALLATION, installations, two_subscriptions
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -28,3 +28,8 @@ def cli(api: CannedApi) -> Cli:
         return runledger(*arguments, folder=None, RUNLEDGER_API_URL=api.url, RUNLEDGER_TOKEN=TOKEN, **variables)
 
     return run
+
+
+@pytest.fixture
+def two_subscriptions_exist(api: CannedApi) -> None:
+    api.respond(f"GET installations/{INSTALLATION}/subscriptions", two_subscriptions())

@@ -23,7 +23,6 @@ from tests.cli.responses import (
     SUBSCRIPTION,
     message,
     problem,
-    two_subscriptions,
 )
 
 HERE = f"installations/{INSTALLATION}"
@@ -31,9 +30,7 @@ FIRST, SECOND = SUBSCRIPTION, OTHER_SUBSCRIPTION
 OFF = problem(404, "Not Found", "This deployment has no notifications: the setting notifications turns them on")
 
 
-@pytest.fixture(autouse=True)
-def _two_subscriptions(api: CannedApi) -> None:
-    api.respond(f"GET {HERE}/subscriptions", two_subscriptions())
+pytestmark = pytest.mark.usefixtures("two_subscriptions_exist")
 
 
 def test_messages_are_filtered_by_the_api_and_shown_with_their_error(api: CannedApi, cli: Cli) -> None:

@@ -13,16 +13,13 @@ from tests.cli.responses import (
     SUBSCRIPTION,
     message,
     subscription,
-    two_subscriptions,
 )
 
 HERE = f"installations/{INSTALLATION}"
 FIRST, SECOND = SUBSCRIPTION, OTHER_SUBSCRIPTION
 
 
-@pytest.fixture(autouse=True)
-def _two_subscriptions(api: CannedApi) -> None:
-    api.respond(f"GET {HERE}/subscriptions", two_subscriptions())
+pytestmark = pytest.mark.usefixtures("two_subscriptions_exist")
 
 
 def test_subscriptions_are_listed_with_their_health_and_rules(cli: Cli) -> None:

@@ -127,7 +127,7 @@ def row(fact: Fact) -> dict[str, list[str]]:
         "Job": [fact.name, f"{fact.repo} · CI"],
         "Branch": ["main"],
         "Runner": runner(fact),
-        "Queued for": [duration(queued(fact))],
+        "Queued for": [duration(expected.queued_until_now(fact))],
         "Ran for": [duration(ran(fact))],
         "Cost": cost(fact),
         "Created": [ago(fact.created)],
@@ -152,16 +152,6 @@ def runner(fact: Fact) -> list[str]:
     if fact.machine:
         return [fact.machine.pool, f"{fact.machine.instance_type} · {fact.machine.lifecycle}"]
     return ["a-runner-of-no-launcher" if fact.started else NOTHING]
-
-
-def queued(fact: Fact) -> float | None:
-    """A job that hasn't started is queued until now, unless it awaits an approval."""
-    if fact.started or fact.completed:
-        return expected.queue_seconds(fact)
-    if fact.requested and not fact.approved:
-        return None
-    awaited = (fact.approved - fact.requested).total_seconds() if fact.requested and fact.approved else 0
-    return (NOW - fact.created).total_seconds() - awaited
 
 
 def ran(fact: Fact) -> float | None:

@@ -62,7 +62,7 @@ def details(fact: Fact) -> dict[str, str]:
         "Approval requested": displayed.moment(fact.requested) if fact.requested else None,
         "Approved": displayed.moment(fact.approved) if fact.approved else None,
         "Awaiting approval": duration(awaited),
-        "Queued for": duration(displayed.queued(fact)),
+        "Queued for": duration(expected.queued_until_now(fact)),
         "Ran for": duration(displayed.ran(fact)),
         "Cost": " ".join(displayed.cost(fact)),
         "Saved by spot": None if saved is None else dollars(round(saved, 6)),
@@ -175,7 +175,7 @@ def bar(fact: Fact) -> list[str]:
 def described(fact: Fact) -> str:
     awaited = ((fact.approved or NOW) - fact.requested).total_seconds() if fact.requested else None
     awaits = "has awaited" if expected.status(fact) == "waiting" else "awaited"
-    queued, ran = displayed.queued(fact), displayed.ran(fact)
+    queued, ran = expected.queued_until_now(fact), displayed.ran(fact)
     parts = [
         *([f"{awaits} an approval for {duration(awaited)}"] if awaited is not None else []),
         *([f"queued for {duration(queued)}"] if queued is not None else []),

@@ -47,6 +47,16 @@ def queue_seconds(fact: Fact) -> float | None:
     return (fact.started - fact.created).total_seconds() - waited
 
 
+def queued_until_now(fact: Fact) -> float | None:
+    """A job that hasn't started is queued until now, unless it awaits an approval."""
+    if fact.started or fact.completed:
+        return queue_seconds(fact)
+    if fact.requested and not fact.approved:
+        return None
+    awaited = (fact.approved - fact.requested).total_seconds() if fact.requested and fact.approved else 0
+    return (NOW - fact.created).total_seconds() - awaited
+
+
 def duration_seconds(fact: Fact) -> float:
     assert fact.completed
     assert fact.started

@@ -1,13 +1,16 @@
 """The real page in Chromium. The API's handler responds to its requests, at the end of the month."""
 
 import gzip
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Route
 
+from local import browser
 from local.aws.outputs import Outputs
 from tests.api.client import TOKENS, Client
 from tests.browser.tab import Tab
@@ -24,6 +27,12 @@ OUTPUTS = Outputs(
     functions={},
 )
 LINES = "each.innerText.split('\\n').map((line) => line.trim()).filter(Boolean)"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser.running() as running:
+        yield running
 
 
 class Dashboard(Tab):

@@ -124,7 +124,7 @@ def row(fact: Fact) -> dict[str, str]:
         "REPOSITORY": fact.repo,
         "NAME": f"CI / {fact.name}",
         "CREATED": instant(fact.created),
-        "QUEUED": duration(_queued(fact)),
+        "QUEUED": duration(expected.queued_until_now(fact)),
         "RAN": duration(((fact.completed or NOW) - fact.started).total_seconds() if fact.started else None),
         "COST": dollars(_known_cost(fact)),
         "RUNNER": _runner(fact) or NOTHING,
@@ -145,16 +145,6 @@ def copy_row(fact: Fact, job_id: int, created: datetime) -> dict[str, str]:
 def _status(fact: Fact) -> str:
     text = fact.conclusion or expected.status(fact)
     return f"{text} (interrupted)" if fact.machine_died else text
-
-
-def _queued(fact: Fact) -> float | None:
-    """A job that hasn't started is queued until now, unless it awaits an approval."""
-    if fact.started or fact.completed:
-        return expected.queue_seconds(fact)
-    if fact.requested and not fact.approved:
-        return None
-    awaited = (fact.approved - fact.requested).total_seconds() if fact.requested and fact.approved else 0
-    return (NOW - fact.created).total_seconds() - awaited
 
 
 def _runner(fact: Fact) -> str | None:
@@ -185,7 +175,7 @@ def approval(fact: Fact) -> str | None:
         return None
     if not fact.approved:
         return f"requested {instant(fact.requested)}"
-    return f"given {instant(fact.approved)}, after {duration((fact.approved - fact.requested).total_seconds())}"
+    return f"approved {instant(fact.approved)}, after {duration((fact.approved - fact.requested).total_seconds())}"
 
 
 def timeline(fact: Fact) -> Iterator[str]:

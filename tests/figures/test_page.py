@@ -7,28 +7,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from local import browser
 from stacks.constructs import web
 from tests.api.client import Client
 from tests.api.conftest import api, ledger
 from tests.browser import statistics_text
 from tests.figures import charts, displayed, displayed_job, expected
 from tests.figures.month import NOW, REPOSITORIES, Fact
-from tests.figures.page import Dashboard
+from tests.figures.page import Dashboard, chromium
 from tests.figures.test_month import month
 from tests.functions.conftest import world
 
-__all__ = ["api", "ledger", "month", "world"]
+__all__ = ["api", "chromium", "ledger", "month", "world"]
 
 RANGES = {"24h": (24, expected.HOUR), "7d": (7 * 24, expected.DAY), "30d": (30 * 24, expected.DAY)}
 PAGE = 50  # jobs
 TILES = "tiles => tiles.map((tile) => [...tile.children].map((each) => each.textContent))"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.running() as running:
-        yield running
 
 
 @pytest.fixture

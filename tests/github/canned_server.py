@@ -1,31 +1,17 @@
 """Responses that the simulated GitHub never returns: those of proxies, gateways and broken connections."""
 
 import socketserver
-from threading import Thread
-from typing import Self
+
+from tests.support.loopback import LoopbackServer
 
 
-class CannedServer(socketserver.TCPServer):
+class CannedServer(LoopbackServer):
     """Sends the next of its responses to each connection, unchanged; an empty one closes the connection."""
 
     def __init__(self, *responses: bytes) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.responses = list(responses)
         self.requests: list[bytes] = []
-        self._thread = Thread(target=self.serve_forever, args=(0.05,))
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.shutdown()
-        self._thread.join()
-        self.server_close()
 
 
 class _Handler(socketserver.StreamRequestHandler):

@@ -1,9 +1,10 @@
 """A receiver of webhooks that stores the exact bytes and sends the response that a test sets."""
 
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
-from typing import Self
+from http.server import BaseHTTPRequestHandler
+from threading import Event
+
+from tests.support.loopback import LoopbackServer, Quiet
 
 
 @dataclass(frozen=True)
@@ -12,43 +13,30 @@ class Received:
     body: bytes
 
 
-class WebhookReceiver:
+class WebhookReceiver(LoopbackServer):
     """Returns the statuses in `responses` one by one, then 202. While `silent`, it doesn't respond."""
 
     def __init__(self) -> None:
+        super().__init__(_Handler)
         self.received: list[Received] = []
         self.responses: list[int] = []
         self.silent = False
         self.closing = Event()
-        self._server = _Server(self)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.02,))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/webhook"
+        return f"{super().url}/webhook"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__exit__(*error)
 
 
-class _Server(ThreadingHTTPServer):
-    def __init__(self, receiver: WebhookReceiver) -> None:
-        self.receiver = receiver
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+class _Handler(Quiet, BaseHTTPRequestHandler):
+    server: WebhookReceiver
 
     def do_POST(self) -> None:
-        receiver = self.server.receiver
+        receiver = self.server
         body = self.rfile.read(int(self.headers["Content-Length"]))
         receiver.received.append(Received({name.lower(): value for name, value in self.headers.items()}, body))
         if receiver.silent:
@@ -56,6 +44,3 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.send_response(receiver.responses.pop(0) if receiver.responses else 202)
         self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Browser, Locator
 from runledger.model import times
 
-from local import browser
 from stacks.constructs import web
 from tests.api.client import TOKENS, Client
 from tests.figures.month import NOW, text
@@ -20,12 +19,6 @@ from tests.support.webhooks import INSTALLATION
 
 Open = Callable[..., Dashboard]
 TODAY = text(NOW)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.running() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ from runledger.model import times
 from runledger.tables.messages import NextAttempt
 
 from tests.api.client import Client
+from tests.figures.page import chromium
 from tests.notifications.api_scene import MESSAGES, api, client, created, fail, ledger, path, world
-from tests.notifications.page_scene import TODAY, Open, built, chromium, open_page, row, scene, today
+from tests.notifications.page_scene import TODAY, Open, built, open_page, row, scene, today
 from tests.support.webhooks import INSTALLATION
 
 __all__ = ["api", "built", "chromium", "client", "ledger", "open_page", "world"]

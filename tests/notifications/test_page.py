@@ -11,7 +11,7 @@ from runledger.recording.ledger import Ledger
 from tests.api.client import Client
 from tests.browser.page_text import NOTHING
 from tests.browser.tab import PHONE
-from tests.figures.page import Dashboard
+from tests.figures.page import Dashboard, chromium
 from tests.notifications.api_scene import (
     HERE,
     MESSAGES,
@@ -25,7 +25,7 @@ from tests.notifications.api_scene import (
     secret,
     world,
 )
-from tests.notifications.page_scene import TODAY, Open, built, chromium, complete, open_page, row, scene, today
+from tests.notifications.page_scene import TODAY, Open, built, complete, open_page, row, scene, today
 from tests.support.webhooks import INSTALLATION, QUEUED, receipt
 
 __all__ = ["api", "built", "chromium", "client", "ledger", "open_page", "world"]

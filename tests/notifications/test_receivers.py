@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
 from runledger.model import times
 from runledger.notifications import attempts
 from runledger.notifications.channels.interface import SendResult
@@ -11,17 +10,10 @@ from runledger.notifications.queue import Lane
 from runledger.notifications.sender import Sent
 from runledger.notifications.texts import RunledgerType
 
-from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
 from tests.notifications.test_sender import DOWN, behave, recover
-from tests.simulation.engine import Engine
 
 OLGA = Author(id="token:olga", at=NOON, correlation_id="c", deployment_urls=())
-
-
-@pytest.fixture
-def scene() -> Scene:
-    return Scene(Engine(ALL_TABLES))
 
 
 def test_the_pause_that_a_receiver_requests_is_kept(scene: Scene) -> None:

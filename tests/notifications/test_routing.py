@@ -12,14 +12,7 @@ from runledger.notifications.routing import Routed
 from runledger.notifications.subscription_cache import FRESH_SECONDS, SubscriptionCache
 from runledger.tables import schema
 
-from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, TABLE, Scene, event, record
-from tests.simulation.engine import Engine
-
-
-@pytest.fixture
-def scene() -> Scene:
-    return Scene(Engine(ALL_TABLES))
 
 
 def envelope(kind: str = "job.failed", **data: Any) -> dict[str, Any]:

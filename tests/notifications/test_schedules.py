@@ -19,11 +19,6 @@ from tests.simulation.engine import Engine
 LONG_AGO = "2025-01-01T00:00:00.000Z"
 
 
-@pytest.fixture
-def scene() -> Scene:
-    return Scene(Engine(ALL_TABLES))
-
-
 class Digests:
     """Returns its arguments instead of figures."""
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from runledger.model import times
 from runledger.notifications.channels.interface import SendResult
 from runledger.notifications.messages import Author, sent_again
@@ -10,16 +9,9 @@ from runledger.notifications.queue import QueuedMessage
 from runledger.notifications.sender import Sent
 from runledger.tables.messages import NextAttempt
 
-from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
-from tests.simulation.engine import Engine
 
 DOWN = "The receiver didn't respond within 15 seconds"
-
-
-@pytest.fixture
-def scene() -> Scene:
-    return Scene(Engine(ALL_TABLES))
 
 
 def behave(scene: Scene, receipt: SendResult, number: int = 1) -> None:

@@ -10,16 +10,13 @@ from runledger.notifications.queue import Lane
 from runledger.notifications.sender import Sent
 from runledger.notifications.sweep import OVERDUE_SECONDS, SWEEP_AGAIN_SECONDS
 
-from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import Scene
-from tests.simulation.engine import Engine
 
 
 @pytest.fixture
-def scene() -> Scene:
-    made = Scene(Engine(ALL_TABLES))
-    made.subscribe()
-    return made
+def scene(scene: Scene) -> Scene:
+    scene.subscribe()
+    return scene
 
 
 def oldest(capsys: pytest.CaptureFixture[str]) -> list[float]:

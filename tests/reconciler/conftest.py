@@ -9,12 +9,9 @@ from moto import mock_aws
 
 from tests.support.beds import KEEP_SESSION
 from tests.support.memory import tables_in_memory
-from tests.tables.conftest import dynamodb_local
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-__all__ = ["dynamodb_local"]  # a fixture
 
 
 @pytest.fixture

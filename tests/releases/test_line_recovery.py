@@ -1,17 +1,10 @@
 """Release lines go on by themselves: after a process that died, and if two rebuilds claim the same run."""
 
-import pytest
-
 from tests.releases.rebuild_scenes import BASE, REBUILDS, SCOPE, ReleaseWorld, advance_all, released, scene_of
 from tests.simulation.explore import killed, play
 from tests.simulation.world import Process
 
 LATER = BASE._replace(version="1.2.0")
-
-
-@pytest.fixture
-def world() -> ReleaseWorld:
-    return ReleaseWorld()
 
 
 def test_a_claim_of_a_dead_process_is_looked_at_again_when_it_is_stale(world: ReleaseWorld) -> None:

@@ -11,11 +11,6 @@ from tests.simulation.explore import Flow, crash_points, interleavings, killed
 from tests.simulation.world import Process
 
 
-@pytest.fixture
-def world() -> ReleaseWorld:
-    return ReleaseWorld()
-
-
 def edges(scene: Scene) -> dict[str, list[str]]:
     return {name: scene.packages.dependents(SCOPE, name) for name in ("base", "ui", "api")}
 

@@ -1,18 +1,11 @@
 """Rebuilds when processes die, calls fail and consumers meet: no workflow is dispatched twice."""
 
-import pytest
-
 from tests.releases.rebuild_scenes import BASE, REBUILDS, ReleaseWorld, advance_all, released, scene_of
 from tests.simulation.explore import Flow, crash_points, fault_points, interleavings, play
 from tests.simulation.world import Process
 
 LATER_SECONDS = 600
 SENT_AGAIN = "put_events -> ok [took effect, its response was lost, and the SDK sent it again]"
-
-
-@pytest.fixture
-def world() -> ReleaseWorld:
-    return ReleaseWorld()
 
 
 def test_a_crash_at_any_call_dispatches_nothing_twice(world: ReleaseWorld) -> None:

@@ -13,11 +13,6 @@ from tests.simulation.explore import play
 LATER_SECONDS = 600
 
 
-@pytest.fixture
-def world() -> ReleaseWorld:
-    return ReleaseWorld()
-
-
 def test_dependents_are_dispatched_in_the_order_of_the_graph(world: ReleaseWorld) -> None:
     scene = released(world)
     assert scene.statuses() == {"api": "dispatched", "ui": "dispatched", "app": "waiting"}

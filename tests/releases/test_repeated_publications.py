@@ -9,11 +9,6 @@ from tests.simulation.explore import interleavings, play
 from tests.simulation.world import Process
 
 
-@pytest.fixture
-def world() -> ReleaseWorld:
-    return ReleaseWorld()
-
-
 def npm(version: str, *, at: str, **dependencies: str) -> Publication:
     return Publication(
         installation_id=SCOPE,

@@ -1,19 +1,18 @@
 """The launcher's side over loopback: it gives out the config, and takes runners back."""
 
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
-from typing import Self
+from http.server import BaseHTTPRequestHandler
+from threading import Event
+
+from tests.support.loopback import LoopbackServer, Quiet
 
 SIGNATURE = "X-Amz-Signature=presigned-and-secret"
 
 
-class Launcher(ThreadingHTTPServer):
+class Launcher(LoopbackServer):
     """Responds to each GET with the next of its failures, then with the config. A silent one never responds."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.config = b""
         self.failures: list[int] = []
         self.removal_status = 204
@@ -21,28 +20,21 @@ class Launcher(ThreadingHTTPServer):
         self.called = Event()
         self.end_silence = Event()
         self.requests: list[str] = []
-        self._thread = Thread(target=self.serve_forever, args=(0.05,))
 
     @property
     def config_url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/runner-config.json?{SIGNATURE}"
+        return f"{self.url}/runner-config.json?{SIGNATURE}"
 
     @property
     def remove_url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/runners/7?{SIGNATURE}"
+        return f"{self.url}/runners/7?{SIGNATURE}"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.end_silence.set()
-        self.shutdown()
-        self._thread.join()
-        self.server_close()
+        super().__exit__(*error)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Quiet, BaseHTTPRequestHandler):
     server: Launcher
 
     def do_GET(self) -> None:
@@ -55,9 +47,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self._note()
         self._respond(self.server.removal_status)
-
-    def log_message(self, *_: object) -> None:
-        """Tests look at the requests instead."""
 
     def _note(self) -> None:
         self.server.requests.append(f"{self.command} {self.path.partition('?')[0]}")

@@ -6,9 +6,9 @@ from tests.api.conftest import api, pass_requests
 from tests.functions.conftest import scene, world
 from tests.support.reconciler_scene import Scene
 from tests.support.stranger import Stranger
-from tests.tables.conftest import dynamodb, dynamodb_local
+from tests.tables.conftest import dynamodb
 
-__all__ = ["api", "dynamodb", "dynamodb_local", "pass_requests", "scene", "world"]  # fixtures
+__all__ = ["api", "dynamodb", "pass_requests", "scene", "world"]  # fixtures
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from runledger_api.authentication import Tokens
 from runledger_api.jwts import Jwts
 from runledger_api.signing_keys import FRESH_SECONDS, PAUSE_SECONDS, SigningKeys
 
-from tests.api import issuer as issuers
 from tests.api.client import TOKENS, Client, stored
 from tests.api.conftest import ELSEWHERE, api, pass_requests
 from tests.api.issuer import AUDIENCE, Issuer, new_key
@@ -137,7 +136,7 @@ def test_an_invalid_token_is_refused_in_plain_words(api: Client) -> None:
 
 @pytest.fixture
 def issuer() -> Iterator[Issuer]:
-    with issuers.running() as running:
+    with Issuer() as running:
         yield running
 
 

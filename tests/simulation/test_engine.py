@@ -5,7 +5,6 @@ from functools import cache
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 from runledger.model.suspicion import Cleared
@@ -22,7 +21,7 @@ from tests.simulation.engine import Engine
 from tests.simulation.operations import Recorder, Request, random_requests
 from tests.simulation.values import SETS, number
 from tests.support import messages
-from tests.support.beds import create_tables, delete_tables, dump, mocked
+from tests.support.beds import dump, mocked
 from tests.support.ledgers import EVENTS, JOBS, RUNNERS, ledger_on
 from tests.support.synthesis import Templates
 from tests.support.webhooks import INSTALLATION, JOB, LIFE, REPO, delivery, receipt
@@ -32,15 +31,6 @@ if TYPE_CHECKING:
 
 ABOUT_THE_CALL = {"ResponseMetadata", "ConsumedCapacity"}
 WRITES = ("put_item", "update_item", "delete_item")
-
-
-@pytest.fixture
-def dynamodb_local(dynamodb_local_url: str, templates: Templates) -> Iterator["DynamoDBClient"]:
-    client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url)
-    create_tables(client, templates["data"])
-    yield client
-    delete_tables(client)
-    client.close()
 
 
 @cache

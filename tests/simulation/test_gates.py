@@ -16,6 +16,7 @@ from runledger.webhooks.retry_queue import from_message, to_message
 
 from tests.simulation.choices import seeded
 from tests.simulation.explore import Flow, in_order, play
+from tests.simulation.scenarios.gates_and_runs import receiving
 from tests.simulation.world import Process, World
 from tests.support import messages
 from tests.support.ledgers import DEPLOYMENTS, EVENTS
@@ -25,20 +26,9 @@ from tests.support.webhooks import DEPLOYMENT, INSTALLATION, JOB, QUEUED, WAITIN
 Story = Mapping[str, Message]
 
 
-def taking(message: Message, *, guid: str, at: int) -> Flow:
-    event, body = message
-    inputs = dispatcher.read(delivery(body, guid=guid, at=at, event=event))
-
-    def flow(process: Process) -> None:
-        for each in inputs:
-            process.ledger.dispatch(each)
-
-    return flow
-
-
 def orders(story: Story) -> Iterator[tuple[tuple[str, ...], World]]:
     """Every order, with the world after it. Each step is received a minute after the one before it in the story."""
-    flows = {step: taking(story[step], guid=step, at=60 * place) for place, step in enumerate(story)}
+    flows = {step: receiving(story[step], guid=step, at=60 * place) for place, step in enumerate(story)}
     for order in permutations(story):
         world = World()
         play(world, {"A": in_order(*(flows[step] for step in order))})
@@ -114,7 +104,7 @@ def test_the_creation_of_the_job_stands_in_for_that_of_its_deployment() -> None:
 
 def waiting_world(jobs: range) -> World:
     world = World()
-    flows = [taking(job_waits(job, 1000 + job, name=f"test ({job})"), guid=f"job {job}", at=0) for job in jobs]
+    flows = [receiving(job_waits(job, 1000 + job, name=f"test ({job})"), guid=f"job {job}", at=0) for job in jobs]
     play(world, {"A": in_order(*seeded(1).sample(flows, len(flows)))})
     return world
 

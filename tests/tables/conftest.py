@@ -7,9 +7,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from tests.support.beds import KEEP_SESSION, create_tables, delete_tables
+from tests.support.beds import KEEP_SESSION
 from tests.support.memory import tables_in_memory
-from tests.support.synthesis import Templates
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -22,12 +21,3 @@ def dynamodb(request: pytest.FixtureRequest) -> Iterator["DynamoDBClient"]:
             yield boto3.client("dynamodb")
     else:
         yield request.getfixturevalue("dynamodb_local")
-
-
-@pytest.fixture
-def dynamodb_local(dynamodb_local_url: str, templates: Templates) -> Iterator["DynamoDBClient"]:
-    client = boto3.client("dynamodb", endpoint_url=dynamodb_local_url)
-    create_tables(client, templates["data"])
-    yield client
-    delete_tables(client)
-    client.close()

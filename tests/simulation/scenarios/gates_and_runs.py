@@ -35,11 +35,11 @@ def story(*sent: Message) -> Mapping[str, Flow]:
     flows = {}
     for place, (event, body) in enumerate(sent):
         name = f"{place} {event} {body['action']}"
-        flows[name] = _taking((event, body), guid=name, at=SECONDS_APART * place)
+        flows[name] = receiving((event, body), guid=name, at=SECONDS_APART * place)
     return flows
 
 
-def _taking(message: Message, *, guid: str, at: int) -> Flow:
+def receiving(message: Message, *, guid: str, at: int) -> Flow:
     event, body = message
     inputs = dispatcher.read(delivery(body, guid=guid, at=at, event=event))
 
