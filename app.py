@@ -10,9 +10,9 @@ import aws_cdk as cdk
 sys.path.insert(0, str(Path(__file__).parent / "layers" / "domain" / "python"))
 
 from stacks.api import ApiStack
-from stacks.constructs.streams import data_stack
 from stacks.data import DataStack
 from stacks.events import EventsStack
+from stacks.names import Part, stack_name
 from stacks.observability import ObservabilityStack
 from stacks.runner_region import RunnerRegionStack
 from stacks.settings import Settings, reject_unknown
@@ -23,14 +23,14 @@ def build(app: cdk.App, *, main_region: str | None = None) -> cdk.App:
     """`main_region` is where `cdk` deploys to: it is needed only if there are runners in other regions."""
     settings = Settings.read(app.node.try_get_context)
     reject_unknown(app.node.get_all_context())
-    prefix = settings.prefix
+    names = {part: stack_name(settings.stage, part) for part in Part}
     cdk.Tags.of(app).add("application", "runledger")
     cdk.Tags.of(app).add("stage", settings.stage)
-    data = DataStack(app, data_stack(settings), settings=settings)
-    events = EventsStack(app, f"{prefix}-events", settings=settings, tables=data.tables)
-    api = ApiStack(app, f"{prefix}-api", settings=settings, events=events)
+    data = DataStack(app, names[Part.DATA], settings=settings)
+    events = EventsStack(app, names[Part.EVENTS], settings=settings, tables=data.tables)
+    api = ApiStack(app, names[Part.API], settings=settings, events=events)
     ObservabilityStack(
-        app, f"{prefix}-observability", settings=settings, tables=data.tables, stacks=[data, events, api]
+        app, names[Part.OBSERVABILITY], settings=settings, tables=data.tables, stacks=[data, events, api]
     )
     for region in settings.regions_beside(main_region):
         forwarder = RunnerRegionStack(app, settings=settings, region=region, main_region=str(main_region))

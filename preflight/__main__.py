@@ -15,6 +15,7 @@ from preflight import account, buckets, cloudformation, machine, names, tags
 from preflight.cloudformation import Stack
 from preflight.deployed import Deployed
 from preflight.results import Check, Problem, Result, Skipped, State
+from stacks.names import forwarder_stack
 from stacks.settings import Settings, reject_unknown
 from stacks.settings_reader import BadSetting
 
@@ -64,7 +65,7 @@ def _before(session: Any, settings: Settings) -> Iterator[Check]:
     yield Check(name="buckets", run=lambda: buckets.buckets(session, settings))
     yield Check(name="runner_tags", run=lambda: tags.runner_tags(_session, session.region_name, settings))
     for region in settings.regions_beside(session.region_name):
-        forwarder = settings.forwarder_stack(region, session.region_name)
+        forwarder = forwarder_stack(settings.stage, region, session.region_name)
         yield Check(name=region, run=partial(account.runner_region, _session(region), forwarder))
 
 
@@ -81,8 +82,9 @@ def _after(session: Any, settings: Settings) -> Iterator[Check]:
 
 def _alarm_topics(session: Any, settings: Settings, stacks: Iterable[Stack]) -> Iterator[tuple[str, str]]:
     """By region. Regions whose stack doesn't exist yet are omitted."""
+    stage = settings.stage
     forwarders = (
-        (region, cloudformation.find_stack(_session(region), settings.forwarder_stack(region, session.region_name)))
+        (region, cloudformation.find_stack(_session(region), forwarder_stack(stage, region, session.region_name)))
         for region in settings.regions_beside(session.region_name)
     )
     for region, stack in (*((session.region_name, each) for each in stacks), *forwarders):

@@ -8,10 +8,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from preflight.results import Ok, Outcome, Problem
-from stacks.settings import stack_name
+from stacks.names import Part, stack_name
 
 APPLICATION = {"Key": "application", "Value": "runledger"}
-PARTS = ("data", "events", "api", "observability")
 
 
 class Condition(StrEnum):
@@ -61,7 +60,7 @@ def find_stack(session: Any, name: str) -> Stack | None:
 
 def parts(session: Any, stage: str) -> list[Stack]:
     """The existing stacks of a stage, without those in other regions."""
-    return [each for part in PARTS if (each := find_stack(session, stack_name(stage, part)))]
+    return [each for part in Part if (each := find_stack(session, stack_name(stage, part)))]
 
 
 def our_stacks(session: Any) -> Iterator[Stack]:
@@ -89,7 +88,7 @@ def can_be_updated(session: Any, stage: str) -> Outcome:
             return problem
     if not found:
         return Ok(f"the stage {stage} has no stacks yet: this is its first deployment")
-    return Ok(f"{len(found)} of {len(PARTS)} exist and can be updated")
+    return Ok(f"{len(found)} of {len(Part)} exist and can be updated")
 
 
 def obstacle(stack: Stack, region: str) -> Problem | None:

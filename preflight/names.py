@@ -5,7 +5,7 @@ from typing import Any
 
 from preflight import cloudformation
 from preflight.results import Ok, Outcome, Problem
-from stacks.settings import prefix_of, stack_name
+from stacks.names import Part, prefix_of, stack_name
 
 REMOVAL = "docs/runbook.md#remove-a-deployment"
 
@@ -47,11 +47,11 @@ def _in_use(session: Any, stage: str) -> Iterator[tuple[str, str, str]]:
 def leftovers(session: Any, stage: str) -> Outcome:
     """Tables and queues of deleted stacks. A new deployment wouldn't use them: it creates resources with new names."""
     left = []
-    if cloudformation.find_stack(session, stack_name(stage, "data")) is None:
+    if cloudformation.find_stack(session, stack_name(stage, Part.DATA)) is None:
         pages = session.client("dynamodb").get_paginator("list_tables").paginate()
         names = [name for page in pages for name in page["TableNames"]]
-        left += [f"table {name}" for name in names if name.startswith(f"{stack_name(stage, 'data')}-")]
-    for part in ("events", "api"):
+        left += [f"table {name}" for name in names if name.startswith(f"{stack_name(stage, Part.DATA)}-")]
+    for part in (Part.EVENTS, Part.API):
         if cloudformation.find_stack(session, stack_name(stage, part)) is None:
             prefix = f"{stack_name(stage, part)}-"
             urls = session.client("sqs").list_queues(QueueNamePrefix=prefix).get("QueueUrls", [])

@@ -9,7 +9,8 @@ from runledger.model.tag_patterns import has_wildcard, matches
 
 from preflight.cloudformation import Stack, find_stack, our_stacks
 from preflight.results import Ok, Outcome, Problem, Skipped
-from stacks.settings import Settings, stack_name
+from stacks.names import Part, forwarder_stack, stack_name
+from stacks.settings import Settings
 
 
 def runner_tags(session_in: Callable[[str], Any], main_region: str, settings: Settings) -> Outcome:
@@ -50,5 +51,5 @@ def _stops_the_same(stack: Stack, settings: Settings) -> bool:
 
 def _own_stack(settings: Settings, region: str, main_region: str) -> str:
     if region == main_region:
-        return stack_name(settings.stage, "events")
-    return settings.forwarder_stack(region, main_region)
+        return stack_name(settings.stage, Part.EVENTS)
+    return forwarder_stack(settings.stage, region, main_region)

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from runledger.tables import schema
 
 from recovery import tables
-from stacks.settings import stack_name
+from stacks.names import Part, stack_name
 
 # The environment variables of the functions that contain table names.
 VARIABLES = {
@@ -91,7 +91,7 @@ def _rebuild(given: argparse.Namespace) -> int:
 
 
 def _create(given: argparse.Namespace) -> int:
-    wanted = tables.deployed(boto3.client("cloudformation"), stack_name(given.stage, "data"))
+    wanted = tables.deployed(boto3.client("cloudformation"), stack_name(given.stage, Part.DATA))
     created = tables.create_missing(boto3.client("dynamodb"), wanted)
     print("\n".join(f"created {name}" for name in created) or "All tables exist")
     return 0
@@ -105,7 +105,7 @@ def _copy(given: argparse.Namespace) -> int:
 
 def _use_settings_of(stage: str) -> dict[str, str]:
     """Sets the environment of the deployed reconciler, which has every table and the App. Returns the table names."""
-    stack = boto3.client("cloudformation").describe_stacks(StackName=stack_name(stage, "events"))["Stacks"][0]
+    stack = boto3.client("cloudformation").describe_stacks(StackName=stack_name(stage, Part.EVENTS))["Stacks"][0]
     outputs: dict[str, Any] = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
     function = boto3.client("lambda").get_function_configuration(FunctionName=outputs[OUTPUT])
     variables = function["Environment"]["Variables"]

@@ -15,14 +15,17 @@ from runledger.webhooks import hosts
 
 from stacks.constructs import compliance
 from stacks.constructs.api_function import ApiFunction
-from stacks.constructs.function import DEFAULT_BATCH, LedgerFunction, access_log_name, log_group
+from stacks.constructs.function import DEFAULT_BATCH, LedgerFunction, log_group
 from stacks.constructs.layer import domain_layer
-from stacks.constructs.parts import export, queue_with_dead_letters, secret
+from stacks.constructs.queues import queue_with_dead_letters
+from stacks.constructs.references import export
 from stacks.constructs.releases import Releases
+from stacks.constructs.retained import secret
 from stacks.constructs.storage import WebhookArchive, allow_copies, copy_environment
 from stacks.constructs.tree import dead_letter_queues, resource_of
 from stacks.events import EventsStack
 from stacks.monitoring.resource_alarms import watch
+from stacks.names import access_log_name
 from stacks.settings import Settings
 
 API_PATHS = ("/v1/{proxy+}", "/admin/{proxy+}")
@@ -165,7 +168,7 @@ class ApiStack(cdk.Stack):
             ],
         )
         access_logs: logs.LogGroup = log_group(
-            self, "AccessLogs", name=access_log_name(self._settings), settings=self._settings
+            self, "AccessLogs", name=access_log_name(self._settings.stage), settings=self._settings
         )
         resource_of(stage, apigateway.CfnStage).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             destination_arn=access_logs.log_group_arn, format=json.dumps(ACCESS_LOG)

@@ -8,15 +8,16 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks.constructs import compliance
-from stacks.constructs.feed import FeedSources, weakly
-from stacks.constructs.parts import camel_case, export, fixed_table_name
+from stacks.constructs.feed import FeedBucket
+from stacks.constructs.references import export, refer_weakly
 from stacks.constructs.storage import RunnerConfigBucket
 from stacks.constructs.streams import output_streams
+from stacks.constructs.tables import WITH_FIXED_NAMES
 from stacks.monitoring.resource_alarms import watch_tables
+from stacks.names import camel_case, fixed_table_name
 from stacks.settings import Capacity, Settings
 
 TARGET_UTILIZATION_PERCENT = 70
-WITH_FIXED_NAMES = (schema.NOTIFICATIONS, schema.RELEASES)
 RELEASE_SOURCES = (schema.WORKFLOW_RUNS, schema.DEPLOYMENTS)
 
 
@@ -31,7 +32,7 @@ class DataStack(cdk.Stack):
         wanted = [table for table in (*schema.TABLES, *schema.OPTIONAL) if is_wanted.get(table, True)]
         self.tables: Mapping[str, dynamodb.Table] = {table.name: self._table(table, settings) for table in wanted}
         if settings.feeds:
-            FeedSources(self, settings=settings)
+            FeedBucket(self, settings=settings)
         output_streams(self, self.tables, _read_streams(settings))
         if settings.runner_config_bucket:
             RunnerConfigBucket(self, settings=settings)
@@ -47,8 +48,7 @@ class DataStack(cdk.Stack):
         deployed = dynamodb.Table(
             self,
             name,
-            # Other stacks refer to it often, and CloudFormation resolves each weak reference with a separate call.
-            table_name=fixed_table_name(table, settings) if table in WITH_FIXED_NAMES else None,
+            table_name=fixed_table_name(settings.stage, table.name) if table.name in WITH_FIXED_NAMES else None,
             partition_key=_text(schema.PARTITION),
             sort_key=_text(schema.SORT),
             time_to_live_attribute=schema.EXPIRY,
@@ -67,7 +67,7 @@ class DataStack(cdk.Stack):
             write_capacity=writes,
         )
         if is_optional:
-            weakly(deployed)
+            refer_weakly(deployed)
         else:
             export(deployed, deployed.table_name, deployed.table_arn)
         for index in table.indexes:

@@ -20,10 +20,11 @@ from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import GitHubRequestsFunction
 from stacks.constructs.layer import domain_layer, github_layer
 from stacks.constructs.notifications import Notifications
-from stacks.constructs.parts import FUNCTION_TIMEOUT, dead_letters, orphan_policy, queue_with_dead_letters, secret
-from stacks.constructs.reconciler import ReconcilerFunction
-from stacks.constructs.recorder import TRACKS_RUNNERS, Recorder
+from stacks.constructs.queues import FUNCTION_TIMEOUT, dead_letters, queue_with_dead_letters
+from stacks.constructs.reconciler import ReconcilerFunction, output_orphan_policy
+from stacks.constructs.recorder import TRACKING_ACTIONS, Recorder
 from stacks.constructs.releases import Releases
+from stacks.constructs.retained import secret
 from stacks.constructs.storage import allow_configs, config_environment
 from stacks.monitoring.resource_alarms import watch
 from stacks.settings import Settings
@@ -34,7 +35,7 @@ FROM_LAUNCHERS = (
     EventType.RUNNER_ATTACHED,
     EventType.RUNNER_TERMINATED,
 )
-DESCRIBES_RUNNERS = (
+DESCRIBE_ACTIONS = (
     "ec2:DescribeInstances",
     "ec2:DescribeSpotPriceHistory",
     "ecs:DescribeTasks",
@@ -120,7 +121,7 @@ class EventsStack(cdk.Stack):
         ).function
         cdk.CfnOutput(self, "EventBusName", value=self._bus.event_bus_name)
         cdk.CfnOutput(self, "GitHubAppSecretArn", value=self.github_app)
-        orphan_policy(self, settings)
+        output_orphan_policy(self, settings)
         watch(self, settings=settings)
 
     def _make_bus(self) -> events.EventBus:
@@ -152,13 +153,13 @@ class EventsStack(cdk.Stack):
             "scheduling_events",
             layers=[self._domain],
             timeout=timeout,
-            more=TRACKS_RUNNERS,
+            more=TRACKING_ACTIONS,
             environment={
                 **runner_machines(self._settings),
                 "EVENT_PUBLISHERS": publishers.to_json(self._settings.event_publishers),
             },
         )
-        _allow_everywhere(function, *DESCRIBES_RUNNERS)
+        _allow_everywhere(function, *DESCRIBE_ACTIONS)
         function.consume(queue, batch_size=1)
 
     def _instance_events(self) -> None:
@@ -178,7 +179,7 @@ class EventsStack(cdk.Stack):
                 name,
                 layers=[self._domain],
                 timeout=FUNCTION_TIMEOUT,
-                more=TRACKS_RUNNERS,
+                more=TRACKING_ACTIONS,
                 environment=machine_scope(self._settings),
             )
             function.consume(queue)
@@ -189,10 +190,10 @@ class EventsStack(cdk.Stack):
             "runner_lookup",
             layers=[self._domain],
             timeout=lookup_timeout(self._settings),
-            more=TRACKS_RUNNERS,
+            more=TRACKING_ACTIONS,
             environment={**runner_machines(self._settings), **config_environment(self._settings)},
         )
-        _allow_everywhere(function, *DESCRIBES_RUNNERS)
+        _allow_everywhere(function, *DESCRIBE_ACTIONS)
         allow_configs(function, self._settings)
         function.consume(self.recorder.runner_lookups, batch_size=1)
 

@@ -10,17 +10,19 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stacks.constructs.parts import dead_letters, orphan_policy
+from stacks.constructs.queues import dead_letters
+from stacks.constructs.reconciler import output_orphan_policy
 from stacks.events import states, tasks, warnings
 from stacks.monitoring.alarms import Alarms
 from stacks.monitoring.topic import alarm_topic
+from stacks.names import forwarder_stack
 from stacks.settings import Settings
 
 
 class RunnerRegionStack(cdk.Stack):
     def __init__(self, scope: Construct, *, settings: Settings, region: str, main_region: str) -> None:
         # Also the prefix of other names, because deployments of one stage in two regions may share this region.
-        name = settings.forwarder_stack(region, main_region)
+        name = forwarder_stack(settings.stage, region, main_region)
         super().__init__(scope, name, env=cdk.Environment(region=region))
         bus = self.format_arn(
             service="events",
@@ -56,4 +58,4 @@ class RunnerRegionStack(cdk.Stack):
             undelivered.metric_approximate_number_of_messages_visible(),
             f"EventBridge could not forward EC2 or ECS events of runners from {region} to {main_region}.",
         )
-        orphan_policy(self, settings)
+        output_orphan_policy(self, settings)

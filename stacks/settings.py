@@ -18,6 +18,7 @@ from runledger.notifications.channels.configs import SLACK_HOSTS
 from runledger.runners.publishers import Publisher
 from runledger.tables import schema
 
+from stacks.names import prefix_of
 from stacks.settings_reader import BadSetting, SettingsReader
 
 # The retention periods that CloudWatch Logs accepts.
@@ -30,15 +31,6 @@ REPLACED = {
     "ecs_cluster": "ecs_clusters, which takes names separated by commas",
     "rerun_own_failures": "rerun, which takes never, interrupted or any_failure",
 }
-
-
-def prefix_of(stage: str) -> str:
-    """The beginning of the names of stacks and of resources with fixed names."""
-    return f"runledger-{stage}"
-
-
-def stack_name(stage: str, part: str) -> str:
-    return f"{prefix_of(stage)}-{part}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,17 +116,13 @@ class Settings:
             raise BadSetting("runner_regions is set, but the region to deploy to isn't set: set AWS_REGION")
         return tuple(each for each in self.runner_regions if each != main_region)
 
-    def forwarder_stack(self, region: str, main_region: str) -> str:
-        """Contains both regions, because deployments of one stage in two regions may share a region with runners."""
-        return f"{self.prefix}-{region}-to-{main_region}"
-
     @classmethod
     def read(cls, context: Callable[[str], Any]) -> "Settings":
         """`context` returns None for a name that isn't set. Values from the command line are strings."""
         read = SettingsReader(context)
         for name, replacement in REPLACED.items():
             if context(name) is not None:
-                raise BadSetting(f"{name} has become {replacement}")
+                raise BadSetting(f"{name} was replaced by {replacement}")
         capacity = Capacity(
             read_min=read.whole("read_capacity_min", 5, at_least=1, at_most=40_000),
             read_max=read.whole("read_capacity_max", 1000, at_least=1, at_most=40_000),

@@ -16,15 +16,15 @@ from stacks.constructs.function import LedgerFunction
 from stacks.constructs.github_requests import SECONDS_FOR_THE_API_TO_WAIT
 from stacks.constructs.layer import api_layer
 from stacks.constructs.notifications import Notifications
-from stacks.constructs.recorder import TABLES, table_environment
 from stacks.constructs.releases import Releases
+from stacks.constructs.tables import TABLES, table_environment
 from stacks.settings import Settings
 
 # API Gateway closes the connection after 30 seconds.
 TIMEOUT = cdk.Duration.seconds(29)
 # Lambda assigns CPU in proportion to memory. This is one full CPU, which statistics over 100,000 jobs need.
 MEMORY_MB = 1769
-READS = {
+READ_ACTIONS = {
     "JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"),
     "JOB_EVENTS": ("dynamodb:Query",),
     "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
@@ -63,7 +63,7 @@ class ApiFunction(LedgerFunction):
             memory_mb=MEMORY_MB,
             snap_start=settings.snap_start,
             environment={
-                **table_environment(settings, tables, set(READS)),
+                **table_environment(settings, tables, set(READ_ACTIONS)),
                 **stuck_thresholds(settings),
                 "ORPHAN_GRACE_MINUTES": str(settings.orphan_grace_minutes),
                 "ORPHANS": settings.orphans,
@@ -85,7 +85,7 @@ class ApiFunction(LedgerFunction):
             notifications.allow_api(self)
         if releases:
             releases.allow_api(self)
-        for table, actions in READS.items():
+        for table, actions in READ_ACTIONS.items():
             self.allow(tables[TABLES[table]].table_arn, *actions)
         for table, index in INDEXES:
             self.allow(f"{tables[TABLES[table]].table_arn}/index/{index.name}", "dynamodb:Query")

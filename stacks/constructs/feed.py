@@ -14,14 +14,20 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+from runledger.model.inputs import EventType
+from runledger.model.reports import RunStatus
 from runledger.tables import schema
+from runledger.tables.release_keys import ENVIRONMENT_MARK, HEAD_MARK, LINE_MARK
 
 from stacks.constructs import compliance
+from stacks.constructs.conditions import IN_THIS_ACCOUNT, only_keys
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import fixed_table_name, only_keys, queue_with_dead_letters, removal_policy
-from stacks.constructs.recorder import TABLES, table_environment
-from stacks.constructs.storage import IN_THIS_ACCOUNT
-from stacks.constructs.streams import CHANGED, StreamReader, data_stack, discarded_records, output_of_data
+from stacks.constructs.queues import queue_with_dead_letters
+from stacks.constructs.references import output_of_data
+from stacks.constructs.retained import removal_policy
+from stacks.constructs.streams import CHANGED, StreamReader, discarded_records
+from stacks.constructs.tables import TABLES, table_environment, table_names
+from stacks.names import Part, stack_name
 from stacks.settings import Settings
 
 # A failed message is hidden for six timeouts, and so are the later messages of its installation.
@@ -39,39 +45,32 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
     "JOBS": CHANGED | {"dynamodb": {"NewImage": {"job_id": {"N": [{"exists": True}]}}}},
     "JOB_EVENTS": {
         "eventName": ["INSERT"],
-        "dynamodb": {"NewImage": {"event_type": {"S": ["job_reconciled"]}}},
+        "dynamodb": {"NewImage": {"event_type": {"S": [EventType.JOB_RECONCILED]}}},
     },
-    "RUNS": CHANGED | {"dynamodb": {"NewImage": {"status": {"S": ["completed"]}}}},
+    "RUNS": CHANGED | {"dynamodb": {"NewImage": {"status": {"S": [RunStatus.COMPLETED]}}}},
     "DEPLOYMENTS": CHANGED | {"dynamodb": {"NewImage": {"deployment_id": {"N": [{"exists": True}]}}}},
     "RUNNERS": CHANGED | {"dynamodb": {"NewImage": {"runner_id": {"S": [{"exists": True}]}}}},
 }
 # Heads with a colour, environments, and release lines.
 RELEASE_FILTERS = (
-    CHANGED | {"dynamodb": {"NewImage": {"coloured_run_id": {"N": [{"exists": True}]}}}},
-    CHANGED | {"dynamodb": {"NewImage": {"is_rollback": {"BOOL": [{"exists": True}]}}}},
-    CHANGED | {"dynamodb": {"NewImage": {"total_dependents": {"N": [{"exists": True}]}}}},
+    CHANGED | {"dynamodb": {"NewImage": {HEAD_MARK: {"N": [{"exists": True}]}}}},
+    CHANGED | {"dynamodb": {"NewImage": {ENVIRONMENT_MARK: {"BOOL": [{"exists": True}]}}}},
+    CHANGED | {"dynamodb": {"NewImage": {LINE_MARK: {"N": [{"exists": True}]}}}},
 )
-WRITES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem")
-READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
+WRITER_ACTIONS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem")
+API_ACTIONS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
 
 
-class FeedSources(Construct):
-    """In the data stack: a bucket for data that is too large for the table. Its name is a stack output, so that the
-    feed can be removed.
+class FeedBucket(Construct):
+    """In the data stack: for data that is too large for the table. Its objects expire with the events. Its name is a
+    stack output, so that the feed can be removed.
     """
 
     def __init__(self, scope: Construct, *, settings: Settings) -> None:
-        super().__init__(scope, "FeedSources")
-        cdk.CfnOutput(cdk.Stack.of(self), BUCKET, value=FeedBucket(self, settings=settings).bucket_name)
-
-
-class FeedBucket(s3.Bucket):
-    """Its objects expire with the events."""
-
-    def __init__(self, scope: Construct, *, settings: Settings) -> None:
+        super().__init__(scope, "FeedSources")  # the bucket's logical id begins with it
         expiry = cdk.Duration.days(settings.retention_days[schema.FEED.name] + 1)
-        super().__init__(
-            scope,
+        bucket = s3.Bucket(
+            self,
             "Bucket",
             encryption=s3.BucketEncryption.S3_MANAGED,
             enforce_ssl=True,
@@ -80,7 +79,9 @@ class FeedBucket(s3.Bucket):
             lifecycle_rules=[s3.LifecycleRule(expiration=expiry, abort_incomplete_multipart_upload_after=expiry)],
             removal_policy=removal_policy(settings),
         )
-        compliance.accept(self, "AwsSolutions-S1", "Only the feed's functions use it; CloudTrail can log their reads.")
+        reason = "Only the feed's functions use it; CloudTrail can log their reads."
+        compliance.accept(bucket, "AwsSolutions-S1", reason)
+        cdk.CfnOutput(cdk.Stack.of(self), BUCKET, value=bucket.bucket_name)
 
 
 class Feed(Construct):
@@ -131,7 +132,7 @@ class Feed(Construct):
         event.
         """
         self.allow_sending(function)
-        function.allow(self._table.table_arn, *READS)
+        function.allow(self._table.table_arn, *API_ACTIONS)
         for index in schema.FEED.indexes:
             function.allow(f"{self._table.table_arn}/index/{index.name}", "dynamodb:Query")
         function.function.add_to_role_policy(
@@ -146,7 +147,7 @@ class Feed(Construct):
 
     def _stream_function(self) -> None:
         discarded = discarded_records(self, "FeedStreamDeadLetters", settings=self._settings)
-        releases = {"RELEASES_TABLE": fixed_table_name(schema.RELEASES, self._settings)}
+        read = [*FILTERS, *(["RELEASES"] if self._settings.releases else [])]
         function = LedgerFunction(
             self,
             "feed_stream",
@@ -154,8 +155,7 @@ class Feed(Construct):
             layers=[self._layer],
             timeout=STREAM_TIMEOUT,
             environment={
-                **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
-                **(releases if self._settings.releases else {}),
+                **table_names(self._settings, self._tables, read),
                 "FEED_STREAM_DEAD_LETTERS": discarded.queue_url,
                 **self.environment(),
             },
@@ -180,14 +180,15 @@ class Feed(Construct):
                 "FEED_BUCKET": self._bucket,
             },
         )
-        function.allow(self._table.table_arn, *WRITES)
+        function.allow(self._table.table_arn, *WRITER_ACTIONS)
         self._allow_objects(function, "s3:PutObject")
         function.consume(self.queue, batch_size=MESSAGES_IN_A_BATCH)
 
     def _allow_objects(self, function: LedgerFunction, action: str) -> None:
         objects = f"arn:{cdk.Aws.PARTITION}:s3:::{self._bucket}/feed/*"
         function.allow(objects, action, conditions=IN_THIS_ACCOUNT)
-        bucket = f'{{"Fn::GetStackOutput":{{"StackName":"{data_stack(self._settings)}","OutputName":"{BUCKET}"}}}}'
+        data = stack_name(self._settings.stage, Part.DATA)
+        bucket = f'{{"Fn::GetStackOutput":{{"StackName":"{data}","OutputName":"{BUCKET}"}}}}'
         compliance.accept(
             function.role,
             f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::{bucket}/feed/*]",
@@ -198,7 +199,3 @@ class Feed(Construct):
 def _only(*kinds: str) -> dict[str, object]:
     """Items of these kinds, for every installation."""
     return only_keys(*(f"*#{kind}" for kind in kinds))
-
-
-def weakly(producer: Construct) -> None:
-    cdk.CrossStackReferences.of(producer).produce(cdk.ReferenceStrength.WEAK)

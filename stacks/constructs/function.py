@@ -14,8 +14,9 @@ from constructs import Construct
 from stacks.constructs import compliance
 from stacks.constructs.environment import check_size
 from stacks.constructs.layer import RUNTIME, architecture
-from stacks.constructs.parts import camel_case
+from stacks.constructs.references import refer_weakly
 from stacks.constructs.tree import resource_of
+from stacks.names import camel_case, log_group_name
 from stacks.settings import Settings
 
 DEFAULT_BATCH = 10
@@ -51,7 +52,7 @@ class LedgerFunction(Construct):
             **environment,
         }
         check_size(cdk.Stack.of(self), name, variables)
-        written = log_group(self, "Logs", name=log_group_name(settings, name), settings=settings)
+        written = log_group(self, "Logs", name=log_group_name(settings.stage, name), settings=settings)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         written.grant_write(role)
         self.role = role
@@ -73,7 +74,7 @@ class LedgerFunction(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW if sends_to_itself else None,
         )
         # With an export, the function couldn't be removed while a graph in another stack shows it.
-        cdk.CrossStackReferences.of(self.function).produce(cdk.ReferenceStrength.WEAK)
+        refer_weakly(self.function)
         # The target of events and requests. SnapStart works only for published versions, not for $LATEST.
         self.live: lambda_.IFunction = (
             lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
@@ -107,16 +108,6 @@ class LedgerFunction(Construct):
         self.function.add_to_role_policy(
             iam.PolicyStatement(actions=list(actions), resources=[resource_arn], conditions=conditions)
         )
-
-
-def log_group_name(settings: Settings, function: str) -> str:
-    """A fixed name, so that saved queries in another stack need no reference to it."""
-    return f"/runledger/{settings.stage}/{function}"
-
-
-def access_log_name(settings: Settings) -> str:
-    """API Gateway adds each log group to a policy of at most 5,120 characters, except log groups with this prefix."""
-    return f"/aws/vendedlogs/runledger/{settings.stage}/api"
 
 
 def log_group(scope: Construct, construct_id: str, *, name: str, settings: Settings) -> logs.LogGroup:

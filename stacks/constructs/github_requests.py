@@ -12,7 +12,7 @@ from runledger.tables import schema
 
 from stacks.constructs import environment
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.recorder import TABLES, table_environment
+from stacks.constructs.tables import TABLES, table_environment
 from stacks.settings import Settings
 
 # The API waits for this function. The API has 29 seconds, of which it may have spent 12 waiting for another reader's
@@ -20,7 +20,7 @@ from stacks.settings import Settings
 TIMEOUT = cdk.Duration.seconds(12)
 SECONDS_FOR_THE_API_TO_WAIT = math.ceil(TIMEOUT.to_seconds()) + 1
 GITHUB_PATIENCE_SECONDS = 5
-REFRESHES = {
+CACHE_ACTIONS = {
     "RUNS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
     "DEPLOYMENTS": ("dynamodb:GetItem", "dynamodb:UpdateItem"),
 }
@@ -43,12 +43,12 @@ class GitHubRequestsFunction(LedgerFunction):
             layers=layers,
             timeout=TIMEOUT,
             environment={
-                **table_environment(settings, tables, {"JOBS", *REFRESHES}),
+                **table_environment(settings, tables, {"JOBS", *CACHE_ACTIONS}),
                 **environment.github_app(settings, github_app),
                 "GITHUB_PATIENCE_SECONDS": str(GITHUB_PATIENCE_SECONDS),
             },
         )
-        for table, actions in REFRESHES.items():
+        for table, actions in CACHE_ACTIONS.items():
             self.allow(tables[TABLES[table]].table_arn, *actions)
         self.allow(github_app, "secretsmanager:GetSecretValue")
         self._allow_registry(tables[TABLES["JOBS"]].table_arn)

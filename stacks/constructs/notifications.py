@@ -16,11 +16,12 @@ from constructs import Construct
 from runledger.tables import schema
 
 from stacks.constructs import compliance
+from stacks.constructs.conditions import only_keys
 from stacks.constructs.environment import stuck_thresholds
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import dead_letters, fixed_table_arn, fixed_table_name, only_keys, queue_with_dead_letters
-from stacks.constructs.recorder import TABLES, table_environment
+from stacks.constructs.queues import dead_letters, queue_with_dead_letters
 from stacks.constructs.streams import StreamReader
+from stacks.constructs.tables import TABLES, fixed_table_arn, table_environment
 from stacks.settings import Settings
 
 ROUTER_TIMEOUT = cdk.Duration.minutes(1)
@@ -30,12 +31,12 @@ SCHEDULES_TIMEOUT = cdk.Duration.minutes(4)
 TICK = cdk.Duration.minutes(5)
 RECORDS_IN_A_BATCH = 25
 NEW_EVENTS = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"event_type": {"S": [{"exists": True}]}}}}
-ROUTES = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
-SENDS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
-SWEEPS = (*ROUTES, "dynamodb:BatchGetItem")
-API_READS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
+ROUTER_ACTIONS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+SENDER_ACTIONS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
+SCHEDULES_ACTIONS = (*ROUTER_ACTIONS, "dynamodb:BatchGetItem")
+API_ACTIONS = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:BatchGetItem")
 # A digest reads the same tables and indexes as the API's statistics.
-DIGEST_READS = {"JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"), "DEPLOYMENTS": ("dynamodb:GetItem",)}
+DIGEST_ACTIONS = {"JOBS": ("dynamodb:Query", "dynamodb:BatchGetItem"), "DEPLOYMENTS": ("dynamodb:GetItem",)}
 DIGEST_INDEXES = (schema.BY_STATUS, schema.BY_COMPLETION)
 
 
@@ -50,8 +51,7 @@ class Notifications(Construct):
     ) -> None:
         super().__init__(scope, "Notifications")
         self._settings, self._tables, self._layer = settings, tables, layer
-        self._table_name = fixed_table_name(schema.NOTIFICATIONS, settings)
-        self._table_arn = fixed_table_arn(self, schema.NOTIFICATIONS, settings)
+        self._table_arn = fixed_table_arn(self, schema.NOTIFICATIONS.name, settings)
         self.queues = [self._queue(name) for name in ("Notifications", "NotificationsSlow")]
         self._router()
         self._sender()
@@ -64,7 +64,7 @@ class Notifications(Construct):
         fast, _ = self.queues
         settings = self._settings
         return {
-            **self._table(),
+            **table_environment(self._settings, self._tables, {"NOTIFICATIONS"}),
             "NOTIFICATIONS_QUEUE": fast.queue_url,
             **self._channels(
                 topics=dict.fromkeys(settings.notification_sns_topics, ""),
@@ -76,7 +76,7 @@ class Notifications(Construct):
 
     def allow_api(self, function: LedgerFunction) -> None:
         """Subscriptions and messages. The API can write secrets, but not read them."""
-        function.allow(self._table_arn, *API_READS)
+        function.allow(self._table_arn, *API_ACTIONS)
         for index in (schema.MESSAGES_BY_STATUS, schema.MESSAGES_BY_TYPE, schema.MESSAGES_BY_CREATION):
             function.allow(f"{self._table_arn}/index/{index.name}", "dynamodb:Query")
         subscriptions, health = f"*#{schema.SUBSCRIPTIONS}", f"*#{schema.HEALTH}"
@@ -118,7 +118,7 @@ class Notifications(Construct):
             timeout=ROUTER_TIMEOUT,
             environment={"NOTIFICATION_ROUTER_DEAD_LETTERS": discarded.queue_url, **self._limit()},
         )
-        function.allow(self._table_arn, *ROUTES)
+        function.allow(self._table_arn, *ROUTER_ACTIONS)
         function.allow(self.queues[0].queue_arn, "sqs:SendMessage")
         reader = StreamReader(function, settings=self._settings, discarded=discarded)
         reader.read(schema.FEED.name, NEW_EVENTS, batch_size=RECORDS_IN_A_BATCH)
@@ -136,7 +136,7 @@ class Notifications(Construct):
             # Each retry, and each pause of its receiver, queues the same message again. This ends after a day.
             sends_to_itself=True,
         )
-        function.allow(self._table_arn, *SENDS)
+        function.allow(self._table_arn, *SENDER_ACTIONS)
         function.allow(self._tables[schema.FEED.name].table_arn, "dynamodb:UpdateItem")
         for queue in self.queues:
             function.allow(queue.queue_arn, "sqs:SendMessage")
@@ -149,15 +149,15 @@ class Notifications(Construct):
 
     def _schedules(self) -> None:
         read = {
-            **table_environment(self._settings, self._tables, {*DIGEST_READS}),
+            **table_environment(self._settings, self._tables, {*DIGEST_ACTIONS}),
             **stuck_thresholds(self._settings),
         }
         function = self._function("notification_schedules", timeout=SCHEDULES_TIMEOUT, environment=read)
-        function.allow(self._table_arn, *SWEEPS)
+        function.allow(self._table_arn, *SCHEDULES_ACTIONS)
         function.allow(f"{self._table_arn}/index/{schema.MESSAGES_DUE.name}", "dynamodb:Query")
         for queue in self.queues:
             function.allow(queue.queue_arn, "sqs:SendMessage")
-        for table, actions in DIGEST_READS.items():
+        for table, actions in DIGEST_ACTIONS.items():
             function.allow(self._tables[TABLES[table]].table_arn, *actions)
         for index in DIGEST_INDEXES:
             function.allow(f"{self._tables[TABLES['JOBS']].table_arn}/index/{index.name}", "dynamodb:Query")
@@ -202,15 +202,9 @@ class Notifications(Construct):
     def _environment(self) -> dict[str, str]:
         fast, slow = self.queues
         return {
-            **self._table(),
+            **table_environment(self._settings, self._tables, {"NOTIFICATIONS"}),
             "NOTIFICATIONS_QUEUE": fast.queue_url,
             "NOTIFICATIONS_SLOW_QUEUE": slow.queue_url,
-        }
-
-    def _table(self) -> dict[str, str]:
-        return {
-            "NOTIFICATIONS_TABLE": self._table_name,
-            "NOTIFICATIONS_RETENTION_DAYS": str(self._settings.retention_days[schema.NOTIFICATIONS.name]),
         }
 
     def _channels(self, *, topics: Mapping[str, str], buses: Mapping[str, str]) -> dict[str, str]:

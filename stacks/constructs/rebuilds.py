@@ -8,9 +8,10 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 from runledger.tables.release_keys import ItemKind
 
+from stacks.constructs.conditions import only_keys
 from stacks.constructs.environment import github_app
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import only_keys, queue_with_dead_letters
+from stacks.constructs.queues import queue_with_dead_letters
 from stacks.settings import Settings
 
 PUBLICATIONS_TIMEOUT = cdk.Duration.minutes(1)

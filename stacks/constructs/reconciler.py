@@ -1,5 +1,6 @@
 """The reconciler: a function, its two schedules, and the permission to stop machines with runner tags."""
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -18,20 +19,21 @@ from stacks.constructs import compliance, environment
 from stacks.constructs.environment import runner_machines, stuck_thresholds, tag_list
 from stacks.constructs.feed import Feed
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import dead_letters
-from stacks.constructs.recorder import TABLES, Recorder
+from stacks.constructs.queues import dead_letters
+from stacks.constructs.recorder import Recorder
+from stacks.constructs.tables import TABLES
 from stacks.settings import Settings
 
-READS = ("dynamodb:Query", "dynamodb:BatchGetItem")
-RECONCILES = {
-    "JOBS": READS,
+READ_ACTIONS = ("dynamodb:Query", "dynamodb:BatchGetItem")
+RECONCILER_ACTIONS = {
+    "JOBS": READ_ACTIONS,
     "JOB_EVENTS": ("dynamodb:Query",),  # for leftover events of an interrupted cleanup
     "RUNS": ("dynamodb:GetItem", "dynamodb:BatchGetItem"),
-    "RUNNERS": (*READS, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+    "RUNNERS": (*READ_ACTIONS, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 }
 INDEXES = {"JOBS": schema.BY_STATUS, "RUNS": schema.BY_STATE, "RUNNERS": schema.RUNNERS_BY_STATUS}
-DESCRIBES = ("ec2:DescribeInstances", "ecs:DescribeTasks", "ecs:ListTasks")
-STOPS = ("ec2:TerminateInstances", "ecs:StopTask")
+DESCRIBE_ACTIONS = ("ec2:DescribeInstances", "ecs:DescribeTasks", "ecs:ListTasks")
+STOP_ACTIONS = ("ec2:TerminateInstances", "ecs:StopTask")
 
 
 class ReconcilerFunction(Construct):
@@ -52,7 +54,7 @@ class ReconcilerFunction(Construct):
             "reconciler",
             layers=layers,
             timeout=cdk.Duration.seconds(LONGEST_PASS_SECONDS),
-            more=RECONCILES,
+            more=RECONCILER_ACTIONS,
             environment={
                 **stuck_thresholds(settings),
                 **environment.github_app(settings, github_app),
@@ -96,8 +98,21 @@ class ReconcilerFunction(Construct):
             events.Rule(self, f"{kind.capitalize()}Pass", schedule=every, targets=[target])
 
 
+def output_orphan_policy(stack: cdk.Stack, settings: Settings) -> None:
+    """Published in each region of the deployment: `make preflight` compares it with the policies of other deployments.
+
+    Two deployments must not both stop the same machines.
+    """
+    policy = {
+        "orphans": settings.orphans,
+        "runner_tags": dict(settings.runner_tags),
+        "runner_regions": list(settings.runner_regions),
+    }
+    cdk.CfnOutput(stack, "OrphanPolicy", value=json.dumps(policy, sort_keys=True))
+
+
 def _allow_describing(reconciler: LedgerFunction) -> None:
-    reconciler.allow("*", *DESCRIBES)
+    reconciler.allow("*", *DESCRIBE_ACTIONS)
     compliance.accept(
         reconciler.role,
         "AwsSolutions-IAM5[Resource::*]",
@@ -120,7 +135,7 @@ def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
     ]
     reconciler.function.add_to_role_policy(
         iam.PolicyStatement(
-            actions=list(STOPS),
+            actions=list(STOP_ACTIONS),
             resources=machines,
             conditions={
                 "StringLike": {f"aws:ResourceTag/{name}": value for name, value in settings.runner_tags.items()},

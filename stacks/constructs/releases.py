@@ -15,10 +15,9 @@ from runledger.tables import schema
 from runledger.tables.release_keys import ItemKind
 
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import fixed_table_arn, fixed_table_name
 from stacks.constructs.rebuilds import Rebuilds, items_of
-from stacks.constructs.recorder import TABLES
 from stacks.constructs.streams import CHANGED, StreamReader, discarded_records
+from stacks.constructs.tables import TABLES, fixed_table_arn, table_environment, table_names
 from stacks.settings import Settings
 
 STREAM_TIMEOUT = cdk.Duration.minutes(1)
@@ -42,7 +41,7 @@ UPDATED = (
     *(ItemKind.PACKAGES, ItemKind.REPOSITORY, ItemKind.DEPENDENTS, ItemKind.BUILDS, ItemKind.PACKAGE_HEADS),
     schema.POSTS,
 )
-API_READS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
+API_ACTIONS = ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem")
 
 
 class Releases(Construct):
@@ -60,8 +59,7 @@ class Releases(Construct):
         super().__init__(scope, "Releases")
         self._settings, self._tables = settings, tables
         self._domain = layers[0]
-        self._table_name = fixed_table_name(schema.RELEASES, settings)
-        self._table_arn = fixed_table_arn(self, schema.RELEASES, settings)
+        self._table_arn = fixed_table_arn(self, schema.RELEASES.name, settings)
         self._rebuilds = Rebuilds(
             self,
             settings=settings,
@@ -86,7 +84,7 @@ class Releases(Construct):
         """The API reads everything, stores the builds and packages that publishers report, and queues publications. It
         can't write heads or lines.
         """
-        function.allow(self._table_arn, *API_READS)
+        function.allow(self._table_arn, *API_ACTIONS)
         function.allow(self._table_arn, "dynamodb:PutItem", conditions=items_of(*REPORTED))
         function.allow(self._table_arn, "dynamodb:UpdateItem", conditions=items_of(*REPORTED, *UPDATED))
         function.allow(
@@ -105,7 +103,7 @@ class Releases(Construct):
             environment={
                 **self._environment(),
                 **self._rebuilds.lines_environment(),
-                **{f"{name}_TABLE": self._tables[TABLES[name]].table_name for name in FILTERS},
+                **table_names(self._settings, self._tables, FILTERS),
                 "RELEASE_STREAM_DEAD_LETTERS": discarded.queue_url,
             },
         )
@@ -118,7 +116,4 @@ class Releases(Construct):
             reader.read(TABLES[name], pattern, batch_size=RECORDS_IN_A_BATCH, gather=GATHER)
 
     def _environment(self) -> dict[str, str]:
-        return {
-            "RELEASES_TABLE": self._table_name,
-            "RELEASES_RETENTION_DAYS": str(self._settings.retention_days[schema.RELEASES.name]),
-        }
+        return table_environment(self._settings, self._tables, {"RELEASES"})

@@ -12,15 +12,14 @@ from runledger.migration.key_pattern import RUNNER_CONFIGS
 from runledger.migration.runner_configs import config_key
 
 from stacks.constructs import compliance
+from stacks.constructs.conditions import IN_THIS_ACCOUNT
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import removal_policy
+from stacks.constructs.retained import removal_policy
 from stacks.settings import CREATE, Settings
 
 CONFIGS_EXPIRE_AFTER = cdk.Duration.days(1)
 ARCHIVE_TIMEOUT = cdk.Duration.minutes(1)
 RULE_TIMEOUT = cdk.Duration.minutes(5)  # without it, CloudFormation waits for an hour
-# A bucket's ARN contains only its name: if the bucket was deleted, another account may have created it again.
-IN_THIS_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": cdk.Aws.ACCOUNT_ID}}
 SIGNATURE_VERSION_4 = "AWS4-HMAC-SHA256"
 URLS_EXPIRE_AFTER = cdk.Duration.minutes(15)
 

@@ -15,25 +15,19 @@ from aws_cdk import aws_sqs as sqs
 
 from stacks.constructs import compliance
 from stacks.constructs.function import LedgerFunction
-from stacks.constructs.parts import camel_case, dead_letters
-from stacks.settings import Settings, stack_name
+from stacks.constructs.queues import dead_letters
+from stacks.constructs.references import output_of_data
+from stacks.names import camel_case
+from stacks.settings import Settings
 
-READS_STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
+READ_ACTIONS = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
 CHANGED = {"eventName": ["INSERT", "MODIFY"]}
 # A batch is retried only if a service is unavailable. DynamoDB keeps records for a day, which is the limit.
 UNTIL_EXPIRED = -1
 
 
-def data_stack(settings: Settings) -> str:
-    return stack_name(settings.stage, "data")
-
-
 def stream_output(table: str) -> str:
     return f"{camel_case(table)}StreamArn"
-
-
-def output_of_data(settings: Settings, name: str) -> str:
-    return cdk.Fn.get_stack_output(data_stack(settings), name)
 
 
 def output_streams(stack: cdk.Stack, tables: Mapping[str, dynamodb.Table], names: Iterable[str]) -> None:
@@ -64,7 +58,7 @@ class StreamReader:
     ) -> None:
         """Lambda drops records that match none of the patterns before it invokes the function."""
         stream = output_of_data(self._settings, stream_output(table))
-        self._function.allow(stream, *READS_STREAM)
+        self._function.allow(stream, *READ_ACTIONS)
         self._function.function.add_event_source_mapping(
             f"{camel_case(table)}Stream",
             event_source_arn=stream,

@@ -14,13 +14,13 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 from runledger.model.stuck import OPEN
 
-from stacks.constructs.function import log_group_name
 from stacks.constructs.tree import resource_of
 from stacks.monitoring.optional_graphs import feed, notifications, storage
 from stacks.monitoring.own_metrics import OwnMetrics
 from stacks.monitoring.rows import FULL_WIDTH, Row, aws_metric, row
 from stacks.monitoring.saved_queries import OVER_FUNCTIONS, text_of
 from stacks.monitoring.watched import Watched, recording_operations, throttled
+from stacks.names import log_group_name
 from stacks.settings import Settings
 
 PERCENTILES = ("p50", "p90", "p99")
@@ -47,7 +47,7 @@ def dashboard(
     tables: Mapping[str, dynamodb.Table],
     alarms: Sequence[cloudwatch.IAlarm],
 ) -> cloudwatch.Dashboard:
-    log_groups = [log_group_name(settings, function) for function in watched.functions]
+    log_groups = [log_group_name(settings.stage, function) for function in watched.functions]
     names, own = Names(), OwnMetrics(stage=settings.stage)
     functions = names.variables("Function", {name: each.function_name for name, each in watched.functions.items()})
     queues = names.variables("Queue", {name: each.queue_name for name, each in watched.queues.items()})
@@ -66,7 +66,7 @@ def dashboard(
             [cloudwatch.AlarmStatusWidget(title="Alarms", alarms=list(alarms), width=FULL_WIDTH, height=5)],
             _intake(own, api, functions["webhook_intake"]),
             _functions(functions),
-            _queues(own, queues, dead_letters, watched.fed_by_queues),
+            _queues(own, queues, dead_letters, watched.with_event_source),
             _jobs(own),
             _runners(own),
             _orphans(own),

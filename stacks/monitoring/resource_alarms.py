@@ -9,7 +9,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
-from stacks.constructs.parts import TRIES_BEFORE_DEAD_LETTER
+from stacks.constructs.queues import TRIES_BEFORE_DEAD_LETTER
 from stacks.constructs.tree import resource_of
 from stacks.monitoring.alarms import MINUTES_PER_HOUR, Alarms
 from stacks.monitoring.notification_alarms import watch_notifications
@@ -132,26 +132,26 @@ def _queues(alarms: Alarms, watched: Watched) -> None:
 def _functions(alarms: Alarms, watched: Watched) -> None:
     """Lambda counts no error when a function reports failed messages, so these have a separate metric."""
     for name, function in watched.functions.items():
-        if name in watched.fed_by_queues:
-            most, within, remark = FAILURES, _time_of_tries(watched), "Its messages are retried."
+        if name in watched.with_event_source:
+            limit, within, remark = FAILURES, _time_of_tries(watched), "Its messages are retried."
             minutes = round(within.to_minutes())
             alarms.add_count(
                 f"MessageFailures-{name}",
                 alarms.own.metric("MessagesFailed", "Sum", minutes=minutes, function=name),
-                f"{name} failed to process {most} messages in {minutes} minutes. They are retried: five times from a "
+                f"{name} failed to process {limit} messages in {minutes} minutes. They are retried: five times from a "
                 "queue, for a day from a stream.",
-                at_least=most,
+                at_least=limit,
             )
         elif name == RECONCILER:
-            most, within, remark = FAILED_PASSES, PASSES_WITHIN, "The next pass starts on schedule."
+            limit, within, remark = FAILED_PASSES, PASSES_WITHIN, "The next pass starts on schedule."
             _no_pass(alarms, function)
         else:
-            most, within, remark = FAILED_REQUESTS, REQUESTS_WITHIN, "Its requests aren't retried."
+            limit, within, remark = FAILED_REQUESTS, REQUESTS_WITHIN, "Its requests aren't retried."
         alarms.add_count(
             f"FunctionErrors-{name}",
             function.metric_errors(period=within),
-            f"{name} crashed or timed out {most} times in {within.to_human_string()}. {remark}",
-            at_least=most,
+            f"{name} crashed or timed out {limit} times in {within.to_human_string()}. {remark}",
+            at_least=limit,
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from stacks.constructs.function import access_log_name, log_group_name
+from stacks.names import access_log_name, log_group_name
 from stacks.settings import Settings
 
 # Lambda reports in plain text, not in JSON, what ends a function: timeouts, exceptions while a handler is imported,
@@ -95,8 +95,8 @@ FIRST_NAMES = {"rejected and delayed deliveries": "refused and delayed deliverie
 
 
 def save(scope: Construct, *, settings: Settings, functions: Iterable[str]) -> None:
-    logged = [log_group_name(settings, function) for function in functions]
-    access = [access_log_name(settings)]
+    logged = [log_group_name(settings.stage, function) for function in functions]
+    access = [access_log_name(settings.stage)]
     for queries, groups in ((OVER_FUNCTIONS, logged), (OVER_ACCESS, access)):
         for name, query in queries.items():
             logs.CfnQueryDefinition(

@@ -9,17 +9,15 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
-from runledger.tables import schema
 
-from stacks.constructs.recorder import READS_RUNNERS, RECORDS, TABLES
+from stacks.constructs.recorder import RECORDING_ACTIONS, RUNNER_ACTIONS
+from stacks.constructs.tables import TABLES
 from stacks.constructs.tree import dead_letter_queues, find, resource_of, work_queues
 
-OPTIONAL = {
-    schema.FEED.name: ("dynamodb:PutItem",),
-    **dict.fromkeys(
-        (schema.NOTIFICATIONS.name, schema.RELEASES.name),
-        ("dynamodb:PutItem", "dynamodb:UpdateItem"),
-    ),
+OPTIONAL_ACTIONS = {
+    "FEED": ("dynamodb:PutItem",),
+    "NOTIFICATIONS": ("dynamodb:PutItem", "dynamodb:UpdateItem"),
+    "RELEASES": ("dynamodb:PutItem", "dynamodb:UpdateItem"),
 }
 
 
@@ -42,9 +40,9 @@ class Watched:
         )
 
     @property
-    def fed_by_queues(self) -> set[str]:
-        """Functions whose failed messages stay in SQS for another attempt."""
-        return {name for name, function in self.functions.items() if _is_fed(function)}
+    def with_event_source(self) -> set[str]:
+        """Functions that Lambda invokes with batches from a queue or a stream: failed messages are retried."""
+        return {name for name, function in self.functions.items() if _has_event_source(function)}
 
 
 def throttled_requests(tables: Mapping[str, dynamodb.Table]) -> Mapping[tuple[str, str], cloudwatch.Metric]:
@@ -66,9 +64,9 @@ def throttled(table_name: str, operation: str) -> cloudwatch.Metric:
 
 def recording_operations(tables: Collection[str]) -> Iterator[tuple[str, str]]:
     """The tables and operations that recording needs, for `tables`."""
-    for table, actions in {**RECORDS, **READS_RUNNERS, **OPTIONAL}.items():
+    for table, actions in {**RECORDING_ACTIONS, **RUNNER_ACTIONS, **OPTIONAL_ACTIONS}.items():
         for action in actions:
-            if (name := TABLES.get(table, table)) in tables:
+            if (name := TABLES[table]) in tables:
                 yield name, action.removeprefix("dynamodb:")
 
 
@@ -76,5 +74,5 @@ def _file(function: lambda_.Function) -> str:
     return str(resource_of(function, lambda_.CfnFunction).handler).removesuffix(".handler")
 
 
-def _is_fed(function: lambda_.Function) -> bool:
+def _has_event_source(function: lambda_.Function) -> bool:
     return any(isinstance(child, lambda_.EventSourceMapping) for child in function.node.children)

@@ -7,6 +7,7 @@ from runledger.feeds.events import FeedEvent, FeedType, event_id, present
 from runledger.model.packages import LineStatus
 from runledger.model.releases import HeadState
 from runledger.tables import schema
+from runledger.tables.release_keys import ENVIRONMENT_MARK, HEAD_MARK, LINE_MARK
 
 Item = Mapping[str, Any]
 
@@ -35,11 +36,11 @@ def since(item: Item) -> str | None:
 
 
 def translate(before: Item, after: Item) -> Iterator[FeedEvent]:
-    if "coloured_run_id" in after:
+    if HEAD_MARK in after:
         yield from _head(before, after)
-    elif "is_rollback" in after:
+    elif ENVIRONMENT_MARK in after:
         yield from _environment(before, after)
-    elif {"total_dependents", "published_at", "status"} <= after.keys():
+    elif {LINE_MARK, "published_at", "status"} <= after.keys():
         yield from _line(before, after)
 
 
@@ -65,7 +66,7 @@ def _head(before: Item, after: Item) -> Iterator[FeedEvent]:
 
 def _coloured_run(head: Item) -> Item:
     """Not always the last run, which may still be running."""
-    wanted = head["coloured_run_id"]
+    wanted = head[HEAD_MARK]
     runs = (head.get(name, {}) for name in ("last_run", "previous_run", "last_green_run"))
     return next((run for run in runs if run.get("run_id") == wanted), {"run_id": wanted})
 

@@ -9,6 +9,9 @@ LONGEST_PART = 220  # in bytes, so that five parts fit into a sort key, which ha
 BEGINNING = 30  # in characters, of a longer part
 # Prefixes of sort keys in the partitions of builds and release lines.
 VARIANT, EVENT, DEPENDENT = "variant#", "event#", "dependent#"
+# Attributes that only one kind of items has: heads with a colour, environments, and release lines. The feed and the
+# filter of its stream recognise items by them.
+HEAD_MARK, ENVIRONMENT_MARK, LINE_MARK = "coloured_run_id", "is_rollback", "total_dependents"
 
 
 class ItemKind(StrEnum):
