@@ -119,7 +119,7 @@ class Scene:
         self.channel = self.channel or Channel(self.clock)
         self.queue = NotificationQueue(sqs=self.sqs, urls=URLS)
         self.messages = MessagesTable(self.client, TABLE, retention_days=90)
-        self.deliveries = EventMessagesTable(self.client, TABLE, retention_days=90)
+        self.event_messages = EventMessagesTable(self.client, TABLE, retention_days=90)
         self.subscriptions = SubscriptionsTable(self.client, TABLE)
         self.feed = FeedTable(self.client, schema.FEED.name, retention_days=30)
         self.outbox = Outbox(messages=self.messages, queue=self.queue, now=self.clock)
@@ -132,7 +132,9 @@ class Scene:
 
     @property
     def router(self) -> Router:
-        return Router(subscriptions=self.cache, deliveries=self.deliveries, outbox=self.outbox, counts=self.counts)
+        return Router(
+            subscriptions=self.cache, event_messages=self.event_messages, outbox=self.outbox, counts=self.counts
+        )
 
     @property
     def counts(self) -> MessageCounts:
@@ -148,7 +150,7 @@ class Scene:
             messages=self.messages,
             subscriptions=self.cache,
             receivers=self.receivers,
-            events=EventStatus(feed=self.feed, deliveries=self.deliveries),
+            events=EventStatus(feed=self.feed, event_messages=self.event_messages),
             queue=self.queue,
             open_channel=self.channel.open,
             now=self.clock,

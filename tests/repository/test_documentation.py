@@ -134,8 +134,9 @@ def test_every_queue_of_messages_between_functions_is_listed(complete: Templates
     """Messages of the others come from launchers and AWS."""
     queues = {name.partition("-")[2] for name in alarms(complete) if name.startswith("QueueAge")}
     queues |= {"NotificationsSlow"}  # without an alarm on its age
-    rules = section("upgrading.md", "Rules for messages between functions")
-    listed = set(re.findall(r"`([A-Z]\w+)`", rules.partition("The rules are:")[0]))
+    checklists = section("../CONTRIBUTING.md", "Checklists")
+    queue_list = checklists.partition("### Change a queue message\n")[2].partition("The rules are:")[0]
+    listed = set(re.findall(r"`([A-Z]\w+)`", queue_list))
     assert listed == queues - {"SchedulingEvents", "SpotInterruptions", "InstanceStates"}
 
 

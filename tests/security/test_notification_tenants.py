@@ -101,7 +101,7 @@ def test_an_event_that_was_admitted_is_completed_even_if_its_repetition_exceeds_
     scene.most_per_hour = 1
     subscription, item = scene.subscribe(), scene.publish()
     wanted = [subscription.subscription_id]
-    scene.deliveries.expect(SCOPE, item["event_id"], position=item["SK"], subscription_ids=wanted, at=NOON)
+    scene.event_messages.expect(SCOPE, item["event_id"], position=item["SK"], subscription_ids=wanted, at=NOON)
     assert scene.counts.count(SCOPE, 1, at=NOON)
     assert not scene.counts.count(SCOPE, 1, at=NOON)
     assert scene.router.route(item) == Routed(created=1)

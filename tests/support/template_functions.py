@@ -20,8 +20,9 @@ def functions(templates: Templates) -> dict[str, tuple[Template, dict[str, Any]]
 def statements(template: Template, role: str) -> list[dict[str, Any]]:
     return [
         statement
-        for policy in of_type(template, "AWS::IAM::Policy").values()
-        if {"Ref": role} in policy["Roles"]
+        for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
+        for policy in of_type(template, kind).values()
+        if {"Ref": role} in policy.get("Roles", [])
         for statement in policy["PolicyDocument"]["Statement"]
     ]
 

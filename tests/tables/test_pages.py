@@ -11,7 +11,7 @@ import boto3
 import pytest
 from runledger.model import times
 from runledger.model.inputs import Status
-from runledger.queries import survey
+from runledger.queries import statistics_reader
 from runledger.tables import schema
 from runledger.tables.attributes import to_attributes
 from runledger.tables.job_pages import JobPages
@@ -110,7 +110,9 @@ def test_ten_thousand_jobs_are_each_seen_once_while_new_ones_arrive(
 def test_statistics_read_index_pages_and_no_job(ten_thousand: "DynamoDBClient") -> None:
     meter, pages = ReadUnitMeter(ten_thousand), JobPages(ten_thousand, schema.WORKFLOW_JOBS.name)
     began = time.monotonic()
-    found = survey.measure(pages, 1, repo_full_name=REPO, since=SINCE, until=UNTIL, now=UNTIL, has_time=lambda: True)
+    found = statistics_reader.measure(
+        pages, 1, repo_full_name=REPO, since=SINCE, until=UNTIL, now=UNTIL, has_time=lambda: True
+    )
     took = time.monotonic() - began
     assert (found["jobs"], found["by_conclusion"]) == (10_000, {"success": 9_000, "failure": 1_000})
     assert found["duration_seconds"]["count"] == 10_000
@@ -122,7 +124,7 @@ def test_statistics_read_index_pages_and_no_job(ten_thousand: "DynamoDBClient") 
 
 def test_when_time_runs_out_the_result_is_marked(ten_thousand: "DynamoDBClient") -> None:
     pages = JobPages(ten_thousand, schema.WORKFLOW_JOBS.name)
-    found = survey.measure(pages, 1, since=SINCE, until=UNTIL, now=UNTIL, has_time=lambda: False)
+    found = statistics_reader.measure(pages, 1, since=SINCE, until=UNTIL, now=UNTIL, has_time=lambda: False)
     assert found["truncated"] is True
     assert 0 < found["jobs"] < 10_000
 
@@ -164,7 +166,7 @@ def peak_of_statistics(pages: int) -> int:
     index = LongIndex(pages, in_a_page=3_500)
     job_pages = JobPages(index, schema.WORKFLOW_JOBS.name)  # type: ignore[arg-type]
     tracemalloc.start()
-    found = survey.measure(
+    found = statistics_reader.measure(
         job_pages, 1, repo_full_name=REPO, since=SINCE, until=UNTIL, now=UNTIL, has_time=lambda: True
     )
     peak = tracemalloc.get_traced_memory()[1]

@@ -24,6 +24,10 @@ from runledger_api.errors import Conflict, NotFound, TooManyRequests
 
 # How long the result "no GitHub App" is cached.
 NO_APP_SECONDS = 60.0
+NOT_FOUND: dict[type[GitHubRequest], str] = {
+    RerunFailedJobs: "The ledger doesn't have the repository of this run",
+    Redeliver: "Not found in the ledger, nor in the newest part of GitHub's delivery log",
+}
 
 
 class NotRefreshed(UnavailableError):
@@ -92,7 +96,7 @@ class GitHub:
             case RequestOutcome.NO_APP:
                 raise Conflict("This deployment has no GitHub App: see docs/github-app.md for the setup")
             case RequestOutcome.NOT_FOUND:
-                raise NotFound("Not found in the ledger, nor in the newest part of GitHub's delivery log")
+                raise NotFound(NOT_FOUND[type(request)])
             case RequestOutcome.REFUSED:
                 raise Conflict(f"GitHub refused the request: {result.message}")
             case RequestOutcome.RATE_LIMITED:

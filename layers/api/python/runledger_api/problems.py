@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestUnsupportedContentType,
     RequestValidationError,
 )
-from runledger.model.errors import Contradiction, Malformed, NotYours, TooLarge, UnavailableError
+from runledger.model.errors import Contradiction, Malformed, NotYours, UnavailableError
 from runledger.notifications.administration import Contended, NotPossible, TooManyMessages
 from runledger.platform import logs
 
@@ -43,7 +43,6 @@ STATUSES = {
 # Errors of the domain that the caller can act on.
 DOMAIN_ERRORS: dict[type[Exception], Callable[[Any], ApiError]] = {
     Malformed: lambda error: InvalidParameter(error.field, error.problem),
-    TooLarge: lambda error: InvalidParameter("data", str(error).removeprefix("data ")),
     NotYours: lambda error: Forbidden(str(error)),
     Contradiction: lambda error: Conflict(f"{error}: report a new version"),
     NotPossible: lambda error: Conflict(str(error)),

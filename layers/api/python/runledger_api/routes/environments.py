@@ -8,8 +8,8 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
 from runledger.model.releases import EnvironmentKey
 from runledger.releases import dora
-from runledger.releases import environments as heads
 from runledger.releases.dora import Bucket, Deployed
+from runledger.releases.environments import is_production
 from runledger.tables.pages import Item, Key, Page, Span
 
 from runledger_api import parameters, wiring
@@ -113,7 +113,7 @@ def figures(
     known, truncated = _every(lambda start: _environments(installation_id, repo, start), request.has_time)
     items = []
     for each in known:
-        if environment != each["environment"] if environment else not heads.is_production(each["environment"], each):
+        if not _is_measured(each, environment):
             continue
         deployments, is_partial = _deployments(each, request.has_time)
         if is_partial:
@@ -122,6 +122,13 @@ def figures(
         measured = dora.measure(deployments, since=begin, until=end, bucket=Bucket(bucket))
         items.append({"repo_full_name": each["repo_full_name"], "environment": each["environment"], **measured})
     return untyped({"since": begin, "until": end, "truncated": truncated, "items": items})
+
+
+def _is_measured(head: Mapping[str, Any], environment: str | None) -> bool:
+    """Without a name, only production environments are measured."""
+    if environment:
+        return bool(head["environment"] == environment)
+    return is_production(head["environment"], head)
 
 
 def _kept_range(request: Request, since: str, until: str | None) -> tuple[str, str]:
@@ -175,5 +182,5 @@ def _every(read: Callable[[Key | None], Page[Item]], has_time: HasTime) -> tuple
 def _body(environment: Mapping[str, Any]) -> Any:
     absent = dict.fromkeys(("current", "since", "previous", "latest"))
     unknown = {"is_active": False, "is_rollback": False, "rollback_targets": []}
-    marked = heads.is_production(environment["environment"], environment)
+    marked = is_production(environment["environment"], environment)
     return {**absent, **unknown, **environment, "is_production": marked}

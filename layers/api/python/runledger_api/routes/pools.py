@@ -4,7 +4,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.inputs import Status
 from runledger.model.runner import RunnerStatus
 from runledger.queries.pools import Pools as Figures
-from runledger.queries.survey import completed_span
+from runledger.queries.statistics_reader import completed_span
 
 from runledger_api import parameters, wiring
 from runledger_api.models.statistics import Pools

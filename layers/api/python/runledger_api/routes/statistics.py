@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model import times
 from runledger.model.inputs import Status
-from runledger.queries import survey
+from runledger.queries import statistics_reader
 from runledger.queries.statistics import LONGEST_DAYS
 from runledger.tables.pages import Span
 
@@ -46,7 +46,7 @@ def statistics(
     if times.ms_between(begin, end) > LONGEST_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND:
         raise InvalidParameter("since", f"must be at most {LONGEST_DAYS} days before until")
     return untyped(
-        survey.measure(
+        statistics_reader.measure(
             wiring.job_pages(),
             installation_id,
             repo_full_name=repo,
@@ -72,7 +72,7 @@ def statistics(
 def repositories(installation_id: InstallationId, since: Since = None) -> Repositories:
     request = current_request(router)
     begin = parameters.span(request, since, None).since
-    counts, truncated = survey.count_by_repository(
+    counts, truncated = statistics_reader.count_by_repository(
         wiring.job_pages(), installation_id, since=begin, has_time=request.has_time
     )
     if truncated and begin is None:

@@ -8,7 +8,7 @@ from runledger.feeds import json_data
 from runledger.feeds.events import FeedEvent, custom_type_problem, event_id
 from runledger.model import times
 from runledger.model.dataclass import dataclass
-from runledger.model.errors import Malformed, TooLarge
+from runledger.model.errors import Malformed
 
 ORIGIN = "api"
 MOST_DATA_BYTES = 200_000
@@ -30,7 +30,7 @@ class Posted:
 def custom_event(
     posted: Posted, *, installation_id: int, caller_id: str, now: str, source_ip: str | None, correlation_id: str | None
 ) -> FeedEvent:
-    """Raises Malformed or TooLarge if it isn't accepted.
+    """Raises Malformed if it isn't accepted.
 
     The event's id is derived from the caller's id too, so a caller can't take the id of another caller's event.
     """
@@ -39,7 +39,7 @@ def custom_event(
     if problem := json_data.problem_of(posted.data):
         raise Malformed("data", problem)
     if (size := len(json.dumps(posted.data))) > MOST_DATA_BYTES:
-        raise TooLarge(f"data must have at most {MOST_DATA_BYTES} bytes; it has {size}")
+        raise Malformed("data", f"must have at most {MOST_DATA_BYTES} bytes; it has {size}")
     client_id = posted.client_id or uuid.uuid4().hex
     return FeedEvent(
         installation_id=installation_id,

@@ -74,7 +74,8 @@ def compose(
 ) -> dict[str, Any]:
     """The data of `runledger.digest`: see docs/notifications/digest.v1.schema.json. Unknown values are absent.
 
-    `statistics` is a result of `queries.survey.measure`. `forgotten` has `ForgottenApproval`s, longest waiting first.
+    `statistics` is a result of `queries.statistics_reader.measure`. `forgotten` has `ForgottenApproval`s, longest
+    waiting first.
     """
     approvals = [asdict(each) for each in forgotten]
     spot = statistics.get("spot") or {}

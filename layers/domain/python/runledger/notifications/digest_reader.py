@@ -6,7 +6,7 @@ from typing import Any
 from runledger.model import times
 from runledger.model.dataclass import dataclass
 from runledger.notifications.digest import Failures, Period, compose
-from runledger.queries import forgotten_approvals, survey
+from runledger.queries import forgotten_approvals, statistics_reader
 from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.job_pages import HasTime, JobPages
 from runledger.tables.jobs import JobsTable
@@ -31,7 +31,7 @@ class DigestReader:
     ) -> dict[str, Any]:
         """The data of `runledger.digest`. If time runs out, `truncated` is true and the figures are too low."""
         failures = Failures(period)
-        statistics = survey.measure(
+        statistics = statistics_reader.measure(
             self.pages,
             installation_id,
             repo_full_name=repo_full_name,

@@ -14,7 +14,7 @@ class EventStatus:
     """Safe to repeat: after a crash, the next sender of the message does it again."""
 
     feed: FeedTable
-    deliveries: EventMessagesTable
+    event_messages: EventMessagesTable
 
     def retrying(self, message: Mapping[str, Any], *, retry_count: int) -> None:
         if position := self._position(message):
@@ -32,10 +32,10 @@ class EventStatus:
         installation_id = message["installation_id"]
         if status is MessageStatus.FAILED:
             self.feed.failed(installation_id, position)
-        if self.deliveries.ended(installation_id, message["event_id"], message["subscription_id"]):
+        if self.event_messages.ended(installation_id, message["event_id"], message["subscription_id"]):
             self.feed.delivered(installation_id, position)
 
     def _position(self, message: Mapping[str, Any]) -> str | None:
         """None for a message that doesn't belong to a feed event."""
         event_id = message.get("event_id")
-        return self.deliveries.position(message["installation_id"], event_id) if event_id else None
+        return self.event_messages.position(message["installation_id"], event_id) if event_id else None

@@ -26,7 +26,7 @@ class Routed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Router:
     subscriptions: SubscriptionCache
-    deliveries: EventMessagesTable
+    event_messages: EventMessagesTable
     outbox: Outbox
     counts: MessageCounts
 
@@ -42,7 +42,9 @@ class Router:
         if not wanted or not self._is_admitted(installation_id, event_id, len(wanted)):
             return Routed(suppressed=len(matching))
         now = self.outbox.now()
-        pending = self.deliveries.expect(installation_id, event_id, position=position, subscription_ids=wanted, at=now)
+        pending = self.event_messages.expect(
+            installation_id, event_id, position=position, subscription_ids=wanted, at=now
+        )
         found = [messages.of_event(payload, each, installation_id=installation_id, at=now) for each in sorted(pending)]
         return Routed(created=sum(map(self.outbox.post, found)), suppressed=len(matching) - len(wanted))
 
@@ -50,7 +52,7 @@ class Router:
         """A repeated event counts again. If it was admitted before, it stays so: some of its messages may exist."""
         if self.counts.count(installation_id, number, at=self.outbox.now()):
             return True
-        return self.deliveries.position(installation_id, event_id) is not None
+        return self.event_messages.position(installation_id, event_id) is not None
 
     def _is_within_limit(self, subscription: Subscription, event_id: str, *, at: str) -> bool:
         """Counts in the hour in which the event was written, so that a repetition counts in the same hour."""
@@ -59,4 +61,4 @@ class Router:
             return True
         installation_id, subscription_id = subscription.installation_id, subscription.subscription_id
         message_id = messages.id_of_event(installation_id, event_id, subscription_id)
-        return self.deliveries.count_in_hour(installation_id, subscription_id, message_id, at=at, most=most)
+        return self.event_messages.count_in_hour(installation_id, subscription_id, message_id, at=at, most=most)

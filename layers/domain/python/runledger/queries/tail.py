@@ -9,7 +9,7 @@ from runledger.tables.job_pages import JobPages
 from runledger.tables.pages import Span
 
 # Completed jobs are found by creation time: events of a job that took longer than this are missed.
-LONGEST_LIFE_SECONDS = 6 * times.SECONDS_PER_HOUR
+TAIL_LOOKBACK_SECONDS = 6 * times.SECONDS_PER_HOUR
 MOST_JOBS = 200
 # Events are stored shortly after their timestamp. Without this delay, the next read would miss an event that is stored
 # late.
@@ -37,7 +37,7 @@ def newest_events(
 
 
 def _changed(jobs: JobPages, installation_id: int, since: str) -> set[int]:
-    recent = Span(since=times.earlier(since, seconds=LONGEST_LIFE_SECONDS))
+    recent = Span(since=times.earlier(since, seconds=TAIL_LOOKBACK_SECONDS))
     changed = set()
     for status in Status:
         span = recent if status is Status.COMPLETED else Span()

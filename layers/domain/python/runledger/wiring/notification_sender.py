@@ -28,7 +28,7 @@ def sender() -> Sender:
         messages=notifications.messages(),
         subscriptions=notifications.subscription_cache(),
         receivers=Receivers(table=notifications.receivers()),
-        events=EventStatus(feed=feeds.table(), deliveries=notifications.deliveries()),
+        events=EventStatus(feed=feeds.table(), event_messages=notifications.event_messages()),
         queue=notifications.queue(),
         open_channel=open_channel,
         now=now,

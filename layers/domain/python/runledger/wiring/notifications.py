@@ -82,7 +82,7 @@ def messages() -> MessagesTable:
 
 
 @cache
-def deliveries() -> EventMessagesTable:
+def event_messages() -> EventMessagesTable:
     settings = TableSettings.of(TABLE)
     return EventMessagesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
 
@@ -121,7 +121,7 @@ def discarded_records() -> DiscardedRecords:
 
 @cache
 def router() -> Router:
-    return Router(subscriptions=subscription_cache(), deliveries=deliveries(), outbox=outbox(), counts=counts())
+    return Router(subscriptions=subscription_cache(), event_messages=event_messages(), outbox=outbox(), counts=counts())
 
 
 @cache

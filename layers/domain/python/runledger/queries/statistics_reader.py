@@ -18,7 +18,7 @@ LONGEST_RUN_SECONDS = 5 * times.SECONDS_PER_DAY
 # The longest time from a job's creation to its completion: GitHub ends an approval after 30 days, a job without a
 # runner after one, and a running one after five. So a job that was created in the range completed at most this long
 # after the range, or is still open.
-LONGEST_LIFE_SECONDS = (30 + 1) * times.SECONDS_PER_DAY + LONGEST_RUN_SECONDS
+LONGEST_OPEN_SECONDS = (30 + 1) * times.SECONDS_PER_DAY + LONGEST_RUN_SECONDS
 
 
 def measure(
@@ -64,7 +64,7 @@ def _completed_pages(
     ran = completed_span(since, until)
     yield from jobs.completed_jobs(installation_id, ran, repo_full_name=repo_full_name)
     if ran.until is not None and ran.until <= now:
-        waited = Span(since=ran.until, until=times.later(until, seconds=LONGEST_LIFE_SECONDS))
+        waited = Span(since=ran.until, until=times.later(until, seconds=LONGEST_OPEN_SECONDS))
         yield from jobs.completed_jobs(installation_id, waited, repo_full_name=repo_full_name, created_before=until)
 
 
