@@ -124,8 +124,8 @@ def _queues(alarms: Alarms, watched: Watched) -> None:
         alarms.add(
             f"DeadLetters-{name}",
             queue.metric_approximate_number_of_messages_visible(),
-            f"{name} has dead letters, which are kept for 14 days. Fix the cause. docs/runbook.md lists what each queue "
-            "contains, and whether its dead letters can be redriven.",
+            f"{name} has dead letters, which are kept for 14 days. Fix the cause. docs/runbook.md lists what each "
+            "queue contains, and whether its dead letters can be redriven.",
         )
 
 
