@@ -104,7 +104,7 @@ def advance_arguments(
     condition = " OR ".join(accepted)
     if unless:
         condition = f"({condition}) AND NOT ({unless})"
-    return {**changes, "put": put, "condition": condition, "given": replaceable}
+    return {**changes, "put": put, "condition": condition, "given": {**changes.get("given", NOTHING), **replaceable}}
 
 
 def claim_arguments(*, at: str, until: str, expiry: int) -> Changes:
