@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 
 from runledger.migration import archive
 from runledger.platform import logs
-from runledger.platform.clients import patient_client
+from runledger.platform.clients import slow_client
 
 LONGEST_REASON = 500
 RESPONSE_SECONDS = 10
@@ -21,7 +21,7 @@ def handler(event: dict[str, Any], context: Any) -> None:
     bucket, rule = properties.get("Bucket"), properties.get("Rule")
     failure = None
     try:
-        s3 = patient_client("s3", read_seconds=S3_SECONDS, attempts=2)
+        s3 = slow_client("s3", read_seconds=S3_SECONDS, attempts=2)
         if event["RequestType"] == "Delete":
             archive.remove_rule(s3, bucket, rule)
         else:

@@ -6,14 +6,20 @@ from typing import Any
 import pytest
 from runledger.model.inputs import EventType, Facts, Status
 from runledger.model.job import Job
-from runledger.model.stuck import GitHubJob, Patience, Verdict, judge, request_is_due, stuck_since
+from runledger.model.stuck import GitHubJob, StuckThresholds, Verdict, judge, request_is_due, stuck_since
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import QUEUED, receipt
 
 NOW = "2025-01-15T12:00:00.000Z"
 LONG_AGO, A_MINUTE_AGO = "2025-01-15T04:00:00.000Z", "2025-01-15T11:59:00.000Z"
-PATIENCE = Patience(queued_minutes=10, scheduled_minutes=10, in_progress_hours=6, waiting_hours=4)
+THRESHOLDS = StuckThresholds(
+    stuck_queued_minutes=10,
+    stuck_scheduled_minutes=10,
+    long_running_hours=6,
+    forgotten_approval_hours=4,
+    runner_requests_at_most=5,
+)
 
 
 def job(status: Status, *, since: str = LONG_AGO, **about: Any) -> Job:
@@ -27,20 +33,20 @@ def on_github(status: Status, *, since: str = LONG_AGO, conclusion: str | None =
 
 
 def verdict(of: Job, found: GitHubJob | None, *, runner_lives: bool | None = None) -> Verdict:
-    return judge(of, found, runner_lives=runner_lives, now=NOW, patience=PATIENCE)
+    return judge(of, found, runner_lives=runner_lives, now=NOW, thresholds=THRESHOLDS)
 
 
 OPEN = [status for status in Status if status is not Status.COMPLETED]
 
 
 @pytest.mark.parametrize("status", OPEN)
-def test_each_status_has_its_own_patience(status: Status) -> None:
-    assert stuck_since(job(status), now=NOW, patience=PATIENCE) == LONG_AGO
-    assert stuck_since(job(status, since=A_MINUTE_AGO), now=NOW, patience=PATIENCE) is None
+def test_each_status_has_its_own_threshold(status: Status) -> None:
+    assert stuck_since(job(status), now=NOW, thresholds=THRESHOLDS) == LONG_AGO
+    assert stuck_since(job(status, since=A_MINUTE_AGO), now=NOW, thresholds=THRESHOLDS) is None
 
 
 def test_a_completed_job_is_never_stuck_and_never_touched() -> None:
-    assert stuck_since(job(Status.COMPLETED), now=NOW, patience=PATIENCE) is None
+    assert stuck_since(job(Status.COMPLETED), now=NOW, thresholds=THRESHOLDS) is None
     for found in (None, *(on_github(status) for status in Status)):
         assert verdict(job(Status.COMPLETED), found) is Verdict.LEAVE
 
@@ -48,14 +54,14 @@ def test_a_completed_job_is_never_stuck_and_never_touched() -> None:
 def test_how_long_a_job_is_stuck_does_not_jump_when_a_runner_is_requested() -> None:
     queued = job(Status.QUEUED, created_at="2025-01-14T04:00:00.000Z")
     requested = replace(queued, runner_requests=1, runner_requested_at=NOW, last_updated_at=NOW)
-    assert {stuck_since(each, now=NOW, patience=PATIENCE) for each in (queued, requested)} == {LONG_AGO}
+    assert {stuck_since(each, now=NOW, thresholds=THRESHOLDS) for each in (queued, requested)} == {LONG_AGO}
 
 
 def test_a_job_that_has_lost_its_runner_is_stuck_much_earlier_than_one_that_works() -> None:
     half_an_hour = "2025-01-15T11:30:00.000Z"
-    assert stuck_since(job(Status.IN_PROGRESS, since=half_an_hour), now=NOW, patience=PATIENCE) is None
+    assert stuck_since(job(Status.IN_PROGRESS, since=half_an_hour), now=NOW, thresholds=THRESHOLDS) is None
     lost = job(Status.IN_PROGRESS, since=half_an_hour, terminated_at="2025-01-15T11:40:00.000Z")
-    assert stuck_since(lost, now=NOW, patience=PATIENCE) == "2025-01-15T11:40:00.000Z"
+    assert stuck_since(lost, now=NOW, thresholds=THRESHOLDS) == "2025-01-15T11:40:00.000Z"
 
 
 @pytest.mark.parametrize("ours", OPEN)
@@ -107,7 +113,7 @@ def test_a_long_running_job_is_shown_unless_its_runner_is_gone(runner_lives: boo
 def test_each_pause_is_twice_as_long_and_there_is_an_end(requests: int, minutes_since_the_last: int, due: bool) -> None:
     at = f"2025-01-15T11:{60 - minutes_since_the_last:02}:00.000Z"
     stuck = job(Status.QUEUED, runner_requests=requests, runner_requested_at=at)
-    assert request_is_due(stuck, now=NOW, patience=PATIENCE) is due
+    assert request_is_due(stuck, now=NOW, thresholds=THRESHOLDS) is due
 
 
 def test_a_runner_that_never_came_is_not_learnt_again_when_it_is_forgotten() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from runledger.notifications.administration import Administration
-from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.digest import Period
 from runledger.notifications.messages import Author
 from runledger.notifications.schedules import Content, Every, Schedule, Weekday
@@ -15,6 +14,7 @@ from runledger.notifications.secrets import SecretStore
 from tests.feeds.streams import ALL_TABLES
 from tests.notifications.scenes import NOON, SCOPE, Scene
 from tests.simulation.engine import Engine
+from tests.support.channels import channel_settings
 
 LONG_AGO = "2025-01-01T00:00:00.000Z"
 
@@ -158,7 +158,7 @@ def test_what_was_due_while_the_subscription_was_disabled_is_not_sent_later(scen
         receivers=scene.receivers.table,
         secrets=SecretStore(client=None, prefix="none/"),
         outbox=scene.outbox,
-        channels=ChannelSettings(),
+        channels=channel_settings(),
         counts=scene.counts,
     )
 

@@ -29,7 +29,7 @@ def wired_cleanup(services: Mapping[str, Any], *, app: Any, clock: Clock) -> Ite
             patch.dict(os.environ, ENVIRONMENT),
             patch.object(clients, "session", lambda: session),
             patch.object(
-                clients, "kept_from_collection", nullcontext
+                clients, "without_garbage_collection", nullcontext
             ),  # it would keep the garbage of each timeline for good
             patch.object(wiring, "app_secret", lambda: secret),
             patch.object(reconciler_wiring, "github_state", lambda: GitHubState(app=app, clock=clock.seconds)),

@@ -13,7 +13,7 @@ import pytest
 from runledger.model.job import Job
 from runledger.model.passes import PassKind
 from runledger.model.reports import RunReport, RunStatus
-from runledger.model.stuck import Patience
+from runledger.model.stuck import StuckThresholds
 from runledger.platform.clock import SystemClock
 from runledger.reconciliation.approvals import ApprovalCheck
 from runledger.reconciliation.deliveries import DeliveryCheck
@@ -46,6 +46,13 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.server, pytest.mark.walk]
 
 # Of twenty jobs: how they stand here, and on GitHub. All have been so for an hour.
+THRESHOLDS = StuckThresholds(
+    stuck_queued_minutes=10,
+    stuck_scheduled_minutes=10,
+    long_running_hours=6,
+    forgotten_approval_hours=24,
+    runner_requests_at_most=5,
+)
 STANDS = (
     *(("in_progress", "in_progress"),) * 17,
     ("queued", "queued"),
@@ -133,7 +140,7 @@ class Fleet:
             confirmed=lambda runner_ids: runner_ids,
             absences=Absences(self._dynamodb, RUNNERS),
             github=state,
-            patience=Patience(),
+            thresholds=THRESHOLDS,
         )
         reconciler = Reconciler(
             installations=self._ledger.installations,

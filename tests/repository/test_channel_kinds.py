@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from runledger.notifications.channels.configs import CHECKS, SECRETS, ChannelSettings
+from runledger.notifications.channels.configs import CHECKS, SECRETS
 from runledger.notifications.channels.interface import ChannelKind
 from runledger.notifications.channels.opening import Channels
 from runledger_api.models.notifications import Kind
 from runledger_cli.commands.subscriptions import KINDS
+
+from tests.support.channels import channel_settings
 
 CHANNELS = Path(__file__).parent.parent.parent / "web" / "src" / "parts" / "channels.js"
 
@@ -18,7 +20,7 @@ def test_the_configuration_and_the_secret_of_every_kind_are_checked() -> None:
 
 
 def test_every_kind_can_be_opened() -> None:
-    assert Channels(settings=ChannelSettings())._kinds.keys() == set(ChannelKind)
+    assert Channels(settings=channel_settings())._kinds.keys() == set(ChannelKind)
 
 
 def test_the_api_and_the_command_line_accept_every_kind() -> None:

@@ -5,7 +5,6 @@ import json
 import pytest
 from runledger.notifications import stream
 from runledger.notifications.administration import Administration, TooManyMessages
-from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.filters import LONGEST_VALUE, EventFilter
 from runledger.notifications.messages import Author
 from runledger.notifications.queue import Lane, NotificationQueue, QueuedMessage
@@ -17,6 +16,7 @@ from tests.feeds.streams import ALL_TABLES
 from tests.functions.conftest import World, world
 from tests.notifications.scenes import NOON, SCOPE, TABLE, Scene, event, record
 from tests.simulation.engine import Engine
+from tests.support.channels import channel_settings
 
 __all__ = ["world"]
 
@@ -32,7 +32,7 @@ def administration(scene: Scene) -> Administration:
         receivers=ReceiversTable(scene.client, TABLE),
         secrets=SecretStore(client=None, prefix="unused/"),
         outbox=scene.outbox,
-        channels=ChannelSettings(),
+        channels=channel_settings(),
         counts=scene.counts,
     )
 

@@ -7,7 +7,6 @@ import boto3
 import pytest
 from runledger.model.errors import UnavailableError
 from runledger.notifications.administration import MESSAGES_OF_A_CREATION, Administration
-from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.messages import Author
 from runledger.notifications.outbox import Outbox
 from runledger.notifications.queue import NotificationQueue
@@ -21,6 +20,7 @@ from runledger.wiring import notifications as wiring
 from tests.api.client import NOON, Client
 from tests.functions.conftest import World
 from tests.notifications.api_scene import PREFIX, WEBHOOK, api, client, create, created, ledger, patch, path, world
+from tests.support.channels import channel_settings
 from tests.support.memory import engine
 from tests.support.webhooks import INSTALLATION
 
@@ -96,7 +96,7 @@ def test_a_subscription_that_cannot_be_stored_leaves_no_secret(client: Client) -
             queue=NotificationQueue(sqs=boto3.client("sqs"), urls={}),
             now=lambda: NOON,
         ),
-        channels=ChannelSettings(),
+        channels=channel_settings(),
         counts=MessageCounts(*tables, most_per_hour=MESSAGES_OF_A_CREATION),
     )
     author = Author(id="token:olga", at=NOON, correlation_id="r1", deployment_urls=())

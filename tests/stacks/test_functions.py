@@ -217,9 +217,9 @@ def test_messages_stay_invisible_for_six_time_outs_of_their_function(regions: st
 @pytest.mark.parametrize(("regions", "calls"), [("", 3), ("eu-west-1", 4), ("eu-west-1,ap-southeast-2", 5)])
 def test_a_lookup_ends_before_its_function_does_even_if_every_call_takes_its_longest(regions: str, calls: int) -> None:
     """A call in each region, the list price and the spot price; and then it is recorded."""
-    patient: Any = clients.PATIENT
-    attempts = patient.retries["total_max_attempts"]
-    call = (patient.connect_timeout + patient.read_timeout) * attempts + (attempts - 1)
+    slow: Any = clients.SLOW
+    attempts = slow.retries["total_max_attempts"]
+    call = (slow.connect_timeout + slow.read_timeout) * attempts + (attempts - 1)
     functions = {name: function for name, function, _, _ in fed(synthesise(runner_regions=regions))}
     for name in ("runner_lookup", "scheduling_events"):
         assert functions[name]["Timeout"] >= calls * call + 10

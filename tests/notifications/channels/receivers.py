@@ -27,7 +27,7 @@ class Connection:
         self.sock.sendall(data)
 
     def drip(self, data: bytes, *, every: float = 0.02) -> None:
-        """Byte by byte: no pause is long enough for a time-out that starts again with each byte."""
+        """Byte by byte: no pause is long enough for a timeout that starts again with each byte."""
         for number in range(len(data)):
             self.send(data[number : number + 1])
             if self.stopped.wait(every):

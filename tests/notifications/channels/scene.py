@@ -12,13 +12,15 @@ from runledger.notifications.channels.interface import Channel, ChannelKind, Out
 from runledger.notifications.channels.opening import Channels
 from runledger.platform.encoding import to_json
 
+from tests.support.channels import channel_settings
+
 INSTALLATION = 41000001
 MESSAGE_ID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 # Enough on a busy machine; only tests of the limits are impatient.
 PATIENT: Mapping[str, Any] = {"seconds": 10.0, "rest_seconds": 0.1}
 IMPATIENT: Mapping[str, Any] = {"seconds": 0.2, "rest_seconds": 0.1}
-LOCAL = ChannelSettings(allow_loopback=True)
+LOCAL = channel_settings(allow_loopback=True)
 JOB = {
     "installation_id": INSTALLATION,
     "job_id": 5001,

@@ -9,12 +9,12 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from moto import mock_aws
-from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.channels.interface import Channel, ChannelKind, SendOutcome, SendResult
 from runledger.notifications.channels.opening import Channels
 
 from tests.feeds import cloud_events
 from tests.notifications.channels.scene import JOB, MESSAGE_ID, event, outgoing
+from tests.support.channels import channel_settings
 
 ACCOUNT = "123456789012"
 
@@ -29,7 +29,7 @@ class Cloud:
     buses: dict[str, str]
 
     def open(self, kind: ChannelKind, target: str, **replaced: Any) -> Channel:
-        settings = ChannelSettings(sns_topics=self.topics, event_buses=self.buses)
+        settings = channel_settings(sns_topics=self.topics, event_buses=self.buses)
         clients = {"sns": self.sns, "events": self.events} | replaced
         return Channels(settings=settings, client=lambda service, _region: clients[service]).open(
             kind, {"target": target}, []
@@ -196,7 +196,7 @@ def test_an_error_of_aws_leads_to_a_receipt_with_its_code_only(
 def test_a_target_in_another_region_is_called_there(kind: ChannelKind, service: str) -> None:
     arn = f"arn:aws:{service}:us-east-2:{ACCOUNT}:alerts"
     called: list[tuple[str, str]] = []
-    settings = ChannelSettings(sns_topics={"alerts": arn}, event_buses={"alerts": arn})
+    settings = channel_settings(sns_topics={"alerts": arn}, event_buses={"alerts": arn})
     Channels(settings=settings, client=lambda *named: called.append(named)).open(kind, {"target": "alerts"}, [])
     assert called == [(service, "us-east-2")]
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from runledger.model.errors import Malformed
 from runledger.notifications.channels import configs
-from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.channels.interface import ChannelKind
 
 from tests.notifications.channels.scene import SECRET
+from tests.support.channels import channel_settings
 
 URL = "https://hooks.example/x"
-SETTINGS = ChannelSettings(
+SETTINGS = channel_settings(
     sns_topics={"alerts": "arn:aws:sns:eu-west-1:123456789012:alerts"},
     event_buses={"main": "arn:aws:events:eu-west-1:123456789012:event-bus/main"},
     deployment_urls=("https://ledger.example/v1",),
@@ -139,7 +139,7 @@ def test_an_invalid_secret_is_rejected_and_not_repeated(
 
 def test_products_that_accept_messages_of_slack_are_allowed_by_a_setting() -> None:
     url = "https://chat.example/hooks/1"
-    allowed = ChannelSettings(slack_hosts=("chat.example",))
+    allowed = channel_settings(slack_hosts=("chat.example",))
     assert configs.check_secret(ChannelKind.SLACK, {}, url, allowed) == url
     with pytest.raises(Malformed):
         configs.check_secret(ChannelKind.SLACK, {}, url, SETTINGS)
@@ -147,7 +147,7 @@ def test_products_that_accept_messages_of_slack_are_allowed_by_a_setting() -> No
 
 @pytest.mark.parametrize("own", ["https://10.0.0.7/v1", "http://localhost:4566/x", "https://[fd00::1]/"])
 def test_a_deployment_with_a_private_address_has_subscriptions_too(own: str) -> None:
-    settings = ChannelSettings(deployment_urls=(own,))
+    settings = channel_settings(deployment_urls=(own,))
     assert configs.check(ChannelKind.WEBHOOK, {"url": URL}, settings) == {"url": URL}
 
 

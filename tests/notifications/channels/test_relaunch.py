@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator, FormatChecker
 from runledger.model import times
-from runledger.notifications.channels.configs import ChannelSettings
 from runledger.notifications.channels.github_payloads import queued
 from runledger.notifications.channels.interface import ChannelKind, SendOutcome, SendResult
 
 from local import ROOT
 from tests.notifications.channels.receivers import Request, receiving, responds
 from tests.notifications.channels.scene import INSTALLATION, JOB, LOCAL, event, now, opened, outgoing
+from tests.support.channels import channel_settings
 
 RELAUNCH = ChannelKind.RELAUNCH
 SECRET = "the launcher's secret"
@@ -236,7 +236,7 @@ def test_data_of_another_form_is_refused() -> None:
 
 def test_our_own_webhook_is_refused() -> None:
     with receiving(responds(201)) as receiver:
-        settings = ChannelSettings(allow_loopback=True, deployment_urls=(receiver.url,))
+        settings = channel_settings(allow_loopback=True, deployment_urls=(receiver.url,))
         result = opened(RELAUNCH, {"url": receiver.url}, [SECRET], settings=settings).send(
             outgoing("runner.requested", REQUESTED)
         )

@@ -9,7 +9,7 @@ import pytest
 from cloudevents.core.bindings.http import HTTPMessage, from_structured
 from cloudevents.core.formats.json import JSONFormat
 from cloudevents.core.v1.event import CloudEvent
-from runledger.notifications.channels.configs import ChannelSettings, new_secret
+from runledger.notifications.channels.configs import new_secret
 from runledger.notifications.channels.connection import Http
 from runledger.notifications.channels.interface import ChannelKind, SendOutcome, SendResult
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -17,6 +17,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from tests.notifications.channels.authority import Authority
 from tests.notifications.channels.receivers import Behaviour, hangs_up, receiving, refusing, responds, sends
 from tests.notifications.channels.scene import JOB, LOCAL, MESSAGE_ID, SECRET, event, now, opened, outgoing, resolving
+from tests.support.channels import channel_settings
 
 WEBHOOK = ChannelKind.WEBHOOK
 
@@ -149,7 +150,7 @@ def test_a_receiver_with_https_is_reached_by_its_name(http: Callable[..., Http],
 @pytest.mark.parametrize("address", ["10.0.0.7", "169.254.169.254", "fd00:ec2::254", "127.0.0.1"])
 def test_a_name_with_a_private_address_is_refused_for_good(address: str) -> None:
     client = Http(resolve=resolving(hooks_example=[address]))
-    channel = opened(WEBHOOK, {"url": "https://hooks.example/"}, [SECRET], http=client, settings=ChannelSettings())
+    channel = opened(WEBHOOK, {"url": "https://hooks.example/"}, [SECRET], http=client, settings=channel_settings())
     result = channel.send(outgoing())
     assert result.outcome is SendOutcome.REFUSED
     assert address not in str(result.error)
@@ -164,7 +165,7 @@ def test_nothing_is_sent_without_a_valid_secret(secrets: list[str]) -> None:
 
 def test_nothing_is_sent_to_the_deployment_itself() -> None:
     with receiving(responds(200)) as receiver:
-        settings = ChannelSettings(allow_loopback=True, deployment_urls=(f"http://127.0.0.1:{receiver.port}",))
+        settings = channel_settings(allow_loopback=True, deployment_urls=(f"http://127.0.0.1:{receiver.port}",))
         result = opened(WEBHOOK, {"url": receiver.url}, [SECRET], settings=settings).send(outgoing())
     assert (result.outcome, receiver.connections) == (SendOutcome.REFUSED, 0)
     assert LOCAL.deployment_urls == ()

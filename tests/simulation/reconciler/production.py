@@ -92,7 +92,7 @@ def wired_to(world: World, environment: Mapping[str, str] = ENVIRONMENT) -> Iter
         patch.dict(os.environ, environment, clear=True),
         patch.object(clients, "session", lambda: _Session(world)),
         # It would keep the garbage of each world for good.
-        patch.object(clients, "kept_from_collection", nullcontext),
+        patch.object(clients, "without_garbage_collection", nullcontext),
         patch.object(urllib3, "PoolManager", lambda **_: _Pool(world)),
         patch.object(github_app, "AppKey", UnsignedKey),
         patch.object(reconciler_wiring, "clock", time),

@@ -13,7 +13,7 @@ from runledger.model.dataclass import dataclass
 from runledger.model.keys import DeploymentKey, RunKey
 from runledger.model.passes import OrphanMode
 from runledger.notifications.administration import Administration
-from runledger.platform.clients import client, lazy_client, patient_client
+from runledger.platform.clients import client, lazy_client, slow_client
 from runledger.queries import caches
 from runledger.queries.caches import Cache
 from runledger.queries.dead_letters import DeadLetterQueues
@@ -36,7 +36,7 @@ from runledger.wiring import notifications as notifications_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
 from runledger.wiring.settings import MissingSetting, PublicationQueueSettings, Settings, TableSettings, parsed
-from runledger.wiring.stuck import patience
+from runledger.wiring.stuck import stuck_thresholds
 from runledger.wiring.tables import deployments, jobs, runs
 from runledger.wiring.tables import installations as registry
 
@@ -50,7 +50,7 @@ from runledger_api.read_units import ReadUnitMeter
 # at once.
 REPORTS_PER_MINUTE = 2000
 
-__all__ = ["deployments", "jobs", "passes", "patience", "registry", "runners"]
+__all__ = ["deployments", "jobs", "passes", "registry", "runners", "stuck_thresholds"]
 
 
 def queue_urls(text: str) -> Mapping[str, str]:
@@ -196,7 +196,7 @@ def workflows() -> Workflows:
 
 @cache
 def github_requests_client() -> Any:
-    return patient_client("lambda", read_seconds=settings().github_requests_seconds)
+    return slow_client("lambda", read_seconds=settings().github_requests_seconds)
 
 
 @cache
@@ -228,5 +228,5 @@ def orphan_grace_seconds() -> int:
     return settings().orphan_grace_minutes * times.SECONDS_PER_MINUTE
 
 
-def approval_patience_seconds() -> int:
-    return patience().waiting_hours * times.SECONDS_PER_HOUR
+def forgotten_approval_seconds() -> int:
+    return stuck_thresholds().forgotten_approval_hours * times.SECONDS_PER_HOUR

@@ -35,7 +35,7 @@ from runledger.wiring.recording import ledger
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runners import fleet, tracker
 from runledger.wiring.settings import Settings, TableSettings
-from runledger.wiring.stuck import patience
+from runledger.wiring.stuck import stuck_thresholds
 from runledger.wiring.tables import installations, jobs
 
 from runledger_github.registrations import Registrations
@@ -123,7 +123,7 @@ def reconciler() -> Reconciler:
             confirmed=_known_machines().in_scope,
             absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
             github=github,
-            patience=patience(),
+            thresholds=stuck_thresholds(),
             notify=_send_stuck,
         ),
         runners=_runner_check(),
@@ -131,7 +131,7 @@ def reconciler() -> Reconciler:
         approvals=ApprovalCheck(
             jobs=jobs(),
             pending=pending_approvals(),
-            waiting_hours=patience().waiting_hours,
+            waiting_hours=stuck_thresholds().forgotten_approval_hours,
             notify=_send_forgotten,
         ),
         deliveries=_deliveries(github) if github else None,

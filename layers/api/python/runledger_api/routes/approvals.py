@@ -25,7 +25,7 @@ router = APIGatewayHttpRouter()
 def waiting(installation_id: InstallationId) -> WaitingApprovals:
     now = current_request(router).now
     found = forgotten_approvals.find(wiring.jobs(), [installation_id], waiting_since_before=now, is_pending=_is_pending)
-    too_long = times.earlier(now, seconds=wiring.approval_patience_seconds())
+    too_long = times.earlier(now, seconds=wiring.forgotten_approval_seconds())
     items = [asdict(each) | {"forgotten": each.waiting_since < too_long} for each in found]
     return untyped({"items": items, "next_cursor": None})
 

@@ -41,7 +41,7 @@ def _stuck_in(installation_id: int, status: Status, request: Request) -> tuple[l
     """The oldest jobs come first, so the ones that are cut off are the youngest."""
     found: list[dict[str, Any]] = []
     for job in wiring.jobs().in_status(installation_id, status, created_before=request.now):
-        since = stuck_since(job, now=request.now, patience=wiring.patience())
+        since = stuck_since(job, now=request.now, thresholds=wiring.stuck_thresholds())
         if since is None:
             continue
         if len(found) == MAX_PER_STATUS or not request.has_time():

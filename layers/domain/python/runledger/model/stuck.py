@@ -12,14 +12,14 @@ WEBHOOKS_UNDER_WAY_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long a job may be in a status, and how often a runner is requested for it."""
+class StuckThresholds:
+    """The settings of the same names: how long a job may be in a status, and how often a runner is requested for it."""
 
-    queued_minutes: int = 10
-    scheduled_minutes: int = 10
-    in_progress_hours: int = 6
-    waiting_hours: int = 24
-    runner_requests_at_most: int = 5
+    stuck_queued_minutes: int
+    stuck_scheduled_minutes: int
+    long_running_hours: int
+    forgotten_approval_hours: int
+    runner_requests_at_most: int
 
     def least_seconds(self, status: Status) -> int:
         """The shortest time after which a job may be stuck.
@@ -30,10 +30,10 @@ class Patience:
 
     def seconds(self, status: Status) -> int:
         return {
-            Status.QUEUED: self.queued_minutes * times.SECONDS_PER_MINUTE,
-            Status.SCHEDULED: self.scheduled_minutes * times.SECONDS_PER_MINUTE,
-            Status.IN_PROGRESS: self.in_progress_hours * times.SECONDS_PER_HOUR,
-            Status.WAITING: self.waiting_hours * times.SECONDS_PER_HOUR,
+            Status.QUEUED: self.stuck_queued_minutes * times.SECONDS_PER_MINUTE,
+            Status.SCHEDULED: self.stuck_scheduled_minutes * times.SECONDS_PER_MINUTE,
+            Status.IN_PROGRESS: self.long_running_hours * times.SECONDS_PER_HOUR,
+            Status.WAITING: self.forgotten_approval_hours * times.SECONDS_PER_HOUR,
         }[status]
 
 
@@ -68,10 +68,10 @@ class Verdict(StrEnum):
     LONG_RUNNING = "long-running"
 
 
-def stuck_since(job: Job, *, now: str, patience: Patience) -> str | None:
+def stuck_since(job: Job, *, now: str, thresholds: StuckThresholds) -> str | None:
     """Since when the job has had its status, if that is too long; else None."""
     if job.status is Status.IN_PROGRESS and job.terminated_at:
-        lost = times.earlier(now, seconds=patience.least_seconds(job.status))
+        lost = times.earlier(now, seconds=thresholds.least_seconds(job.status))
         return job.terminated_at if job.terminated_at <= lost else None
     since = {
         # Not since its creation: an approval can queue a job days after that.
@@ -80,14 +80,16 @@ def stuck_since(job: Job, *, now: str, patience: Patience) -> str | None:
         Status.IN_PROGRESS: job.started_at or job.last_updated_at,
         Status.WAITING: job.approval_requested_at or job.created_at,
     }.get(job.status)
-    if since is None or since > times.earlier(now, seconds=patience.seconds(job.status)):
+    if since is None or since > times.earlier(now, seconds=thresholds.seconds(job.status)):
         return None
     return since
 
 
-def judge(job: Job, reported: GitHubJob | None, *, runner_lives: bool | None, now: str, patience: Patience) -> Verdict:
+def judge(
+    job: Job, reported: GitHubJob | None, *, runner_lives: bool | None, now: str, thresholds: StuckThresholds
+) -> Verdict:
     """`reported` is None if GitHub has no such job; `runner_lives` is None if that is unknown."""
-    is_stuck = stuck_since(job, now=now, patience=patience) is not None
+    is_stuck = stuck_since(job, now=now, thresholds=thresholds) is not None
     if job.status is Status.COMPLETED:
         return Verdict.LEAVE
     if reported is None:
@@ -101,18 +103,18 @@ def judge(job: Job, reported: GitHubJob | None, *, runner_lives: bool | None, no
         reported.status is Status.QUEUED
         and reported.awaits_runner
         and without
-        and request_is_due(job, now=now, patience=patience)
+        and request_is_due(job, now=now, thresholds=thresholds)
     ):
         return Verdict.REQUEST_RUNNER
     return Verdict.LONG_RUNNING if job.status is Status.IN_PROGRESS and runner_lives is not False else Verdict.LEAVE
 
 
-def request_is_due(job: Job, *, now: str, patience: Patience) -> bool:
+def request_is_due(job: Job, *, now: str, thresholds: StuckThresholds) -> bool:
     """Each pause is twice as long as the one before, and the number of requests is limited."""
     requests = job.runner_requests or 0
-    if job.status not in (Status.QUEUED, Status.SCHEDULED) or requests >= patience.runner_requests_at_most:
+    if job.status not in (Status.QUEUED, Status.SCHEDULED) or requests >= thresholds.runner_requests_at_most:
         return False
-    pause = patience.seconds(Status.QUEUED) * 2 ** max(0, requests - 1)
+    pause = thresholds.seconds(Status.QUEUED) * 2 ** max(0, requests - 1)
     return job.runner_requested_at is None or job.runner_requested_at <= times.earlier(now, seconds=pause)
 
 

@@ -15,7 +15,7 @@ from runledger.platform.snapshots import renew_after_restore
 
 
 @contextmanager
-def kept_from_collection() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Skips garbage collection while long-lived objects are created, and excludes them from later collections.
 
     This saves a tenth of a cold start.
@@ -28,12 +28,12 @@ def kept_from_collection() -> Iterator[None]:
         gc.enable()
 
 
-with kept_from_collection():
+with without_garbage_collection():
     from botocore.config import Config
     from botocore.loaders import Loader
     from botocore.session import Session
 
-IMPATIENT = Config(
+QUICK = Config(
     # GitHub hangs up after 10 seconds: a call that hangs must fail early enough to put the delivery on the retry queue.
     connect_timeout=1,
     read_timeout=2,
@@ -44,13 +44,11 @@ IMPATIENT = Config(
 )
 
 # No webhook waits for these, and a description of a hundred instances takes seconds. A call takes 15 seconds at most,
-# with the second attempt and the wait before it. The time-outs of the functions follow from that: `stacks.events`.
-PATIENT = IMPATIENT.merge(
-    Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
-)
+# with the second attempt and the wait before it. The timeouts of the functions follow from that: `stacks.events`.
+SLOW = QUICK.merge(Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2}))
 # In intake, which may have waited for DynamoDB before: one attempt, and the retry queue makes the next one.
-ONCE = IMPATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
-CONFIGS = {"ec2": PATIENT, "ecs": PATIENT, "pricing": PATIENT, "s3": ONCE}
+ONCE = QUICK.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
+CONFIGS = {"ec2": SLOW, "ecs": SLOW, "pricing": SLOW, "s3": ONCE}
 
 _clients: WeakSet[Any] = WeakSet()
 renew_after_restore(_clients)
@@ -72,19 +70,19 @@ def session() -> Session:
 
 @cache
 def client(service: str, region: str | None = None) -> Any:
-    """Has the time-outs that suit the service."""
-    with kept_from_collection():
-        config = CONFIGS.get(service, IMPATIENT)
+    """Has the timeouts that suit the service."""
+    with without_garbage_collection():
+        config = CONFIGS.get(service, QUICK)
         made = session().create_client(service, region_name=region, config=config)
     _clients.add(made)
     return made
 
 
-def patient_client(service: str, *, read_seconds: float, attempts: int = 1) -> Any:
+def slow_client(service: str, *, read_seconds: float, attempts: int = 1) -> Any:
     """For slow calls: each attempt waits up to `read_seconds` for its response."""
-    patient = IMPATIENT.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": attempts}))
-    with kept_from_collection():
-        made = session().create_client(service, config=patient)
+    slow = QUICK.merge(Config(read_timeout=read_seconds, retries={"total_max_attempts": attempts}))
+    with without_garbage_collection():
+        made = session().create_client(service, config=slow)
     _clients.add(made)
     return made
 

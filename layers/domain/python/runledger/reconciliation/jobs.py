@@ -8,7 +8,7 @@ from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.passes import RESERVED
 from runledger.model.reports import NO_INSTALLATION, REDELIVERY_DAYS, RunReport
-from runledger.model.stuck import OPEN, GitHubJob, Patience, Verdict, is_settled, judge, stuck_since
+from runledger.model.stuck import OPEN, GitHubJob, StuckThresholds, Verdict, is_settled, judge, stuck_since
 from runledger.model.times import SECONDS_PER_DAY, earlier
 from runledger.reconciliation import healing
 from runledger.reconciliation.comparison import Comparison, GitHubRecords
@@ -54,7 +54,7 @@ class JobCheck:
     describe: Callable[[Iterable[str]], Mapping[str, Instance]]
     confirmed: Callable[[Iterable[str]], Iterable[str]]
     github: GitHubRecords | None
-    patience: Patience
+    thresholds: StuckThresholds
     notify: Callable[[Sequence[tuple[Job, str]], str], object] = lambda _stuck, _now: None
 
     def check(self, installation_ids: Sequence[int], current: Pass) -> bool:
@@ -64,7 +64,7 @@ class JobCheck:
         runs with open jobs, whose own completion webhook was lost.
         """
         opened = [job for each in installation_ids for job in self._opened(each, current)]
-        dated = ((job, stuck_since(job, now=current.now, patience=self.patience)) for job in opened)
+        dated = ((job, stuck_since(job, now=current.now, thresholds=self.thresholds)) for job in opened)
         stuck = [(job, since) for job, since in dated if since]
         suspects = [job for job, _ in stuck]
         for job in suspects:
@@ -120,7 +120,7 @@ class JobCheck:
         """Open jobs that are old enough to be stuck. A full pass compares waiting jobs as early as queued ones: an
         approval may take days, but its webhook may be lost at any time."""
         for status in OPEN:
-            seconds = self.patience.least_seconds(Status.QUEUED if current.is_full else status)
+            seconds = self.thresholds.least_seconds(Status.QUEUED if current.is_full else status)
             before = earlier(current.now, seconds=seconds)
             yield from self.jobs.in_status(installation_id, status, created_before=before)
 
@@ -189,7 +189,7 @@ class JobCheck:
         now, tally = comparison.now, comparison.tally
         alive = comparison.alive.get(job.instance_id) if job.instance_id else None
         about = f"job {job.job_id} of {job.repo_full_name}"
-        match judge(job, found, runner_lives=alive, now=now, patience=self.patience):
+        match judge(job, found, runner_lives=alive, now=now, thresholds=self.thresholds):
             case Verdict.HEAL:
                 assert found is not None
                 self.record(healing.corrected_job(job.installation_id, found, version=job.version, now=now))

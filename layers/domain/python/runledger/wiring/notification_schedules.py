@@ -9,7 +9,7 @@ from runledger.platform.clients import client
 from runledger.tables.job_pages import JobPages
 from runledger.wiring import notifications
 from runledger.wiring.settings import TableSettings
-from runledger.wiring.stuck import patience
+from runledger.wiring.stuck import stuck_thresholds
 from runledger.wiring.tables import deployments, jobs
 
 
@@ -19,7 +19,7 @@ def schedules() -> Schedules:
         jobs=jobs(),
         pages=JobPages(client("dynamodb"), TableSettings.of("JOBS").table),
         deployments=deployments(),
-        forgotten_approval_hours=patience().waiting_hours,
+        forgotten_approval_hours=stuck_thresholds().forgotten_approval_hours,
     )
     return Schedules(
         subscriptions=notifications.subscriptions(),

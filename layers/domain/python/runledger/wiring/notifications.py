@@ -43,8 +43,8 @@ class DeployedChannelSettings(Settings):
     notification_event_buses: Mapping[str, str] = parsed(json.loads, default_factory=dict)
     notification_slack_hosts: tuple[str, ...] = parsed(names_in, default=SLACK_HOSTS)
     notification_allow_loopback: str = ""
-    runner_requests_at_most: int = 5
-    stuck_queued_minutes: int = 10
+    runner_requests_at_most: int
+    stuck_queued_minutes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,8 +43,8 @@ class ChannelSettings:
     event_buses: Mapping[str, str] = field(default_factory=dict)
     deployment_urls: tuple[str, ...] = ()
     slack_hosts: tuple[str, ...] = SLACK_HOSTS
-    runner_requests_at_most: int = 5
-    stuck_queued_minutes: int = 10
+    runner_requests_at_most: int
+    stuck_queued_minutes: int
     allow_loopback: bool = False
 
 
