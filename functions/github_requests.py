@@ -1,4 +1,4 @@
-"""Refreshes, re-runs and redeliveries for the API, which invokes this function because it can't read the App's key."""
+"""Refreshes, re-runs and redeliveries for the API. Only this function can read the App's key, so the API invokes it."""
 
 from dataclasses import asdict
 from typing import Any

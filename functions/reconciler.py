@@ -20,7 +20,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         message_format.check(event)
     except NewerMessage as newer:
         logs.newer_message(newer, id=event.get("id"))
-        raise  # Lambda doesn't retry it: the sender gets no result, and requests the pass again
+        raise  # Lambda doesn't retry it, so no result is stored. The caller has to request the pass again
     try:
         report = _run(event, context)
     except Exception:

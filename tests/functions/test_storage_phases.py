@@ -99,7 +99,7 @@ def test_trouble_with_s3_defers_the_copy_and_never_fails_the_webhook(
 def test_after_a_request_without_a_response_s3_is_left_alone_for_a_while(
     world: World, dual_write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each webhook would wait for the time-out, and GitHub for the webhook."""
+    """Each webhook would wait for the timeout, and GitHub for the webhook."""
     intake = world.start("webhook_intake")
     now, calls = 1000.0, list[int]()
 

@@ -23,7 +23,7 @@ def responses(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     def respond(request: Request, *, timeout: float) -> io.BytesIO:
-        """Requires a time-out: the function must not wait for CloudFormation until its own time is up."""
+        """Requires a timeout: the function must not wait for CloudFormation until its own time is up."""
         assert isinstance(request.data, bytes)
         assert timeout < 30
         found.append(json.loads(request.data))

@@ -10,7 +10,7 @@ from tests.runner.launcher import Launcher
 
 
 def impatient(**shares: float) -> tuple[str, str]:
-    """The entrypoint with other shares of the stop time-out, so that a test need not wait for the real ones."""
+    """The entrypoint with other shares of the stop timeout, so that a test need not wait for the real ones."""
     changes = "".join(f"entrypoint.{name} = {share}; " for name, share in shares.items())
     return ("-c", f"import sys; from runner import entrypoint; {changes}sys.exit(entrypoint.main())")
 

@@ -178,7 +178,7 @@ class Soak:
         return aws.client(self.outputs, service)
 
     def _deliver(self, delivery: Delivery, errors: Counter[str]) -> str:
-        """Deliver until it is accepted. `tests/reconciler` tests what follows GitHub's time-outs."""
+        """Deliver until it is accepted. `tests/reconciler` tests what follows GitHub's timeouts."""
         secret = self.outputs.webhook_secret
         headers = webhooks.headers(delivery.event, delivery.body, secret, delivery_id=delivery.guid)
         for _ in range(TRIES):

@@ -62,7 +62,7 @@ def dimensions(alarm: Alarm) -> dict[str, Any]:
 
 
 def failing_queues(templates: Templates) -> dict[str, tuple[int, int]]:
-    """Visibility time-out and number of receives of each queue that is processed."""
+    """Visibility timeout and number of receives of each queue that is processed."""
     return {
         name.partition("Queue")[0]: (queue["VisibilityTimeout"], queue["RedrivePolicy"]["maxReceiveCount"])
         for name, queue in elsewhere(templates, "AWS::SQS::Queue")

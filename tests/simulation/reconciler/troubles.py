@@ -94,7 +94,7 @@ def draw(dice: random.Random, name: str, *, start: float, silent_at: float, repo
 
 
 def response_of(kind: str, *, now: float, silent_at: float) -> Response:
-    """The response of GitHub instead, or a time-out."""
+    """The response of GitHub instead, or a timeout."""
     resets_at = int(min(now + HOUR, silent_at))
     match kind:
         case "404":

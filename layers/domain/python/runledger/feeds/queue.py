@@ -5,7 +5,7 @@ A message contains events of one installation, in order. So a send queues either
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from runledger.feeds.events import ALL_TYPES, FeedEvent, is_kept
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 250_000
 MOST_EVENTS = 50
 FIELDS = {each.name for each in fields(FeedEvent)}
-REQUIRED = {"installation_id", "event_id", "event_type", "occurred_at", "subject", "origin"}
+REQUIRED = {each.name for each in fields(FeedEvent) if each.default is MISSING and each.default_factory is MISSING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CopyingIntake:
+class CopyWebhook:
     """Called by intake for each job webhook that was recorded, now or before."""
 
     copies: WebhookCopies

@@ -15,12 +15,10 @@ from runledger.migration.key_pattern import RUNNER_CONFIGS
 from runledger.model import payload, times
 from runledger.model.dataclass import dataclass
 from runledger.model.inputs import Lifecycle
-from runledger.model.instance import Instance, RunnerKind
+from runledger.model.instance import FindMachine, Instance, RunnerKind
 from runledger.model.ownership import is_runner, named_owner
 from runledger.platform.availability import translate_errors
 from runledger.platform.logs import logger
-
-FindMachine = Callable[[str, RunnerKind], Instance | None]
 
 LARGEST_CONFIG = 256 * 1024
 LONGEST_LAUNCH_MS = 24 * times.MS_PER_HOUR

@@ -18,8 +18,8 @@ class Gate:
     def reviews_of(self, job: GateJob) -> list[Review]:
         """The requests that name the job, and the decision on it."""
         requests = [each for each in self.reviews if each.status is Approval.PENDING and _is_for(each, job)]
-        decision = _decision(self.reviews, job)
-        return requests + ([decision] if decision else [])
+        deciding = _deciding_review(self.reviews, job)
+        return requests + ([deciding] if deciding else [])
 
     def reached_by(self, review: Review) -> list[GateJob]:
         if review.status is Approval.PENDING:
@@ -28,7 +28,7 @@ class Gate:
         return [
             job
             for job in self.jobs
-            if (decision := _decision(self.reviews, job)) and decision.body_id == review.body_id
+            if (deciding := _deciding_review(self.reviews, job)) and deciding.body_id == review.body_id
         ]
 
 
@@ -42,7 +42,7 @@ def precedence(decided_at: str, status: Approval) -> tuple[str, bool]:
     return decided_at, status is not Approval.REJECTED
 
 
-def _decision(reviews: Iterable[Review], job: GateJob) -> Review | None:
+def _deciding_review(reviews: Iterable[Review], job: GateJob) -> Review | None:
     """The decision on the job, among those after its creation."""
     later = [each for each in reviews if each.status is not Approval.PENDING and job.created_at <= each.reviewed_at]
     return min(later, key=lambda each: precedence(each.reviewed_at, each.status), default=None)

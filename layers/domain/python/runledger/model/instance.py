@@ -1,6 +1,6 @@
 """An EC2 instance or ECS task, as AWS describes it, and the events about it. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from runledger.model.dataclass import dataclass
@@ -95,3 +95,6 @@ class Instance:
     @property
     def is_gone(self) -> bool:
         return self.condition is Condition.GONE
+
+
+FindMachine = Callable[[str, RunnerKind], Instance | None]

@@ -11,12 +11,12 @@ class PassKind(StrEnum):
 
 # Between scheduled passes. A cleanup runs on request only.
 INTERVAL_SECONDS = {PassKind.QUICK: 300, PassKind.FULL: 1800}
-# The time-out of the reconciler function.
+# The timeout of the reconciler function.
 LONGEST_PASS_SECONDS = 600
 # Lambda drops a request that hasn't started by then: the next scheduled pass does the same work.
 LONGEST_WAIT_SECONDS = INTERVAL_SECONDS[PassKind.QUICK]
 # Why a pass makes no more calls to GitHub.
-RESERVED = "the remaining time or rate limit is reserved"
+RESERVED = "the rest of the time or of the rate limit is kept for other work"
 
 
 class OrphanMode(StrEnum):
@@ -30,7 +30,7 @@ class PassStatus(StrEnum):
     REQUESTED = "requested"
     RUNNING = "running"
     FINISHED = "finished"
-    FAILED = "failed"  # computed on read: the function's time-out has passed, and no result was stored
+    FAILED = "failed"  # computed on read: the function's timeout has passed, and no result was stored
 
 
 class PassOutcome(StrEnum):

@@ -1,6 +1,6 @@
 """Processes queue messages one by one: a message that can't be processed fails alone, and its reason is logged.
 
-A batch ends before its function times out, because Lambda would repeat the whole batch after a time-out, including
+A batch ends before its function times out, because Lambda would repeat the whole batch after a timeout, including
 messages that are already recorded. Messages that were not started go back to the queue, but SQS has counted a receive
 for them. So only functions that call no service except DynamoDB get batches; the others get one message at a time.
 """

@@ -35,8 +35,8 @@ def join(waiting: Waiting, gates: Gates, deployments: DeploymentsTable, record: 
             job_created_at=waiting.job.created_at,
         )
     )
-    decisions = [_apply(review, waiting.job, deployments, record) for review in gate.reviews_of(waiting.job)]
-    return decisions[-1].job if decisions else None
+    recorded = [_apply(review, waiting.job, deployments, record) for review in gate.reviews_of(waiting.job)]
+    return recorded[-1].job if recorded else None
 
 
 def parts(review: Review, gates: Gates) -> Iterator[Review]:

@@ -82,7 +82,7 @@ class Decision:
     job: Job
     event: Event
     effects: tuple[Effect, ...] = ()
-    may_be_saved_by_another: bool = False  # with the same input: see `JobsTable.save`
+    may_be_saved_by_another: bool = False  # another process may have saved the same input: see `JobsTable.save`
     may_be_repeated: bool = False  # its history event may exist already: the job may have dropped its token
 
     @property

@@ -14,7 +14,7 @@ from runledger.model.places import Place, place_of
 from runledger.model.runner_names import INSTANCE, POOL_TAGS, TASK_ARN
 from runledger.platform.availability import translate_errors
 
-# EC2 accepts a thousand, but then takes longer than the client's time-out.
+# EC2 accepts a thousand, but then takes longer than the client's timeout.
 MAX_INSTANCES_PER_CALL = 100
 MAX_TASKS_PER_CALL = 100
 

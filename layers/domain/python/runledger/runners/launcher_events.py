@@ -9,14 +9,13 @@ from runledger.model import payload, times
 from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed, NotYours
 from runledger.model.inputs import EventType, Facts, Lifecycle, Receipt, Source, Status
-from runledger.model.instance import RunnerKind
+from runledger.model.instance import FindMachine, RunnerKind
 from runledger.model.ownership import Proof, account_of, named_owner, owns
 from runledger.model.payload import Json
 from runledger.model.places import Place, region_of
 from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.model.reports import NO_INSTALLATION
 from runledger.model.runner_names import INSTANCE, TASK_ARN
-from runledger.runners.lookups import FindMachine
 from runledger.runners.publishers import Publisher, Publishers
 from runledger.runners.tracker import RunnerTracker
 

@@ -5,13 +5,12 @@ from collections.abc import Callable, Sequence
 from runledger.model.assignments import Assignment, MachineFacts
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RunnerLookup
-from runledger.model.instance import Instance, RunnerKind
+from runledger.model.instance import FindMachine, Instance, RunnerKind
 from runledger.model.ownership import Ruling
 from runledger.model.places import UNKNOWN_PLACE, place_of
 from runledger.model.prices import FindPrice, Price, PriceQuery
 from runledger.runners.tracker import RunnerTracker
 
-FindMachine = Callable[[str, RunnerKind], Instance | None]
 ArnsOf = Callable[[str], Sequence[str]]
 
 

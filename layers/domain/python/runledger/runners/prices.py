@@ -26,7 +26,7 @@ ON_DEMAND_FRESH_SECONDS = float(times.SECONDS_PER_DAY)
 SPOT_FRESH_SECONDS = float(times.SECONDS_PER_HOUR)
 # Short, because a new instance type or permission may add the price. Long enough to avoid a call for each job.
 UNKNOWN_FRESH_SECONDS = 300.0
-# After a failed call: other jobs must not wait for the same time-out.
+# After a failed call: other jobs must not wait for the same timeout.
 FAILURE_FRESH_SECONDS = 60.0
 
 # Raised while reading a response that doesn't have the documented format.

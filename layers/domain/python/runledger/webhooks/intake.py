@@ -16,7 +16,7 @@ from runledger.webhooks.readers import dispatcher
 from runledger.webhooks.retry_queue import RetryQueue
 from runledger.webhooks.signatures import REREAD_SECONDS, Origin, Signers, WebhookSecrets
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # without the setting `releases`, intake doesn't load it
     from runledger.webhooks.publication_intake import PublicationIntake
 
 LARGEST_BODY = 5_000_000
@@ -65,7 +65,7 @@ class Intake:
     def _forward(
         self, publications: "PublicationIntake", delivery: Delivery, signature: str | None, signers: Signers
     ) -> IntakeResult:
-        """Sends the publication to its queue. Intake doesn't load the package `releases`."""
+        """Sends the publication to its queue."""
         publication = publications.read(delivery)
         if publication is None:
             return IntakeResult.IGNORED

@@ -7,10 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from runledger.migration import copies, telemetry
-from runledger.migration.copies import CopyingIntake, Pause, WebhookCopies
+from runledger.migration.copies import CopyWebhook, Pause, WebhookCopies
 from runledger.migration.key_pattern import KeyPattern
 from runledger.migration.phases import StoragePhase
-from runledger.migration.runner_configs import FindMachine, FindMachineWithFallback, RunnerConfigs
+from runledger.migration.runner_configs import FindMachineWithFallback, RunnerConfigs
+from runledger.model.instance import FindMachine
 from runledger.model.reports import Input
 from runledger.model.reruns import RerunPolicy
 from runledger.platform.clients import client
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-def copying(intake: Intake) -> Intake:
+def with_copies(intake: Intake) -> Intake:
     settings = CopySettings.from_environment()
     pattern = KeyPattern.parse(settings.webhook_key_pattern)  # checked before the deployment
-    copy = CopyingIntake(copies=_copies(settings), pattern=pattern, retries=intake.retries, pause=Pause(time.monotonic))
+    copy = CopyWebhook(copies=_copies(settings), pattern=pattern, retries=intake.retries, pause=Pause(time.monotonic))
     if StoragePhase(settings.storage_phase).reads_runner_configs:
         return replace(intake, copy=copy, ledger=replace(intake.ledger, recorded=_recorded))
     return replace(intake, copy=copy)

@@ -64,15 +64,17 @@ def intake() -> Intake:
         retries=retries,
         host=settings.github_host,
     )
-    if PublicationQueueSettings.from_environment().release_inputs_queue:
-        from runledger.wiring import publication_queue  # noqa: PLC0415 - only with `releases`
+    if url := PublicationQueueSettings.from_environment().release_inputs_queue:
+        from runledger.releases.queue import PublicationQueue  # noqa: PLC0415 - only with `releases`
+        from runledger.webhooks.publication_intake import PublicationIntake  # noqa: PLC0415 - as above
 
-        made = replace(made, publications=publication_queue.intake())
+        send = PublicationQueue(sqs=lazy_client("sqs"), url=url).send
+        made = replace(made, publications=PublicationIntake(send=send))
     if not CopySettings.from_environment().webhook_bucket:
         return made
     from runledger.wiring import migration  # noqa: PLC0415 - only the phases with S3 load it
 
-    return migration.copying(made)
+    return migration.with_copies(made)
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 
 from runledger.model.dataclass import dataclass
+from runledger.model.instance import FindMachine
 from runledger.model.keys import JobKey
 from runledger.model.places import Scope
 from runledger.model.prices import FindPrice
@@ -13,7 +14,6 @@ from runledger.platform.clients import lazy_client
 from runledger.runners import telemetry
 from runledger.runners.fleet import Fleet
 from runledger.runners.launcher_events import LauncherEvents
-from runledger.runners.lookups import FindMachine
 from runledger.runners.prices import Prices
 from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
