@@ -19,7 +19,7 @@ NO_VIEW = "#//none"
 # A function that has not run yet takes seconds to start on a busy machine.
 PATIENCE_MS = 60_000
 # Pages that the demo's data or the tests' own refusals bring about are logged by the browser as well.
-REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|403|404|409|422|503)")
+REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (40[01349]|422|429|503)")
 
 
 class Tab:

@@ -132,6 +132,20 @@ def test_a_page_that_cannot_load_the_account_offers_another_try_and_another_toke
 
 
 @pytest.mark.parametrize(
+    ("status", "message", "text"),
+    [
+        (429, "Too Many Requests", "Too many requests (429)\n\nTry again in a few seconds."),
+        (503, "Service Unavailable", "Service Unavailable (503)\n\nTry again in a few seconds."),
+    ],
+)
+def test_an_error_of_api_gateway_is_named(tab: Tab, status: int, message: str, text: str) -> None:
+    """Its errors have a message only."""
+    tab.page.route("**/pools*", lambda route: route.fulfill(status=status, json={"message": message}))
+    alert = tab.show(ACME, "pools").page.get_by_role("alert")
+    assert alert.inner_text() == f"{text}\n\nTry again"
+
+
+@pytest.mark.parametrize(
     ("view", "part", "query", "leads_to"),
     [
         ("overview", "", {"range": "7d"}, "overview?range=7d"),

@@ -56,6 +56,18 @@ def test_loads_that_overlap_leave_one_timer(open_tab: Open, sent: list[Step]) ->
     assert len(routed) == 1
 
 
+def test_a_reloaded_page_says_that_it_loads(open_tab: Open) -> None:
+    tab = open_tab().sign_in()
+    held: list[Route] = []
+    tab.page.route("**/v1/me", lambda route: _keep(route, held))
+    tab.page.reload()
+    expect(tab.page.get_by_role("heading", name="Runledger")).to_be_visible()
+    expect(tab.page.locator("main")).to_contain_text("Loading")
+    assert tab.problems() == []
+    held[0].continue_()
+    tab.settled()
+
+
 def test_one_part_that_fails_leaves_the_others_alone(tab: Tab) -> None:
     def refuse(route: Route) -> None:
         route.fulfill(status=503, json={"title": "Unavailable", "status": 503, "detail": "try again later"})

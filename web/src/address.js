@@ -6,7 +6,9 @@ export function read(hash = location.hash) {
   return { installation, view, id: rest.join("/"), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
+/** Without an installation, the URL of the page itself: the first part of a hash is always an installation. */
 export function link(installation, view, id, query) {
+  if (installation === undefined || installation === null || installation === "") return "#/";
   const path = [installation, view, id].filter((part) => part !== undefined && part !== null && part !== "");
   const given = Object.entries(query ?? {}).filter(
     ([, value]) => value !== undefined && value !== null && value !== "",

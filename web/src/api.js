@@ -64,5 +64,12 @@ async function call(method, path, { query, body, signal } = {}) {
   const content = await response.json().catch(() => ({}));
   if (response.ok) return content;
   if (response.status === 401) session.expire();
-  throw new Problem(response.status, content.title ?? `Status ${response.status}`, content.detail);
+  throw problemOf(response.status, content);
+}
+
+/** API Gateway's own errors have a `message` only. Those that can be temporary say so. */
+function problemOf(status, { title, detail, message }) {
+  const isTemporary = status === 429 || status >= 500;
+  const short = status === 429 ? "Too many requests" : (message ?? "The request failed");
+  return new Problem(status, title ?? short, detail ?? (isTemporary ? "Try again in a few seconds." : short));
 }

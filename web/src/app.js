@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { el, replace } from "./dom.js";
 import { Freshness } from "./freshness.js";
 import { defaultInstallation, isKnown } from "./installations.js";
-import { failure } from "./parts/states.js";
+import { failure, loading } from "./parts/states.js";
 import * as positions from "./positions.js";
 import * as session from "./session.js";
 import { shell } from "./shell.js";
@@ -46,6 +46,7 @@ let leaving = new AbortController();
 
 async function start() {
   if (!session.token()) return showSignIn();
+  if (!document.querySelector("main")) showLoading();
   try {
     const [me, { items }] = await Promise.all([api.get("v1/me"), api.get("v1/installations")]);
     account = { me, installations: items };
@@ -54,6 +55,11 @@ async function start() {
     if (session.token()) showFailure(error);
     return null;
   }
+}
+
+/** A reloaded page: the sign-in form stays while it is sent, and a view while its installation is looked for. */
+function showLoading() {
+  replace(document.body, el("main", { class: "sign-in" }, el("div", { class: "box" }, el("h1", {}, "Runledger"), loading())));
 }
 
 /** Neither the account nor its installations are known, so there is no view to go to. */
@@ -65,9 +71,13 @@ function showFailure(error) {
     el(
       "main",
       { class: "sign-in" },
-      el("h1", {}, "Runledger"),
-      failure(error, start),
-      el("button", { type: "button", class: "plain", click: signOut }, "Sign out"),
+      el(
+        "div",
+        { class: "box" },
+        el("h1", {}, "Runledger"),
+        failure(error, start),
+        el("button", { type: "button", class: "plain", click: signOut }, "Sign out"),
+      ),
     ),
   );
 }
@@ -100,6 +110,7 @@ function show() {
     home: known ? chosen : defaultInstallation(account.installations),
     signal: leaving.signal,
     freshness: new Freshness(leaving.signal),
+    onInstallations,
   };
   const view = choose(context);
   const title = view.title(context);
@@ -140,6 +151,13 @@ async function loadInstallations(wanted) {
     // The view shows what is wrong.
   }
   show();
+}
+
+/** The first installations of an empty ledger. A link to one of them stays; any other leads to an overview. */
+function onInstallations(items) {
+  account = { ...account, installations: items };
+  if (isKnown(items, address.read().installation)) show();
+  else address.redirect(address.link(defaultInstallation(items), "overview"));
 }
 
 /** Cancels the requests of the previous view. */

@@ -55,24 +55,27 @@ function aside(context) {
       el("span", { class: "logo", "aria-hidden": "true" }),
       "Runledger",
     ),
-    installations(context),
-    search(context),
-    el(
-      "nav",
-      { class: "places", "aria-label": "Views" },
-      PLACES.filter(([view]) => !OPTIONAL[view] || context.me[OPTIONAL[view]]).map(([view, text, views]) =>
-        el(
-          "a",
-          {
-            href: link(context.home, view),
-            id: `place-${view}`,
-            "aria-current": views.includes(context.view) ? "page" : null,
-          },
-          text,
-        ),
+    // Every view and every search is about an installation.
+    context.home && [installations(context), search(context), places(context)],
+    account(context),
+  );
+}
+
+function places(context) {
+  return el(
+    "nav",
+    { class: "places", "aria-label": "Views" },
+    PLACES.filter(([view]) => !OPTIONAL[view] || context.me[OPTIONAL[view]]).map(([view, text, views]) =>
+      el(
+        "a",
+        {
+          href: link(context.home, view),
+          id: `place-${view}`,
+          "aria-current": views.includes(context.view) ? "page" : null,
+        },
+        text,
       ),
     ),
-    account(context),
   );
 }
 
