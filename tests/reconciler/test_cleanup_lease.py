@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from runledger.model.job import Job
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.model.suspicion import Registration
+from runledger.model.suspicion import RegistrationState
 from runledger.reconciliation.cleanup import CleanupOutcome
+from runledger.reconciliation.registrations import MachineSearch
 from runledger.tables.cleanups import LEASE_SECONDS
 
 from tests.reconciler.machines import Machines, NoTasks
@@ -41,17 +41,17 @@ class Moments:
     def begin(self) -> None:
         pass
 
-    def search(self, installation_ids: Sequence[int], **_: object) -> None:
-        self.searched.append(installation_ids)
+    def search(self, machine: MachineSearch) -> None:
+        self.searched.append(machine.installation_ids)
         self.in_search()
 
-    def registration_of(self, runner: Runner, job: Job | None, **_: object) -> Registration:  # noqa: ARG002
-        return Registration.NONE
+    def state_of(self, machine: MachineSearch) -> RegistrationState:  # noqa: ARG002 (the protocol's name)
+        return RegistrationState.NONE
 
-    def search_again(self, runner: Runner, job: Job | None, **_: object) -> None:
+    def search_again(self, machine: MachineSearch) -> None:
         pass
 
-    def remove(self, runner: Runner, job: Job | None, **_: object) -> bool:  # noqa: ARG002 (the protocol's names)
+    def remove(self, machine: MachineSearch) -> bool:  # noqa: ARG002 (the protocol's name)
         self.in_removal()
         return not self.is_busy
 

@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, seed, settings
 from runledger.model.errors import UnavailableError
-from runledger.model.job import Job
 from runledger.model.ownership import Tags
 from runledger.model.runner import Runner
-from runledger.model.suspicion import Registration
+from runledger.model.suspicion import RegistrationState
 from runledger.reconciliation.cleanup import Cleanup
 from runledger.reconciliation.owners import Owners
+from runledger.reconciliation.registrations import MachineSearch
 
 from tests.reconciler.hostile_tenant import HostileTenant
 from tests.reconciler.lives import Timeline, timelines
@@ -130,16 +130,16 @@ class Trusting:
     def begin(self) -> None:
         pass
 
-    def search(self, _installation_ids: object, **_: object) -> None:
+    def search(self, machine: MachineSearch) -> None:
         pass
 
-    def registration_of(self, _runner: Runner, _job: Job | None, **_: object) -> Registration:
-        return Registration.NONE
+    def state_of(self, machine: MachineSearch) -> RegistrationState:  # noqa: ARG002 (the protocol's name)
+        return RegistrationState.NONE
 
-    def search_again(self, _runner: Runner, _job: Job | None, **_: object) -> None:
+    def search_again(self, machine: MachineSearch) -> None:
         pass
 
-    def remove(self, _runner: Runner, _job: Job | None, **_: object) -> bool:
+    def remove(self, machine: MachineSearch) -> bool:  # noqa: ARG002 (the protocol's name)
         return True
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from runledger.model.errors import UnavailableError
 from runledger.model.runner import Runner
+from runledger.reconciliation.registrations import MachineSearch
 from runledger_github.errors import NotFound, Refused
 from runledger_github.registrations import FRESH_SECONDS, Registrations
 from runledger_github.runner_lists import PAGE_SIZE
@@ -100,9 +101,10 @@ def remove_with(
     may_ask: Callable[[int], bool] = lambda _: True,
 ) -> bool:
     """Search and remove a machine's registration, as a cleanup does."""
-    registrations.search(installation_ids, may_ask=may_ask)
-    registrations.search_again(runner, None, installation_ids=installation_ids, may_ask=may_ask)
-    return registrations.remove(runner, None, installation_ids=installation_ids, may_ask=may_ask)
+    search = MachineSearch(runner=runner, job=None, installation_ids=installation_ids, may_ask=may_ask)
+    registrations.search(search)
+    registrations.search_again(search)
+    return registrations.remove(search)
 
 
 def test_with_every_response_the_machine_is_removed(github: GitHub) -> None:

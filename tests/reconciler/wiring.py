@@ -9,7 +9,7 @@ from runledger.model import times
 from runledger.model.passes import PassKind
 from runledger.model.reports import NO_INSTALLATION
 from runledger.platform.clock import SystemClock
-from runledger.reconciliation import cleanup
+from runledger.reconciliation import registrations as protocol
 from runledger.reconciliation.awaited_runners import AwaitedRunners
 from runledger.reconciliation.bounds import Bounds
 from runledger.reconciliation.cleanup import Cleanup, CleanupOutcome
@@ -73,7 +73,7 @@ def cleanup_on(
     ecs: Any,
     app: Any,
     clock: Clock,
-    registrations: cleanup.Registrations | None = None,
+    registrations: protocol.Registrations | None = None,
 ) -> Cleanup:
     """`registrations` replaces those of the App."""
     registry = InstallationsRegistry(client, JOBS)

@@ -8,7 +8,7 @@ import pytest
 from runledger.model import stuck
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Status
-from runledger.model.suspicion import Registration
+from runledger.model.suspicion import RegistrationState
 from runledger.reconciliation import jobs, open_runs, orphans, requests
 from runledger.reconciliation.requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
@@ -100,7 +100,7 @@ def cleared_runners_are_suspected_at_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def registrations_are_ignored(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Registrations, "registration_of", lambda *_, **__: Registration.NONE)
+    patch.setattr(Registrations, "state_of", lambda *_: RegistrationState.NONE)
 
 
 def unregistered_machines_are_left_alone(patch: pytest.MonkeyPatch) -> None:

@@ -16,17 +16,17 @@ from functools import cached_property
 from runledger.model.dataclass import dataclass
 from runledger.model.errors import RegisteredElsewhere, UnavailableError
 from runledger.model.inputs import Status
-from runledger.model.job import Job
 from runledger.model.ownership import account_of
 from runledger.model.reports import NO_INSTALLATION
 from runledger.model.runner import Runner
 from runledger.model.runner_names import is_unmistakable, machine_in, names
-from runledger.model.suspicion import Registration
+from runledger.model.suspicion import RegistrationState
+from runledger.reconciliation.registrations import MachineSearch
 
 from runledger_github.app import GitHubApp
 from runledger_github.calls import Json
 from runledger_github.errors import Refused
-from runledger_github.runner_lists import MayAsk, RegistrationScope, RunnerLists
+from runledger_github.runner_lists import RegistrationScope, RunnerLists
 
 BUSY = 422
 OFFLINE = "offline"
@@ -61,61 +61,58 @@ class Registrations:
         self._listed_in_pass.clear()
         self._listed_again.clear()
 
-    def search(self, installation_ids: Sequence[int], *, may_ask: MayAsk) -> None:
-        """Lists all runners that these installations can see. Raises UnavailableError unless all of them respond."""
-        for _ in self._listed(installation_ids, may_ask):
+    def search(self, machine: MachineSearch) -> None:
+        """Lists all runners that the installations can see. Raises UnavailableError unless all of them respond."""
+        for _ in self._listed(machine):
             pass
 
-    def registration_of(
-        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: MayAsk
-    ) -> Registration:
+    def state_of(self, machine: MachineSearch) -> RegistrationState:
         """Uses the lists of the search. Raises UnavailableError if another registration may be this machine's."""
-        listed = list(self._listed(installation_ids, may_ask))
-        found = [(scope, each) for scope, each in listed if _is_registration_of(runner, job, scope, each)]
+        listed = list(self._listed(machine))
+        found = [(scope, each) for scope, each in listed if _is_registration_of(machine, scope, each)]
         if any(each.get("busy") for _, each in found):
-            return Registration.BUSY
+            return RegistrationState.BUSY
         if any(each.get("status") != OFFLINE for _, each in found):
-            return Registration.IDLE
+            return RegistrationState.IDLE
         identified = {scope.installation_id for scope, _ in found}
-        self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified)
-        return Registration.NONE
+        self._ensure_no_other_may_be(machine.runner, [pair for pair in listed if pair not in found], identified)
+        return RegistrationState.NONE
 
-    def search_again(
-        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: MayAsk
-    ) -> None:
+    def search_again(self, machine: MachineSearch) -> None:
         """Lists the runners again that `remove` doesn't list itself. Machines share lists of the last two minutes.
 
         Raises UnavailableError unless all installations respond.
         """
-        for installation_id in installation_ids:
-            self._listed_again.scopes(installation_id, may_ask, age=FRESH_SECONDS)
-        _, far = self._to_list_again(runner, job, installation_ids, may_ask)
+        for installation_id in machine.installation_ids:
+            self._listed_again.scopes(installation_id, machine.may_ask, age=FRESH_SECONDS)
+        _, far = self._to_list_again(machine)
         for scope in _sorted(far):
-            self._listed_again.runners(scope, may_ask, age=FRESH_SECONDS)
+            self._listed_again.runners(scope, machine.may_ask, age=FRESH_SECONDS)
 
-    def remove(self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: MayAsk) -> bool:
+    def remove(self, machine: MachineSearch) -> bool:
         """False while it is busy. A runner that has registered again has a new id, and is found by its name.
 
         Raises RegisteredElsewhere if another installation has a registration: the recorded owner may be wrong.
         """
-        listed = list(self._listed(installation_ids, may_ask))
-        found = [(scope, each) for scope, each in listed if _is_registration_of(runner, job, scope, each)]
+        runner, job, may_ask = machine.runner, machine.job, machine.may_ask
+        listed = list(self._listed(machine))
+        found = [(scope, each) for scope, each in listed if _is_registration_of(machine, scope, each)]
         if any(each.get("busy") for _, each in found):
             return False
         for scope, _ in found:
-            if not _may_own(runner, scope, installation_ids):
+            if not _may_own(runner, scope, machine.installation_ids):
                 raise RegisteredElsewhere(runner.runner_id, installation_id=scope.installation_id)
         identified = {scope.installation_id for scope, _ in found}
         self._ensure_no_other_may_be(runner, [pair for pair in listed if pair not in found], identified)
         found_in = {scope for scope, _ in found}
-        near, far = self._to_list_again(runner, job, installation_ids, may_ask)
+        near, far = self._to_list_again(machine)
         for scope in _sorted(far - found_in):
-            self._ensure_not_registered(runner, job, (scope, self._listed_again.runners(scope, may_ask)), identified)
+            self._ensure_not_registered(machine, (scope, self._listed_again.runners(scope, may_ask)), identified)
         for scope in _sorted(near - found_in):
             again = self._listed_again.runners(scope, may_ask, age=UNCACHED)
-            self._ensure_not_registered(runner, job, (scope, again), identified)
+            self._ensure_not_registered(machine, (scope, again), identified)
         if job is not None and job.status in AWAITING:
-            self._ensure_still_offline(runner, job, found, may_ask)
+            self._ensure_still_offline(machine, found)
         if not all(self._delete(scope, int(each["id"])) for scope, each in found):
             return False
         removed = {each["id"] for _, each in found}
@@ -123,52 +120,48 @@ class Registrations:
             left = [
                 each for each in self._listed_again.runners(scope, may_ask, age=UNCACHED) if each["id"] not in removed
             ]
-            self._ensure_not_registered(runner, job, (scope, left), identified)
+            self._ensure_not_registered(machine, (scope, left), identified)
         return True
 
-    def _ensure_still_offline(
-        self, runner: Runner, job: Job, found: Sequence[tuple[RegistrationScope, Json]], may_ask: MayAsk
-    ) -> None:
+    def _ensure_still_offline(self, machine: MachineSearch, found: Sequence[tuple[RegistrationScope, Json]]) -> None:
         """Raises UnavailableError if the machine has come online since the search: it can take the job that awaits it.
 
         GitHub would remove the runner, because it isn't busy yet.
         """
         for scope in _sorted({scope for scope, each in found if each.get("status") == OFFLINE}):
-            listed = self._listed_again.runners(scope, may_ask, age=UNCACHED)
-            if any(_is_registration_of(runner, job, scope, each) and each.get("status") != OFFLINE for each in listed):
-                raise UnavailableError(f"{runner.runner_id} has come online on GitHub")
+            listed = self._listed_again.runners(scope, machine.may_ask, age=UNCACHED)
+            if any(_is_registration_of(machine, scope, each) and each.get("status") != OFFLINE for each in listed):
+                raise UnavailableError(f"{machine.runner.runner_id} has come online on GitHub")
 
     def _ensure_not_registered(
         self,
-        runner: Runner,
-        job: Job | None,
+        machine: MachineSearch,
         listed: tuple[RegistrationScope, Sequence[Json]],
         identified: Collection[int],
     ) -> None:
         """Raises UnavailableError if the machine is, or may be, one of the runners registered in the scope."""
         scope, registered = listed
-        if any(_is_registration_of(runner, job, scope, each) for each in registered):
-            raise UnavailableError(f"{runner.runner_id} has registered with GitHub again")
-        self._ensure_no_other_may_be(runner, [(scope, each) for each in registered], identified)
+        if any(_is_registration_of(machine, scope, each) for each in registered):
+            raise UnavailableError(f"{machine.runner.runner_id} has registered with GitHub again")
+        self._ensure_no_other_may_be(machine.runner, [(scope, each) for each in registered], identified)
 
-    def _to_list_again(
-        self, runner: Runner, job: Job | None, installation_ids: Sequence[int], may_ask: MayAsk
-    ) -> tuple[set[RegistrationScope], set[RegistrationScope]]:
+    def _to_list_again(self, machine: MachineSearch) -> tuple[set[RegistrationScope], set[RegistrationScope]]:
         """Scopes where the machine may have registered since then: near ones (its organisation and repository) and far
         ones (all others, because a machine may register with another repository for each job). Only a launcher's tag
         that names a repository limits the machine to that one.
         """
-        scopes = {scope for each in installation_ids for scope in self._listed_again.scopes(each, may_ask)}
+        runner, job, may_ask = machine.runner, machine.job, machine.may_ask
+        scopes = {scope for each in machine.installation_ids for scope in self._listed_again.scopes(each, may_ask)}
         named = {runner.repo_full_name, runner.owner_name, job.repo_full_name if job else None}
         repositories = {name.lower() for name in named if name and "/" in name}
         near = {each for each in scopes if not each.is_repository or each.name.lower() in repositories}
         tagged = any(each.is_repository and each.name.lower() == runner.owner_name for each in near)
-        return near, set() if tagged and len(installation_ids) == 1 else scopes - near
+        return near, set() if tagged and len(machine.installation_ids) == 1 else scopes - near
 
-    def _listed(self, installation_ids: Sequence[int], may_ask: MayAsk) -> Iterator[tuple[RegistrationScope, Json]]:
-        for installation_id in installation_ids:
-            for scope in self._listed_in_pass.scopes(installation_id, may_ask):
-                for each in self._listed_in_pass.runners(scope, may_ask):
+    def _listed(self, machine: MachineSearch) -> Iterator[tuple[RegistrationScope, Json]]:
+        for installation_id in machine.installation_ids:
+            for scope in self._listed_in_pass.scopes(installation_id, machine.may_ask):
+                for each in self._listed_in_pass.runners(scope, machine.may_ask):
                     yield scope, each
 
     def _ensure_no_other_may_be(
@@ -218,10 +211,10 @@ def _may_own(runner: Runner, scope: RegistrationScope, searched: Collection[int]
     return account_of(runner.repo_full_name or "") == account_of(scope.name)
 
 
-def _is_registration_of(runner: Runner, job: Job | None, scope: RegistrationScope, listed: Json) -> bool:
+def _is_registration_of(machine: MachineSearch, scope: RegistrationScope, listed: Json) -> bool:
     """Whether the name contains the machine's id, or name, id and scope match what GitHub reported for its job."""
-    name, machine = str(listed.get("name")), runner.runner_id.rpartition("/")[2]
-    if names(name, machine):
+    name, job = str(listed.get("name")), machine.job
+    if names(name, machine.runner.runner_id.rpartition("/")[2]):
         return True
     other = machine_in(name)
     if other is not None and is_unmistakable(other):

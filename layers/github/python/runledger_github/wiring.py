@@ -65,7 +65,7 @@ class AppSecret:
             try:
                 self._value = self._read()
             except (BotoCoreError, ClientError):
-                logs.logger.warning("GitHub App not read again", exc_info=True)
+                logs.logger.warning("GitHub App secret not re-read; the cached one is used", exc_info=True)
         return self._value
 
     def _read(self) -> str:

@@ -163,7 +163,7 @@ class Runner:
         return max((*dated, self.contested_at or "", self.confirmed_at or "", self.created_at))
 
     @property
-    def effective(self) -> tuple[Assignment, ...]:
+    def effective_assignments(self) -> tuple[Assignment, ...]:
         """The owner's assignments, and other hooks' assignments to the same jobs. The earliest comes first.
 
         A job's id is public. So another hook must also name the job's repository, and one of the two hooks must be a
@@ -199,7 +199,7 @@ class Runner:
                 starts.append(start.at)
         return [self._life(start, until) for start, until in pairwise((*starts, NEVER))]
 
-    def first(self, *kinds: OccurrenceKind, life: Life, since: str = BEFORE_ALL) -> str | None:
+    def first_time_of(self, *kinds: OccurrenceKind, life: Life, since: str = BEFORE_ALL) -> str | None:
         """When one of these kinds first occurred.
 
         A warning after the end belongs to a life whose start is not reported yet.
@@ -228,17 +228,17 @@ class Runner:
         life = self.lives()[-1]
         derived = replace(
             self,
-            attached_at=self.first(OccurrenceKind.STARTED, OccurrenceKind.ATTACHMENT_REPORTED, life=life),
-            rebalance_recommended_at=self.first(OccurrenceKind.REBALANCE_RECOMMENDED, life=life),
-            interrupted_at=self.first(OccurrenceKind.WARNED, life=life),
+            attached_at=self.first_time_of(OccurrenceKind.STARTED, OccurrenceKind.ATTACHMENT_REPORTED, life=life),
+            rebalance_recommended_at=self.first_time_of(OccurrenceKind.REBALANCE_RECOMMENDED, life=life),
+            interrupted_at=self.first_time_of(OccurrenceKind.WARNED, life=life),
             terminated_at=life.end,
             terminated_reason=life.reason,
-            termination_reported_at=self.first(OccurrenceKind.END_REPORTED, life=life),
+            termination_reported_at=self.first_time_of(OccurrenceKind.END_REPORTED, life=life),
         )
         return derived._with_job()._with_status(life)
 
     def _with_job(self) -> "Runner":
-        every = [each for each in self.effective if each.installation_id == self.installation_id]
+        every = [each for each in self.effective_assignments if each.installation_id == self.installation_id]
         present = [each for each in every if self.life_of(each.since).until == NEVER]
         plans = [each for each in present if each.is_plan]
         job_id = present[-1].job_id if present else None
@@ -276,7 +276,7 @@ def machine_of(runner: Runner, assignment: Assignment) -> MachineFacts:
     AWS's description is ignored if the job has a plan: it exists only if the plan arrived late, and the result must not
     depend on the order of arrival.
     """
-    own = [each for each in runner.effective if each.job_id == assignment.job_id]
+    own = [each for each in runner.effective_assignments if each.job_id == assignment.job_id]
     if plans := [each.machine for each in own if each.is_plan]:
         return plans[0]
     found = next((each.machine for each in own if each.job == assignment.job), NO_FACTS)
@@ -289,7 +289,7 @@ def plan_before(runner: Runner, assignment: Assignment) -> Assignment | None:
     life = runner.life_of(assignment.since)
     plans = [
         each
-        for each in runner.effective
+        for each in runner.effective_assignments
         if each.is_plan and each.since <= assignment.since and runner.life_of(each.since) == life
     ]
     return plans[-1] if plans else None

@@ -20,7 +20,7 @@ class Reason(StrEnum):
         return self in (Reason.JOB_COMPLETED, Reason.NO_JOB, Reason.NEVER_REGISTERED)
 
 
-class Registration(StrEnum):
+class RegistrationState(StrEnum):
     """A machine's registration, in all scopes that were searched. An offline one counts as none: a just-in-time
     registration exists before its machine has connected, and gets no job until then.
     """

@@ -7,10 +7,9 @@ GitHub refuses to remove a busy runner, and assigns no job to a removed one. So 
 the machine. If a cleanup crashes, its lease expires, and the next cleanup checks everything again and continues.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Protocol
 
 from runledger.model import times
 from runledger.model.dataclass import dataclass
@@ -19,12 +18,12 @@ from runledger.model.instance import Instance
 from runledger.model.job import Job
 from runledger.model.ownership import is_visible_to, named_owner
 from runledger.model.runner import Runner, RunnerStatus
-from runledger.model.suspicion import Cleared, Reason, Registration
-from runledger.reconciliation import awaited_runners
+from runledger.model.suspicion import Cleared, Reason, RegistrationState
 from runledger.reconciliation.awaited_runners import AwaitedRunners
 from runledger.reconciliation.orphans import Waits, suspicion
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
+from runledger.reconciliation.registrations import MachineSearch, Registrations
 from runledger.runners.fleet import Fleet
 from runledger.runners.tracker import RunnerTracker
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
@@ -33,15 +32,15 @@ from runledger.tables.jobs import JobsTable
 # Later than this, the lease may end before the machine is stopped.
 SAFE_LEASE_SECONDS = LEASE_SECONDS - 60
 # What a machine's registration shows while its job still awaits a runner.
-FOUND: Mapping[Registration, Reason | Cleared] = {
-    Registration.NONE: Reason.NEVER_REGISTERED,
-    Registration.IDLE: Cleared.REGISTERED,
-    Registration.BUSY: Cleared.BUSY,
+FOUND: Mapping[RegistrationState, Reason | Cleared] = {
+    RegistrationState.NONE: Reason.NEVER_REGISTERED,
+    RegistrationState.IDLE: Cleared.REGISTERED,
+    RegistrationState.BUSY: Cleared.BUSY,
 }
 
 
 class CleanupOutcome(StrEnum):
-    """Each value ends a finding: `runner i-0123: no_job; cleaned: the machine was terminated`."""
+    """Each value is the last part of a finding: `runner i-0123: no_job; cleaned: the machine was terminated`."""
 
     CLEANED = "cleaned: the machine was terminated"
     GONE = "cleaned: the machine was already gone"
@@ -60,42 +59,14 @@ class CleanupOutcome(StrEnum):
         return self.value[0].upper() + self.value[1:]
 
 
-class Registrations(awaited_runners.RegistrationSearch, Protocol):
-    """Runners as GitHub lists them, implemented by runledger_github."""
-
-    def begin(self) -> None:
-        """Drops the lists of an earlier pass."""
-
-    def search(self, installation_ids: Sequence[int], *, may_ask: Callable[[int], bool]) -> None:
-        """Lists the runners of these installations. Raises UnavailableError unless all of them respond."""
-
-    def search_again(
-        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
-    ) -> None:
-        """Lists what may have changed since the search, except what `remove` lists itself."""
-
-    def remove(
-        self, runner: Runner, job: Job | None, *, installation_ids: Sequence[int], may_ask: Callable[[int], bool]
-    ) -> bool:
-        """False while GitHub reports it as busy. Raises UnavailableError unless all installations respond.
-
-        Raises RegisteredElsewhere, before anything is removed, if a registration isn't with the runner's own
-        installation.
-        """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orphan:
-    """A runner that is due for cleanup, as it was read.
-
-    `searched` holds the installations whose runners were listed.
-    """
+    """A runner that is due for cleanup, as it was read, and the search for its registrations."""
 
     runner: Runner
-    job: Job | None
     instance: Instance
     reason: Reason
-    searched: Sequence[int]
+    search: MachineSearch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,16 +110,16 @@ class Cleanup:
         reason = found if isinstance(found, Reason) else None
         if reason is not None and reason.machine_is_running and runner.suspected_at is None:
             reason = None  # since the first cleanup began, a job was recorded on the runner
-        searched: Sequence[int] | None = None
+        search: MachineSearch | None = None
         if reason is not None and reason.machine_is_running:
             # Before the lock is taken: listing the runners of many repositories takes longer than a lease.
             assert instance is not None
             runner = replace(runner, owner_name=named_owner(instance.tags))
-            searched = self._search(runner, job, instance, current)
+            search = self._search(runner, job, instance, current)
         since = self.now()  # the lease starts after the search
         if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=current.owner, at=since):
             return self._why_not_claimed(runner_id)
-        if searched is not None:
+        if search is not None:
             # The search may have taken minutes. Since then, a tag may have been added that keeps the machine, or names
             # another owner.
             instance = self._describe(runner_id)
@@ -162,8 +133,8 @@ class Cleanup:
             self.tracker.record_cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
             return CleanupOutcome.GONE
         assert instance is not None
-        assert searched is not None
-        orphan = Orphan(runner=runner, job=job, instance=instance, reason=reason, searched=searched)
+        assert search is not None
+        orphan = Orphan(runner=runner, instance=instance, reason=reason, search=search)
         return self._stop(orphan, current, since=since)
 
     def _resume(self, ending: Runner, current: Pass) -> CleanupOutcome:
@@ -202,7 +173,7 @@ class Cleanup:
         """`since` is when the lease started."""
         runner_id = orphan.runner.runner_id
         try:
-            if not self._remove(orphan, current):
+            if not self._remove(orphan):
                 self._release(runner_id, current, Cleared.BUSY)
                 return CleanupOutcome.BUSY
             if not self._is_unchanged(orphan.runner):
@@ -226,11 +197,9 @@ class Cleanup:
             current.tally.stopped.append((orphan.runner, latency))
         return CleanupOutcome.CLEANED
 
-    def _remove(self, orphan: Orphan, current: Pass) -> bool:
+    def _remove(self, orphan: Orphan) -> bool:
         assert self.registrations is not None  # checked by `_search`
-        return self.registrations.remove(
-            orphan.runner, orphan.job, installation_ids=orphan.searched, may_ask=current.may_ask
-        )
+        return self.registrations.remove(orphan.search)
 
     def _why_not_claimed(self, runner_id: str) -> CleanupOutcome:
         """A claim also fails if the runner got a job during the search, which clears the suspicion."""
@@ -260,14 +229,14 @@ class Cleanup:
             seen.job_id,
         )
 
-    def _search(self, runner: Runner, job: Job | None, instance: Instance, current: Pass) -> Sequence[int]:
-        """Returns the installations that were searched."""
+    def _search(self, runner: Runner, job: Job | None, instance: Instance, current: Pass) -> MachineSearch:
         if self.registrations is None:
             raise UnavailableError("without a GitHub App, it is unknown whether the runner is busy")
         installation_ids = self.owners.to_search(runner, instance.tags)
-        self.registrations.search(installation_ids, may_ask=current.may_ask)
-        self.registrations.search_again(runner, job, installation_ids=installation_ids, may_ask=current.may_ask)
-        return installation_ids
+        search = MachineSearch(runner=runner, job=job, installation_ids=installation_ids, may_ask=current.may_ask)
+        self.registrations.search(search)
+        self.registrations.search_again(search)
+        return search
 
     def _describe(self, runner_id: str) -> Instance | None:
         return self.fleet.describe([runner_id]).get(runner_id)

@@ -15,7 +15,9 @@ RECHECK_SECONDS = INTERVAL_SECONDS[PassKind.FULL]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """How long a machine counts as young, may be unregistered, and isn't suspected again after it was cleared."""
+    """Waiting times: until a new machine can be an orphan, until it must have registered, and until a cleared one can
+    be suspected again.
+    """
 
     grace_seconds: int
     registration_seconds: int
@@ -59,7 +61,7 @@ def _unregistered(runner: Runner, job: Job, *, since: str, now: str, waits: Wait
     """`since` is the machine's launch. It may have been assigned to the job later."""
     if job.status not in (Status.QUEUED, Status.SCHEDULED):
         return None
-    assigned = (each.since for each in runner.effective if each.job_id == job.job_id)
+    assigned = (each.since for each in runner.effective_assignments if each.job_id == job.job_id)
     due = times.earlier(now, seconds=waits.registration_seconds)
     return Reason.NEVER_REGISTERED if max(since, runner.created_at, *assigned) <= due else None
 

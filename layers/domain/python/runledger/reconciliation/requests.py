@@ -22,10 +22,10 @@ class RunnerRequests:
     record: Callable[[Receipt], Decision]
 
     def request(self, job: Job, *, at: str) -> Decision | None:
-        """None if another pass has made this request, or may have. The request is recorded before it is sent, so only
-        one pass sends it.
+        """None if another pass made this request, or if that can't be ruled out.
 
-        After a crash in between, it is never sent. The next request follows after the usual pause.
+        The request is recorded before it is sent, so only one pass sends it. After a crash in between,
+        it is never sent. The next request follows after the usual pause.
         """
         number = (job.runner_requests or 0) + 1
         request_id = f"runner request {number} for {job.installation_id}#{job.job_id}"

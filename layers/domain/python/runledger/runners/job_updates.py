@@ -38,7 +38,7 @@ class JobUpdates:
         kinds = ALL_KINDS if occurrence.kind is OccurrenceKind.STARTED else frozenset({occurrence.kind})
         runner = self.describe(runner, jobs_to_describe_again(runner, occurrence))
         splits = occurrence.kind in (OccurrenceKind.STARTED, OccurrenceKind.ENDED)
-        is_late = any(each.since >= occurrence.at for each in runner.effective)
+        is_late = any(each.since >= occurrence.at for each in runner.effective_assignments)
         for job, placement in placements(runner).items():
             if placement.life.spans(occurrence.at):
                 self.update(runner, job, kinds)

@@ -52,9 +52,9 @@ def placements(runner: Runner) -> dict[JobKey, Placement]:
     if runner.contested_at or runner.installation_id is None:
         return {}
     placed: dict[JobKey, Placement] = {}
-    for job in dict.fromkeys(each.job for each in runner.effective):
+    for job in dict.fromkeys(each.job for each in runner.effective_assignments):
         # Two hooks may report one job. The launcher's plan applies to both copies.
-        own = [each for each in runner.effective if each.job_id == job[1]]
+        own = [each for each in runner.effective_assignments if each.job_id == job[1]]
         plan = next((each for each in own if each.is_plan), None)
         fact = next((each for each in own if each.job == job and not each.is_plan), None)
         life = runner.life_of((fact or own[0]).since)
@@ -152,7 +152,7 @@ def messages(runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind] = ALL
         kinds = ALL_KINDS
     here = Facts(instance_id=runner.runner_id)
     for event_type, causes in CAUSES.items():
-        at = runner.first(*causes, life=placement.life, since=placement.since)
+        at = runner.first_time_of(*causes, life=placement.life, since=placement.since)
         if at is not None and kinds & causes:
             facts = Facts(
                 instance_id=runner.runner_id,
@@ -160,7 +160,7 @@ def messages(runner: Runner, job: JobKey, kinds: frozenset[OccurrenceKind] = ALL
                 terminated_at=at if event_type is EventType.RUNNER_TERMINATED else None,
             )
             yield _message(runner, placement, event_type, at, facts)
-    reported_at = runner.first(OccurrenceKind.END_REPORTED, life=placement.life, since=placement.since)
+    reported_at = runner.first_time_of(OccurrenceKind.END_REPORTED, life=placement.life, since=placement.since)
     if reported_at and OccurrenceKind.END_REPORTED in kinds and placement.life.end is None:
         yield _message(runner, placement, EventType.RUNNER_TERMINATED, reported_at, here, action=REPORTED)
 
@@ -173,7 +173,7 @@ def _taker(runner: Runner, placement: Placement) -> Assignment | None:
     plan = placement.plan
     if plan is None:
         return None
-    planned = {each.job_id for each in runner.effective if each.is_plan and each.since >= plan.since}
+    planned = {each.job_id for each in runner.effective_assignments if each.is_plan and each.since >= plan.since}
     others = [each for each in _others_since(runner, placement) if each.job_id not in planned]
     return next((each for each in others if runner.life_of(each.since) == placement.life), None)
 
@@ -183,7 +183,7 @@ def _others_since(runner: Runner, placement: Placement) -> list[Assignment]:
     plan = placement.plan
     if plan is None or placement.fact is not None:
         return []
-    own = [each for each in runner.effective if each.installation_id == runner.installation_id]
+    own = [each for each in runner.effective_assignments if each.installation_id == runner.installation_id]
     return [each for each in own if not each.is_plan and each.job_id != plan.job_id and each.since >= plan.since]
 
 
