@@ -209,7 +209,7 @@ def test_a_task_is_looked_for_in_the_region_that_its_arn_names_and_not_in_other_
 def test_a_lookup_that_must_wait_is_counted(stubs: Stubs) -> None:
     stubs.refuse("ec2", "describe_instances", "RequestLimitExceeded")
     troubles: list[UnavailableError] = []
-    machines = replace(fleet(stubs.client("ec2")), postponed=troubles.append)
+    machines = replace(fleet(stubs.client("ec2")), on_deferred=troubles.append)
     with pytest.raises(UnavailableError):
         machines.find(INSTANCE, RunnerKind.EC2)
     assert len(troubles) == 1

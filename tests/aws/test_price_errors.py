@@ -108,7 +108,7 @@ def test_a_price_that_must_wait_is_counted() -> None:
 
     troubles: list[UnavailableError] = []
     pricing = SimpleNamespace(get_paginator=unreachable)
-    prices = Prices(unreachable, pricing, regions=("af-south-1",), clock=lambda: 0.0, postponed=troubles.append)
+    prices = Prices(unreachable, pricing, regions=("af-south-1",), clock=lambda: 0.0, on_deferred=troubles.append)
     prices.find(PriceQuery(instance_type=TYPE, instance_lifecycle="on-demand", availability_zone=None, at=AT))
     assert len(troubles) == 1
 

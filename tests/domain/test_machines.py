@@ -162,6 +162,6 @@ def test_all_jobs_are_described_before_the_machine_is_read_again() -> None:
         return SimpleNamespace(is_news=is_news)
 
     table: Any = SimpleNamespace(get=lambda _: steps.append("read"))
-    updates = JobUpdates(table=table, record=record, finished=lambda _: None)
+    updates = JobUpdates(table=table, record=record, undo_unsaved=lambda _: None)
     updates.describe(known, [JobKey(OWNER, 1), JobKey(OWNER, 2)])
     assert steps == [1, 2, "read", 1, 2]

@@ -117,7 +117,7 @@ def test_a_process_that_is_about_to_save_a_supposed_leftover_decides_again() -> 
     plays = interleavings(
         world,
         in_order(scheduled(FIRST, ONE, 3, again=True), warned(ONE, 4)),
-        lambda process: process.ledger.take_back_leftovers(INSTALLATION, FIRST),
+        lambda process: process.ledger.undo_unsaved_events(INSTALLATION, FIRST),
         preemptions=3,
         limit=300,
     )

@@ -115,7 +115,7 @@ class Process:
     @cached_property
     def runners(self) -> RunnerTracker:
         table = RunnersTable(self.world.client("dynamodb"), RUNNERS, retention_days=14)
-        return RunnerTracker(table=table, record=self.ledger.record, finished=self._finished, scope=SCOPE)
+        return RunnerTracker(table=table, record=self.ledger.record, undo_unsaved=self._undo_unsaved, scope=SCOPE)
 
     @cached_property
     def intake(self) -> Intake:
@@ -131,9 +131,9 @@ class Process:
             retries=RetryQueue(self.world.client("sqs"), SETTINGS["WEBHOOK_RETRIES_QUEUE"]),
         )
 
-    def _finished(self, job: tuple[int, int]) -> None:
+    def _undo_unsaved(self, job: tuple[int, int]) -> None:
         if self._retries or retries.is_retry():
-            self.ledger.take_back_leftovers(*job)
+            self.ledger.undo_unsaved_events(*job)
 
     def _pause(self, tries: int) -> None:
         self.world.scheduler.sleep(PAUSE_SECONDS * 2**tries)

@@ -6,8 +6,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.keys import NEWEST_ATTEMPT, RunKey
 from runledger.model.reports import RunStatus
+from runledger.model.run import with_derived_status
 from runledger.queries.workflows import of_run
-from runledger.tables.runs import with_derived_status
 
 from runledger_api import wiring
 from runledger_api.authentication import Role

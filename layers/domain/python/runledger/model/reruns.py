@@ -1,8 +1,18 @@
 """After which failures the failed jobs of a run are re-run, and the results of re-run checks. Pure."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
+from runledger.model import times
 from runledger.model.dataclass import dataclass
+from runledger.model.inputs import Conclusion
+from runledger.model.job import FAILURES
+from runledger.model.reports import REDELIVERY_DAYS, RunStatus
+
+# With `any_failure`, a run that ended longer ago is not re-run: its last webhook can no longer be redelivered.
+RERUN_WITHIN_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
+WITH_FAILED_JOBS = FAILURES - {Conclusion.STARTUP_FAILURE}  # a run that could not start has no jobs
 
 
 class RerunPolicy(StrEnum):
@@ -11,6 +21,38 @@ class RerunPolicy(StrEnum):
     NEVER = "never"
     INTERRUPTED = "interrupted"  # every failed job of the run was interrupted
     ANY_FAILURE = "any_failure"  # for any reason, unless a job of the run is behind an environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChange:
+    """The state of a run after a change.
+
+    A report may be about a run that `ended_long_ago`: a launcher's event can name any run, and the reconciler then
+    looks it up. The ledger may not have the environments of such a run, so `any_failure` doesn't apply to it.
+    """
+
+    has_ended: bool
+    has_failed: bool
+    has_interrupted_jobs: bool
+    ended_long_ago: bool = False
+
+    @classmethod
+    def of(cls, run: Mapping[str, Any], *, reported_at: str | None = None) -> "RunChange":
+        """`run` is the stored item after the change, and `reported_at` is the time of the report, if one changed it."""
+        ended_at, is_old = run.get("updated_at"), False
+        if reported_at is not None and ended_at is not None:
+            is_old = times.ms_between(ended_at, reported_at) > RERUN_WITHIN_MS
+        return cls(
+            has_ended=run.get("status") == RunStatus.COMPLETED,
+            has_failed=run.get("conclusion") in WITH_FAILED_JOBS,
+            has_interrupted_jobs="cut_short_job_ids" in run,
+            ended_long_ago=is_old,
+        )
+
+    def may_be_rerun(self, policy: RerunPolicy) -> bool:
+        failed = policy is RerunPolicy.ANY_FAILURE and self.has_failed and not self.ended_long_ago
+        interrupted = policy is not RerunPolicy.NEVER and self.has_interrupted_jobs
+        return self.has_ended and (failed or interrupted)
 
 
 class RerunOutcome(StrEnum):

@@ -9,7 +9,7 @@ Until the job is saved the receipt isn't recorded, and every step can be done ag
 retry of the same receipt leaves the same tables as no crash.
 
 A message about a machine may be obsolete when it is retried, because another input was recorded in between. Then
-nothing replaces what the first attempt wrote, and `take_back_leftovers` corrects it.
+nothing replaces what the first attempt wrote, and `undo_unsaved_events` corrects it.
 
 A job that joins a gate gets the reviews that are already recorded. They change the job, so the first decision can't be
 saved any more, and the receipt is decided on again at once. Joining is the last effect: a review has fewer details of
@@ -176,7 +176,7 @@ class Ledger:
         if any(isinstance(each, NoteInterrupted | NoteNotInterrupted) for each in lost.effects):
             self._apply(interruption_of(now.job))
 
-    def take_back_leftovers(self, installation_id: int, job_id: int) -> None:
+    def undo_unsaved_events(self, installation_id: int, job_id: int) -> None:
         """Corrects what an attempt that died or failed has written about a machine, unless it was recorded since.
 
         The job gets a new version first. A process that decided on the old version can then no longer save it. So

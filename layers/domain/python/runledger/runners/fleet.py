@@ -30,7 +30,7 @@ class Fleet:
 
     Only machines with all of `tags` are stopped; if `tags` is empty, none is. A machine with one of `keep_tags` is
     never stopped: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
-    `client` returns the client of a service in a region. `postponed` is called when EC2 or ECS does not respond.
+    `client` returns the client of a service in a region. `on_deferred` is called when EC2 or ECS does not respond.
     """
 
     client: Callable[[str, str], Any]
@@ -38,19 +38,19 @@ class Fleet:
     clusters: Sequence[str]
     tags: Mapping[str, str]
     pool_tags: Sequence[str]
-    postponed: Callable[[UnavailableError], None] = _ignore
+    on_deferred: Callable[[UnavailableError], None] = _ignore
     keep_tags: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self, runner_ids: Iterable[str]) -> dict[str, Instance]:
         """By id. Missing machines are omitted."""
         ids = set(runner_ids)
         tasks = {each for each in ids if kind_of(each) is RunnerKind.ECS}
-        with self._reporting_postponed():
+        with self._reporting_errors():
             return self._instances(ids - tasks) | self._tasks(tasks)
 
     def find(self, runner_id: str, kind: RunnerKind) -> Instance | None:
         """One machine. If a task's id contains no cluster, all of `clusters` are searched."""
-        with self._reporting_postponed():
+        with self._reporting_errors():
             found = self._instances({runner_id}) if kind is RunnerKind.EC2 else self._tasks({runner_id})
         return next(iter(found.values()), None)
 
@@ -68,7 +68,7 @@ class Fleet:
         if not self.tags:
             return {}
         found: dict[str, Instance] = {}
-        with self._reporting_postponed():
+        with self._reporting_errors():
             for region in self.scope.regions:
                 found |= tagged(self.client("ec2", region), self.tags, pool_tags=self.pool_tags)
                 for cluster in self.clusters:
@@ -122,11 +122,11 @@ class Fleet:
         return found
 
     @contextmanager
-    def _reporting_postponed(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         try:
             yield
         except UnavailableError as error:
-            self.postponed(error)
+            self.on_deferred(error)
             raise
 
 

@@ -24,11 +24,13 @@ Record = Callable[[Receipt], Decision]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobUpdates:
-    """`finished` is called for each job of a machine, at the end of each input about the machine."""
+    """`undo_unsaved` removes what an earlier attempt wrote about a job and the job has not saved. It does nothing in a
+    first attempt.
+    """
 
     table: RunnersTable
     record: Record
-    finished: Callable[[JobKey], None]
+    undo_unsaved: Callable[[JobKey], None]
 
     def update_after_occurrence(self, runner: Runner, occurrence: Occurrence) -> None:
         """A start may show that an end belongs to a new life: then the jobs of that life get all messages.
@@ -44,7 +46,7 @@ class JobUpdates:
                 self.update(runner, job, kinds)
             elif splits and is_late:
                 self.update(runner, job, frozenset())
-        self.finish(runner)
+        self.undo_unsaved_of_jobs(runner)
 
     def update_after_assignment(self, runner: Runner, job: JobKey, *, news: bool) -> None:
         """The job gets all messages.
@@ -60,10 +62,13 @@ class JobUpdates:
             self.update(runner, each, ALL_KINDS if each in described else frozenset())
         self.update(runner, job, ALL_KINDS)
 
-    def finish(self, runner: Runner, *jobs: JobKey) -> None:
-        """Calls `finished`, even for jobs without a new record: an earlier attempt may have seen another runner."""
+    def undo_unsaved_of_jobs(self, runner: Runner, *jobs: JobKey) -> None:
+        """Call this at the end of each input about the machine.
+
+        Jobs that got no message this time are included: an earlier attempt may have written events for them.
+        """
         for job in dict.fromkeys((*jobs, *(each.job for each in (*runner.assignments, *runner.claims)))):
-            self.finished(job)
+            self.undo_unsaved(job)
 
     def describe(self, runner: Runner, jobs: Iterable[JobKey]) -> Runner:
         """Describes the machine to jobs that run on it. Reads the runner again, which may have changed in between."""

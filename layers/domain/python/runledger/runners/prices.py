@@ -53,7 +53,7 @@ class Prices:
         regions: Sequence[str],
         clock: Callable[[], float],
         warn: Callable[[str], None] = _log.warning,
-        postponed: Callable[[UnavailableError], None] = lambda _: None,
+        on_deferred: Callable[[UnavailableError], None] = lambda _: None,
     ) -> None:
         """`ec2` returns the client of one of `regions`. An instance without an availability zone is priced in
         the first.
@@ -65,7 +65,7 @@ class Prices:
         self._regions = regions
         self._clock = clock
         self._warn = warn
-        self._postponed = postponed
+        self._on_deferred = on_deferred
         self._cache: dict[tuple[str, ...], _CachedPrice] = {}
 
     def find(self, query: PriceQuery) -> Price:
@@ -74,7 +74,7 @@ class Prices:
             return self._found(query)
         except UnavailableError as error:
             self._warn(f"the price of {query.instance_type} is unknown: {error}")
-            self._postponed(error)
+            self._on_deferred(error)
             return replace(query.reported, error=str(error))
 
     def _found(self, query: PriceQuery) -> Price:

@@ -43,13 +43,15 @@ from runledger.tables.runners import RunnersTable
 class RunnerTracker:
     """`runner_tags` are the tags of runners. If it is empty, the tags of well-known launchers count.
 
+    `undo_unsaved` removes what an earlier attempt wrote and a job has not saved: see `JobUpdates`.
+
     `scope` is where EC2 and ECS are called. A machine elsewhere is recorded as launchers report it, and is never
     considered gone.
     """
 
     table: RunnersTable
     record: Record
-    finished: Callable[[JobKey], None] = lambda _job: None
+    undo_unsaved: Callable[[JobKey], None] = lambda _job: None
     scope: Scope
     runner_tags: Mapping[str, str] = field(default_factory=dict)
 
@@ -69,7 +71,7 @@ class RunnerTracker:
                 contested = seen.contested(plan.since, by=plan.installation_id)
                 if is_contest(seen, proof) and not self.table.save(seen, contested):
                     continue
-                self._jobs.finish(seen, plan.job)
+                self._jobs.undo_unsaved_of_jobs(seen, plan.job)
                 raise NotYours(f"runner {runner_id} doesn't belong to installation {plan.installation_id}")
             decision = decision or self.record(receipt)
             before = seen or Runner(runner_id=runner_id, created_at=plan.since)
@@ -77,7 +79,7 @@ class RunnerTracker:
             if self.table.save(seen, after):
                 break
         self._jobs.update_after_assignment(after, plan.job, news=True)
-        self._jobs.finish(after, plan.job)
+        self._jobs.undo_unsaved_of_jobs(after, plan.job)
         return decision
 
     def claim(self, fact: Assignment, runner_id: str, machine: Instance | None, *, kind: str, at: str) -> Ruling:
@@ -110,7 +112,7 @@ class RunnerTracker:
                 break
         if recorded:
             self._jobs.update_after_assignment(after, fact.job, news=news)
-        self._jobs.finish(after, fact.job)
+        self._jobs.undo_unsaved_of_jobs(after, fact.job)
         return ruling
 
     def record_start(self, runner_id: str, *, at: str, place: Place) -> None:
@@ -217,7 +219,7 @@ class RunnerTracker:
 
     @property
     def _jobs(self) -> JobUpdates:
-        return JobUpdates(table=self.table, record=self.record, finished=self.finished)
+        return JobUpdates(table=self.table, record=self.record, undo_unsaved=self.undo_unsaved)
 
 
 def _plan(receipt: Receipt) -> Assignment:

@@ -5,17 +5,16 @@ fails the condition, which counts as success, and no transaction is needed. A jo
 jobs, so the item grows by one id per job; only failed jobs are in a third set.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runledger.model import times
-from runledger.model.dataclass import dataclass
-from runledger.model.inputs import Conclusion, Status
-from runledger.model.job import FAILURES, Job
+from runledger.model.inputs import Status
+from runledger.model.job import Job
 from runledger.model.keys import RunKey
-from runledger.model.reports import REDELIVERY_DAYS, RUN_NAMES, RunReport, RunStatus
-from runledger.model.reruns import RerunPolicy
+from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
+from runledger.model.reruns import RunChange
+from runledger.model.run import is_unreported
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Partition
@@ -32,11 +31,6 @@ OLDER_AND_UNREPORTED = "#created_at > :created_at AND attribute_not_exists(#upda
 NOT_COUNTED_AS_FAILED = f"NOT {COUNTED_AS_FAILED}"
 
 OPEN, DONE = "open", "done"
-STARTED = {Status.IN_PROGRESS, Status.COMPLETED}
-# With `any_failure`, a run that ended longer ago is not re-run: its last webhook can no longer be redelivered.
-RERUN_WITHIN_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
-WITH_FAILED_JOBS = FAILURES - {Conclusion.STARTUP_FAILURE}  # a run that could not start has no jobs
-REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
 
 _COUNTERS = {"total_jobs": 0, "completed_jobs": 0, "failed_jobs": 0}
 _IDENTITY = (
@@ -74,7 +68,7 @@ class RunsTable:
         if not job.run_is_known:
             return
         run = self._count_ended(job, first, is_guess) if job.status is Status.COMPLETED else self._count_opened(job)
-        if run.get("created_at", "") > job.created_at and not run.keys() & REPORTED_ONLY:
+        if run.get("created_at", "") > job.created_at and is_unreported(run):
             self._set_earlier_creation(job)
         elif run and any(name not in run and getattr(job, name) is not None for name in RUN_NAMES):
             self.name(job)
@@ -91,7 +85,7 @@ class RunsTable:
         """
         self.absorb(report, closes=False)
 
-    def absorb(self, report: RunReport, *, closes: bool = True) -> "RunChange":
+    def absorb(self, report: RunReport, *, closes: bool = True) -> RunChange:
         """The newest report counts: a run may complete again. An older one, such as a replay, fills in absent values.
 
         Unless the report `closes` a completed run, an open run stays open, and the next full pass checks it.
@@ -110,9 +104,9 @@ class RunsTable:
         changed = self._table.advance(key, report.status, dated="updated_at", put=latest, fill=absent, **about)
         if changed is None:
             changed = self._table.update(key, fill=identity | {"updated_at": report.updated_at}, **about)
-        return replace(_change(changed), ended_long_ago=_is_long_before(changed.get("updated_at"), report.reported_at))
+        return RunChange.of(changed, reported_at=report.reported_at)
 
-    def note_interrupted(self, job: Job) -> "RunChange":
+    def note_interrupted(self, job: Job) -> RunChange:
         """The run's end and its interrupted jobs are separate writes.
 
         Whichever comes later returns an item with both.
@@ -123,7 +117,7 @@ class RunsTable:
             add={"cut_short_job_ids": {job.job_id}},
             returning="ALL_NEW",
         )
-        return _change(changed)
+        return RunChange.of(changed)
 
     def note_not_interrupted(self, job: Job) -> None:
         """A later input showed that the job wasn't interrupted: it must not cause a re-run."""
@@ -215,7 +209,7 @@ class RunsTable:
     def _derived_from(self, job: Job) -> dict[str, Any]:
         """The attributes of a run without its own report.
 
-        The stored status doesn't depend on which job is recorded first: see `with_derived_status`.
+        The stored status doesn't depend on which job is recorded first: see `model/run.py`.
         """
         identity = {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
         state = {schema.BY_STATE.partition: _state(job.installation_id, RunStatus.QUEUED)}
@@ -225,53 +219,8 @@ class RunsTable:
         return {schema.EXPIRY: times.expiry(at, self._retention_days)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunChange:
-    """The state of a run after a change.
-
-    A report may be about a run that `ended_long_ago`: a launcher's event can name any run, and the reconciler then
-    looks it up. The ledger may not have the environments of such a run, so `any_failure` doesn't apply to it.
-    """
-
-    has_ended: bool
-    has_failed: bool
-    has_interrupted_jobs: bool
-    ended_long_ago: bool = False
-
-    def may_be_rerun(self, policy: RerunPolicy) -> bool:
-        failed = policy is RerunPolicy.ANY_FAILURE and self.has_failed and not self.ended_long_ago
-        interrupted = policy is not RerunPolicy.NEVER and self.has_interrupted_jobs
-        return self.has_ended and (failed or interrupted)
-
-
-def _change(run: dict[str, Any]) -> RunChange:
-    return RunChange(
-        has_ended=run.get("status") == RunStatus.COMPLETED,
-        has_failed=run.get("conclusion") in WITH_FAILED_JOBS,
-        has_interrupted_jobs="cut_short_job_ids" in run,
-    )
-
-
-def _is_long_before(ended_at: str | None, now: str) -> bool:
-    return ended_at is not None and times.ms_between(ended_at, now) > RERUN_WITHIN_MS
-
-
 def _state(installation_id: int, status: RunStatus) -> str:
     return schema.status_key(installation_id, DONE if status is RunStatus.COMPLETED else OPEN)
-
-
-def with_derived_status(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
-    """Derives the status of a run without its own report from its jobs.
-
-    Done on reading: storing the status would cost a write for each step of a job.
-    """
-    if run.keys() & REPORTED_ONLY:
-        return dict(run)
-    total, completed = run.get("total_jobs", 0), run.get("completed_jobs", 0)
-    if completed and completed == total:
-        return {**run, "status": RunStatus.COMPLETED}
-    started = completed or any(status in STARTED for status in job_statuses)
-    return {**run, "status": RunStatus.IN_PROGRESS if started else run["status"]}
 
 
 def _key_of_run(job: Job) -> dict[str, str]:

@@ -62,14 +62,14 @@ def scope() -> Scope:
 
 @cache
 def tracker() -> RunnerTracker:
-    def finished(job: JobKey) -> None:
+    def undo_unsaved(job: JobKey) -> None:
         if retries.is_retry():
-            ledger().take_back_leftovers(*job)
+            ledger().undo_unsaved_events(*job)
 
     return RunnerTracker(
         table=runners_table(),
         record=ledger().record,
-        finished=finished,
+        undo_unsaved=undo_unsaved,
         runner_tags=settings().runner_tags,
         scope=scope(),
     )
@@ -84,7 +84,7 @@ def fleet() -> Fleet:
         clusters=fleet_settings.ecs_clusters,
         tags=settings().runner_tags,
         pool_tags=fleet_settings.pool_tags,
-        postponed=telemetry.lookup_deferred,
+        on_deferred=telemetry.lookup_deferred,
         keep_tags=fleet_settings.keep_tags,
     )
 
@@ -122,5 +122,5 @@ def find_price() -> FindPrice:
         regions=scope().regions,
         clock=time.time,
         warn=logs.logger.warning,
-        postponed=telemetry.lookup_deferred,
+        on_deferred=telemetry.lookup_deferred,
     ).find
