@@ -51,7 +51,7 @@ def test_the_time_of_an_approval_is_a_phase_and_no_waiting_for_a_runner(open_tab
     )
     page = open_job(open_tab().sign_in(), found)
     assert phases(page) == {
-        "Webhook delivery": "1 s",
+        "Until received": "1 s",
         "Before the approval request": "4 s",
         "Awaiting approval": "1 h",
         "Waiting for a runner": "5 s",
@@ -158,6 +158,22 @@ def test_the_commit_and_the_custom_properties_are_shown(open_tab: Open) -> None:
     page = open_job(open_tab().sign_in(), found)
     assert fact(page, "Properties").split() == ["team:", "payments", "tier:", "1,", "2"]
     expect(page.get_by_role("link", name=sha[:12])).to_have_attribute("href", f"https://github.com/o/r/commit/{sha}")
+
+
+def test_the_history_names_what_caused_each_event(open_tab: Open) -> None:
+    causes = {"runner_scheduled": "Launcher", "runner_requested": "Reconciler", "job_reconciled": "Reconciler"}
+    causes |= {"runner_attached": "AWS", "runner_terminated": "AWS", "runner_taken": "Runledger"}
+    events = [event(name, at) | {"source": "internal"} for at, name in enumerate(causes, 1)]
+    found = job(1, started_at=5, completed_at=60)
+    page = open_job(open_tab().sign_in(), found, event("webhook_queued", 0), *events)
+    origins = page.locator(".timeline .event-origin").all_inner_texts()
+    assert [text.split(" ")[0] for text in origins] == ["GitHub", *causes.values()]
+
+
+def test_a_skipped_job_never_ran(open_tab: Open) -> None:
+    found = job(1, conclusion="skipped", received_at=0, started_at=0, completed_at=0)
+    page = open_job(open_tab().sign_in(), found)
+    expect(page.locator("main")).to_contain_text("This job was skipped: it never ran.")
 
 
 def test_events_stand_where_they_happened_and_not_where_they_were_received(open_tab: Open) -> None:

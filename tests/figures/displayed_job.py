@@ -10,7 +10,7 @@ from tests.figures import displayed, expected
 from tests.figures.month import ENVIRONMENT, NOW, SECOND, Fact
 
 PHASES = {
-    "received": "Webhook delivery",
+    "received": "Until received",
     "approval requested": "Before the approval request",
     "approved": "Awaiting approval",
     "scheduled": "Waiting for a runner",

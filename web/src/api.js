@@ -6,10 +6,12 @@ const TIMEOUT_MS = 35_000;
 
 /** An error of the API, with a message to show to the user. */
 export class Problem extends Error {
-  constructor(status, title, detail) {
+  /** `errors` name the parameters that aren't valid. */
+  constructor(status, title, detail, errors = []) {
     super(detail || title);
     this.status = status;
     this.title = title;
+    this.errors = errors;
   }
 }
 
@@ -68,8 +70,8 @@ async function call(method, path, { query, body, signal } = {}) {
 }
 
 /** API Gateway's own errors have a `message` only. Those that can be temporary say so. */
-function problemOf(status, { title, detail, message }) {
+function problemOf(status, { title, detail, message, errors }) {
   const isTemporary = status === 429 || status >= 500;
   const short = status === 429 ? "Too many requests" : (message ?? "The request failed");
-  return new Problem(status, title ?? short, detail ?? (isTemporary ? "Try again in a few seconds." : short));
+  return new Problem(status, title ?? short, detail ?? (isTemporary ? "Try again in a few seconds." : short), errors);
 }

@@ -116,8 +116,8 @@ function search({ home }) {
     id: "search",
     type: "search",
     name: "search",
-    placeholder: "Id, URL or repository",
-    "aria-label": "Search by id, GitHub URL or name",
+    placeholder: "Job or run id, URL, repository",
+    "aria-label": "Search by job or run id, GitHub URL or repository",
     autocomplete: "off",
     spellcheck: "false",
   });

@@ -23,6 +23,16 @@ export function group(legend, ...fields) {
   return el("fieldset", {}, el("legend", {}, legend), fields);
 }
 
+/** An error of the API with the labels of the fields instead of the names of parameters. `labels` has those of other parts of it. */
+export function messageOf({ message, errors = [] }, form, labels = {}) {
+  const texts = errors.map(({ parameter, problem }) => {
+    const name = String(parameter).split(".").at(-1);
+    const label = form.querySelector(`label[for="${CSS.escape(`field-${name}`)}"]`);
+    return `${label?.textContent ?? labels[name] ?? parameter} ${problem}.`;
+  });
+  return texts.length ? texts.join(" ") : message;
+}
+
 function entry(properties, value, lines) {
   if (lines) return el("textarea", { rows: lines, spellcheck: "false", ...properties }, value ?? "");
   return el("input", { value, autocomplete: "off", spellcheck: "false", ...properties });

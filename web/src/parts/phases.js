@@ -8,7 +8,7 @@ import { milestones } from "./milestones.js";
 import { outward } from "./panel.js";
 
 const TO = {
-  Received: ["Webhook delivery", "quiet"],
+  Received: ["Until received", "quiet"],
   "Approval requested": ["Before the approval request", "quiet"],
   Approved: ["Awaiting approval", "waiting"],
   Rejected: ["Awaiting approval", "waiting"],
@@ -26,13 +26,15 @@ const OPEN = {
   scheduled: ["Runner starting", "scheduled"],
   in_progress: ["Running", "in_progress"],
 };
+const SKIPPED = "This job was skipped: it never ran.";
+const TOO_SHORT = "Shorter than GitHub's timestamps can measure (1 s).";
 const MIN_SHARE = 0.012; // keeps short phases visible
 
 export function phases(job, events) {
   if (job.carried_over)
     return el("p", { class: "hint" }, "A re-run carried this job over: its times and its runner are those of the original job.");
   const parts = gaps(job, milestones(job, events));
-  if (!(whole(parts) > 0)) return el("p", { class: "hint" }, "Shorter than GitHub's timestamps can measure (1 s).");
+  if (!(whole(parts) > 0)) return el("p", { class: "hint" }, job.conclusion === "skipped" ? SKIPPED : TOO_SHORT);
   const drawing = svg("svg", { class: "phase-bar", width: "100%", height: 14, "aria-hidden": "true" });
   const draw = () => replace(drawing, bars(parts));
   draw();

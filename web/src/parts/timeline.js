@@ -46,6 +46,17 @@ const LIFE = Object.keys(FACT);
 // A machine can change, so the job's attribute may be that of another machine.
 const OF_MACHINE = new Set(["runner_scheduled", "runner_rescheduled", "runner_interrupted", "runner_terminated"]);
 const LATE_SECONDS = 60;
+// What caused the events that aren't webhooks. All others are conclusions of Runledger.
+const REPORTERS = {
+  runner_scheduled: "Launcher",
+  runner_rescheduled: "Launcher",
+  runner_attached: "AWS",
+  runner_interrupted: "AWS",
+  runner_rebalance_recommended: "AWS",
+  runner_terminated: "AWS",
+  runner_requested: "Reconciler",
+  job_reconciled: "Reconciler",
+};
 
 export function timeline(job, events, more) {
   if (!events.length)
@@ -158,9 +169,7 @@ function origin(event, at) {
 }
 
 function reporter({ source, event_type: type }) {
-  if (source === "github_webhook") return "GitHub";
-  if (type === "job_reconciled") return "Reconciler";
-  return type.startsWith("runner_") ? "AWS" : "Runledger";
+  return source === "github_webhook" ? "GitHub" : (REPORTERS[type] ?? "Runledger");
 }
 
 function plain(value) {

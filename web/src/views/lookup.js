@@ -1,4 +1,4 @@
-/* Finds a job, run or repository by id, name or GitHub URL. */
+/* Finds a job or run by its id or GitHub URL, and repositories and packages by their names. */
 
 import { link, redirect } from "../address.js";
 import * as api from "../api.js";
@@ -7,6 +7,7 @@ import { live } from "../live.js";
 import { empty } from "../parts/states.js";
 
 const REPOSITORY = /^(?:https?:\/\/[^/]+\/)?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/;
+const MOST = 200; // of each list, which is one page
 const UNREADABLE = new Set([400, 422]);
 
 export const lookup = {
@@ -19,7 +20,7 @@ export const lookup = {
   },
 };
 
-/** Returns `{address}` of the only match, or `{repositories}` that match the text, which may be none. */
+/** Returns `{address}` of the only match, or `{names}` that match the text, which may be none. */
 async function find(wanted, context, signal) {
   const [, kind, id] = /^(?:(job|run)\s+)?#?(\d+)$/i.exec(wanted) ?? [];
   if (id) return byId(id, kind ? [kind.toLowerCase()] : ["job", "run"], context, signal);
@@ -36,31 +37,49 @@ async function byId(id, views, { installation, installations }, signal) {
       if (found) return { address: link(each, view, id) };
     }
   }
-  return { repositories: [] };
+  return { names: [] };
 }
 
 async function byUrl(url, signal) {
   const found = await orNothing(api.get("v1/jobs/lookup", { url }, signal), [404, ...UNREADABLE]);
-  if (!found) return { repositories: [] };
+  if (!found) return { names: [] };
   const { installation_id: installation, job, job_id: id, run_id: run, run_attempt: attempt } = found;
   return { address: job ? link(installation, "job", id) : link(installation, "run", run, { attempt }) };
 }
 
-/** Repositories of all installations whose names contain the text. */
-async function byName(text, { installations }, signal) {
+/** Repositories and packages of all installations whose names contain the text. */
+async function byName(text, { installations, me }, signal) {
   const lists = await Promise.all(
-    installations.map(async ({ installation_id: installation }) => {
-      const { items } = await api.get(api.of(installation, "repositories"), {}, signal);
-      return items.map(({ repo_full_name: name }) => ({ installation, name }));
-    }),
+    installations.map(({ installation_id: id }) => Promise.all([withJobs(id, signal), ...(me.releases ? released(id, signal) : [])])),
   );
-  const matching = lists.flat().filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  const known = new Map(); // the first address of a repository is kept: that of its jobs
+  for (const each of lists.flat(2)) {
+    const key = JSON.stringify([each.installation, each.isPackage, each.name]);
+    if (!known.has(key)) known.set(key, each);
+  }
+  const matching = [...known.values()].filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   const exact = matching.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
-  return exact.length === 1 ? { address: ofRepository(exact[0]) } : { repositories: matching };
+  return exact.length === 1 ? { address: exact[0].address } : { names: matching };
 }
 
-function ofRepository({ installation, name }) {
-  return link(installation, "repository", undefined, { repo: name });
+async function withJobs(installation, signal) {
+  const { items } = await api.get(api.of(installation, "repositories"), {}, signal);
+  return items.map(({ repo_full_name: name }) => ({
+    installation, isPackage: false, name, address: link(installation, "repository", undefined, { repo: name }),
+  }));
+}
+
+/** A repository may have a head, an environment or a package, but no jobs on the team's own runners. */
+function released(installation, signal) {
+  const load = async (view, entry) => {
+    const { items } = await api.get(api.of(installation, view), { limit: MOST }, signal);
+    return items.map((item) => ({ installation, isPackage: false, ...entry(item) }));
+  };
+  return [
+    load("heads", ({ repo_full_name: name }) => ({ name, address: link(installation, "branch", name) })),
+    load("environments", ({ repo_full_name: name }) => ({ name, address: link(installation, "environments", undefined, { repo: name }) })),
+    load("packages", ({ name }) => ({ name, address: link(installation, "packages", name), isPackage: true })),
+  ];
 }
 
 async function orNothing(request, statuses) {
@@ -72,30 +91,37 @@ async function orNothing(request, statuses) {
   }
 }
 
-function open({ address, repositories }, wanted, { installation }) {
+function open({ address, names }, wanted, context) {
   if (address) {
     queueMicrotask(() => redirect(address));
     return el("p", {}, "Found.");
   }
-  if (!repositories.length) return nothing(wanted, installation);
+  if (!names.length) return nothing(wanted, context);
   return [
-    el("h2", {}, "Repositories"),
-    el(
-      "ul",
-      { class: "findings" },
-      repositories.map((each) => el("li", {}, el("a", { href: ofRepository(each) }, userText(each.name)))),
-    ),
+    list("Repositories", names.filter(({ isPackage }) => !isPackage)),
+    list("Packages", names.filter(({ isPackage }) => isPackage)),
   ];
 }
 
-function nothing(wanted, installation) {
+function list(title, names) {
+  if (!names.length) return null;
+  return [
+    el("h2", {}, title),
+    el("ul", { class: "findings" }, names.map((each) => el("li", {}, el("a", { href: each.address }, userText(each.name))))),
+  ];
+}
+
+function nothing(wanted, { installation, me }) {
+  const kinds = me.releases ? "job, run, repository or package" : "job, run or repository";
   return empty(
     "Nothing found",
-    ["The ledger has nothing for ", userText(wanted), "."],
+    [`No ${kinds} matches `, userText(wanted), "."],
     el(
       "p",
       {},
-      "Search for the id of a job or run, the URL of either on GitHub, or the name of a repository. ",
+      "Search for the id of a job or run, the URL of either on GitHub, or the name of a repository",
+      me.releases ? " or package. " : ". ",
+      "Runners and instances can't be searched for. ",
       "A job that ran before Runledger was set up, or whose retention has ended, isn't recorded.",
     ),
     el("a", { href: link(installation, "jobs") }, "View jobs"),

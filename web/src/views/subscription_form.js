@@ -5,12 +5,13 @@ import * as api from "../api.js";
 import { el, replace } from "../dom.js";
 import { CONCLUSIONS, named } from "../parts/badge.js";
 import { channelName, CHANNELS, listed } from "../parts/channels.js";
-import { checkbox, field, group } from "../parts/form.js";
+import { checkbox, field, group, messageOf } from "../parts/form.js";
 import { EVENT_TYPES } from "../parts/message_status.js";
 import { showSecret } from "../parts/secret.js";
 import { scheduleFields, scheduleOf } from "./schedule_fields.js";
 
 const SUGGESTED = ["job.failed", "job.stuck"];
+const LABELS = { types: "Events", text: "Text of the reminder" };
 const LISTS = ["repositories", "branches"];
 
 /** `found` is the subscription to change; null for a new one. */
@@ -40,6 +41,7 @@ export function subscriptionForm({ channels, found }, context) {
 
   function draw() {
     const { fields, onlyType } = CHANNELS[kindNow()];
+    replace(problem); // it was about another channel
     // Secrets are replaced on the subscription's own page.
     const shown = fields.filter(({ isSecret }) => !found || !isSecret);
     replace(channel, shown.map((each) => channelField(each, channels, found?.config ?? {})));
@@ -55,7 +57,7 @@ export function subscriptionForm({ channels, found }, context) {
       if (saved.secret) await showSecret(saved.secret);
       go(link(context.installation, "subscription", saved.subscription_id));
     } catch (error) {
-      replace(problem, error.message);
+      replace(problem, messageOf(error, form, LABELS));
     }
     save.disabled = false;
   }
